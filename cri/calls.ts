@@ -1,0 +1,46 @@
+/** The CRI as this project calls it: one function a call, the same for a runtime over gRPC and one in this process. */
+import type * as wire from './generated/runtime.ts';
+
+export interface CallOptions {
+  /** Ends the call from our side; the runtime may still finish it. */
+  readonly signal: AbortSignal;
+  /** Milliseconds; absent means the runtime request timeout of the configuration. */
+  readonly timeoutMs?: number;
+}
+
+export type CriCall<Request, Answer> = (request: Request, options: CallOptions) => Promise<Answer>;
+
+/** A word from the runtime that something happened to a container: where to look, never the fact itself. */
+export interface RuntimeHint {
+  readonly containerId: string;
+  readonly podUid?: string;
+}
+
+/** Every call rejects with a `NodeFailure`; a runtime that is away or hangs gives the reason `RuntimeUnavailable`. */
+export interface Cri {
+  readonly version: CriCall<wire.VersionRequest, wire.VersionResponse>;
+  readonly status: CriCall<wire.StatusRequest, wire.StatusResponse>;
+  readonly runtimeConfig: CriCall<wire.RuntimeConfigRequest, wire.RuntimeConfigResponse>;
+  readonly runPodSandbox: CriCall<wire.RunPodSandboxRequest, wire.RunPodSandboxResponse>;
+  readonly stopPodSandbox: CriCall<wire.StopPodSandboxRequest, wire.StopPodSandboxResponse>;
+  readonly removePodSandbox: CriCall<wire.RemovePodSandboxRequest, wire.RemovePodSandboxResponse>;
+  readonly podSandboxStatus: CriCall<wire.PodSandboxStatusRequest, wire.PodSandboxStatusResponse>;
+  readonly listPodSandbox: CriCall<wire.ListPodSandboxRequest, wire.ListPodSandboxResponse>;
+  readonly createContainer: CriCall<wire.CreateContainerRequest, wire.CreateContainerResponse>;
+  readonly startContainer: CriCall<wire.StartContainerRequest, wire.StartContainerResponse>;
+  readonly stopContainer: CriCall<wire.StopContainerRequest, wire.StopContainerResponse>;
+  readonly removeContainer: CriCall<wire.RemoveContainerRequest, wire.RemoveContainerResponse>;
+  readonly listContainers: CriCall<wire.ListContainersRequest, wire.ListContainersResponse>;
+  readonly containerStatus: CriCall<wire.ContainerStatusRequest, wire.ContainerStatusResponse>;
+  readonly execSync: CriCall<wire.ExecSyncRequest, wire.ExecSyncResponse>;
+  readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;
+  readonly imageStatus: CriCall<wire.ImageStatusRequest, wire.ImageStatusResponse>;
+  readonly pullImage: CriCall<wire.PullImageRequest, wire.PullImageResponse>;
+  readonly removeImage: CriCall<wire.RemoveImageRequest, wire.RemoveImageResponse>;
+  /**
+   * Hints as they happen, until the signal aborts or the stream breaks (then it rejects); never more than hints.
+   * `onOpen` is called once the runtime has accepted the subscription: from then on nothing is missed.
+   */
+  readonly hints: (onHint: (hint: RuntimeHint) => void, options: { signal: AbortSignal; onOpen: () => void }) => Promise<void>;
+  readonly close: () => void;
+}

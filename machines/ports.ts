@@ -1,0 +1,78 @@
+/**
+ * The ports: everything that the machines ask of the world, as the types of what goes out and what comes back.
+ * A machine names a port in `setup`; only `createNodeAgent` provides it, behind the one recording boundary.
+ * Everything that comes back is plain, serialisable data; a rejection is a `Failure`.
+ */
+import { type CallbackActorLogic, fromCallback, fromPromise, type NonReducibleUnknown, type PromiseActorLogic } from 'xstate';
+import type { ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+
+/** A request and the answer to it. */
+export interface PortTypes {
+  /** Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. Idempotent. */
+  preparePod: { input: { pod: Pod }; output: null };
+  /** Removes what `preparePod` made and the pod's cgroups, when all volumes are unmounted. Idempotent. */
+  removePodData: { input: { pod: Pod }; output: null };
+  /** Makes a volume's content available at a path of the host. Idempotent. */
+  mountVolume: { input: { pod: Pod; volume: string }; output: { hostPath: string } };
+  unmountVolume: { input: { pod: Pod; volume: string }; output: null };
+  /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */
+  runSandbox: { input: { pod: Pod; attempt: number }; output: ObservedSandbox };
+  /** The sandbox as it is, null when the runtime does not have it. */
+  inspectSandbox: { input: { id: string }; output: ObservedSandbox | null };
+  stopSandbox: { input: { id: string }; output: null };
+  /** Removes sandboxes with all containers in them. */
+  removeSandboxes: { input: { ids: readonly string[] }; output: null };
+  /** The image's reference on this node, null when it is not there. */
+  findImage: { input: { image: string }; output: { imageRef: string } | null };
+  pullImage: { input: { pod: Pod; image: string }; output: { imageRef: string } };
+  createContainer: {
+    input: {
+      pod: Pod;
+      container: string;
+      sandbox: ObservedSandbox;
+      attempt: number;
+      imageRef: string;
+      /** Host paths by volume name. */
+      volumes: Readonly<Record<string, string>>;
+    };
+    output: { id: string };
+  };
+  /** Starts a container, makes its log symlink, and reads its status. */
+  startContainer: { input: { pod: Pod; container: string; id: string }; output: ObservedContainer };
+  /** Stops a container: SIGTERM, then SIGKILL when the grace (seconds) is over. Stopping a stopped one succeeds. */
+  stopContainer: { input: { id: string; graceSeconds: number }; output: null };
+  removeContainers: { input: { ids: readonly string[] }; output: null };
+  inspectContainer: { input: { id: string }; output: ObservedContainer | null };
+  runHook: {
+    input: { pod: Pod; container: string; id: string; hook: 'postStart' | 'preStop'; podIp: string; timeoutMs: number };
+    output: null;
+  };
+}
+
+export type PortName = keyof PortTypes;
+
+/** The type of a port's promise logic. */
+export type Port<K extends PortName> = PromiseActorLogic<
+  PortTypes[K]['output'] & NonReducibleUnknown,
+  PortTypes[K]['input'] & NonReducibleUnknown
+>;
+
+/** A port as a machine declares it: a placeholder that rejects until `createNodeAgent` provides the real one. */
+export function port<K extends PortName>(name: K): Port<K> {
+  return fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
+    Promise.reject(new Error(`the port ${name} is not provided`)),
+  ) as Port<K>;
+}
+
+/** A wait: `after` milliseconds from now or `until` a moment (milliseconds since the epoch), then `timer.elapsed`. */
+export type TimerInput = { readonly after: number } | { readonly until: number };
+
+export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
+
+/** The timer as machines declare it; the real one counts on the injected clock. */
+export function timerPort(): TimerLogic {
+  return fromCallback<{ type: 'timer.never' }, TimerInput>(() => {
+    throw new Error('the timer is not provided');
+  });
+}

@@ -1,0 +1,52 @@
+/**
+ * What the runtime shows of a pod, as plain data. All times are milliseconds since the epoch.
+ * Facts are level-triggered: a list carries all that there is of a pod, whatever was missed before.
+ */
+
+export interface ObservedSandbox {
+  readonly id: string;
+  readonly podUid: string;
+  readonly namespace: string;
+  readonly podName: string;
+  readonly attempt: number;
+  readonly state: 'ready' | 'notReady';
+  readonly createdAt: number;
+  /** Whose sandbox it is: the mark that an agent puts on it (its root directory and node); absent on foreign ones. */
+  readonly owner?: string;
+  /** Only after a status call, not in a list: the pod's addresses, the primary first. */
+  readonly ips?: readonly string[];
+  readonly hostNetwork?: boolean;
+}
+
+export interface ObservedContainer {
+  readonly id: string;
+  readonly sandboxId: string;
+  readonly podUid: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly state: 'created' | 'running' | 'exited' | 'unknown';
+  readonly createdAt: number;
+  /** The hash of name and image (C6) under which it was made, from its annotation. */
+  readonly hash: string;
+  /** How often this container had been restarted when it was made, from its annotation. */
+  readonly restartCount: number;
+  readonly image: string;
+  /** The image's id or digest, as the runtime names it. */
+  readonly imageRef: string;
+  /** Only after a status call, not in a list. */
+  readonly startedAt?: number;
+  readonly finishedAt?: number;
+  readonly exitCode?: number;
+  /** `Completed`, `Error`, `OOMKilled`, `ContainerStatusUnknown`, … as the runtime says. */
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** Everything the runtime shows of one pod, the newest first in each list. */
+export interface ObservedPod {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly sandboxes: readonly ObservedSandbox[];
+  readonly containers: readonly ObservedContainer[];
+}

@@ -1,0 +1,84 @@
+/**
+ * Plain views of the actors: what statuses, tables and explanations are computed from.
+ * The machines export functions that make them of snapshots; nobody else reads a snapshot.
+ */
+import type { Failure } from './failure.ts';
+import type { ObservedSandbox } from './observed.ts';
+import type { Pod } from './schema/pod.ts';
+
+/** What any actor shows of itself. Times are milliseconds since the epoch. */
+export interface ActorView {
+  /** The path of ids from the root: `pod/<uid>/container/web`. */
+  readonly path: string;
+  /** The active state, dotted from the outside in: `starting.pulling`. */
+  readonly state: string;
+  readonly since: number;
+  /** In words, what it waits for; absent in a state that rests. */
+  readonly waitingFor?: string;
+  /** The deadline of the wait; absent where there is none. */
+  readonly until?: number;
+  readonly lastFailure?: Failure;
+}
+
+/** How a run of a container ended. */
+export interface TerminatedRun {
+  readonly containerId: string;
+  readonly exitCode: number;
+  readonly signal?: number;
+  readonly reason: string;
+  readonly message?: string;
+  readonly startedAt?: number;
+  readonly finishedAt?: number;
+}
+
+export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
+
+export interface ContainerView extends ActorView {
+  readonly name: string;
+  readonly role: ContainerRole;
+  readonly restartCount: number;
+  /** Exactly one of the three, as in a ContainerState. */
+  readonly now:
+    | { readonly kind: 'waiting'; readonly reason: string; readonly message?: string }
+    | { readonly kind: 'running'; readonly startedAt: number }
+    | { readonly kind: 'terminated'; readonly run: TerminatedRun };
+  /** The run before the present one. */
+  readonly last?: TerminatedRun;
+  /** Whether it will run again by itself (in back-off, or about to be created); never while its pod ends. */
+  readonly willRestart: boolean;
+  readonly ready: boolean;
+  readonly started: boolean;
+  readonly containerId?: string;
+  readonly imageRef?: string;
+}
+
+export interface VolumeView extends ActorView {
+  readonly name: string;
+  readonly mounted: boolean;
+}
+
+/** The command that ends a pod: one for every cause (a removed manifest, eviction, preemption, shutdown, completion). */
+export interface Termination {
+  readonly reason: string;
+  readonly message?: string;
+  /** Seconds; what the cause asks for, before the pod's own `terminationGracePeriodSeconds` fills it in. */
+  readonly graceSeconds: number;
+  /** The phase it leads to; absent when the containers' exits decide. */
+  readonly phase?: 'Failed' | 'Succeeded';
+  /** When it was asked for. */
+  readonly at: number;
+}
+
+export interface PodView extends ActorView {
+  readonly pod: Pod;
+  readonly sandbox?: ObservedSandbox;
+  readonly containers: readonly ContainerView[];
+  readonly volumes: readonly VolumeView[];
+  /** Why the node does not take it; the pod is Failed with this reason. */
+  readonly refused?: { readonly reason: string; readonly message: string };
+  readonly termination?: Termination;
+  /** All init containers have done their part for the present sandbox. */
+  readonly initialized: boolean;
+  /** No container of it runs or can run any more: only now may a terminal phase be published. */
+  readonly ended: boolean;
+}
