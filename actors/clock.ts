@@ -1,0 +1,15 @@
+/** Time as an input: what the daemon runs on is the system's, what tests and simulations run on is their own. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  setTimeout(fn: () => void, ms: number): unknown;
+  clearTimeout(id: unknown): void;
+}
+
+/** The one clock that reads the system's time; its timers keep the process alive. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (fn, ms) => setTimeout(fn, ms),
+  // An id that comes back here is one that this setTimeout gave out.
+  clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
+};

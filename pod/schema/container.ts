@@ -1,0 +1,92 @@
+import * as z from 'zod/mini';
+import { envFromSourceSchema, envVarSchema } from './env.ts';
+import { lifecycleSchema, probeSchema } from './probe.ts';
+import { pullPolicySchema, resourceListSchema } from './scalars.ts';
+import { securityContextSchema } from './security.ts';
+
+export type { EnvFromSource, EnvVar, EnvVarSource } from './env.ts';
+export type { Lifecycle, LifecycleHandler, Probe } from './probe.ts';
+export type { SecurityContext } from './security.ts';
+
+const containerPortSchema = z.strictObject({
+  name: z.exactOptional(z.string()),
+  hostPort: z.exactOptional(z.int32()),
+  containerPort: z.int32(),
+  protocol: z.exactOptional(z.enum(['TCP', 'UDP', 'SCTP'])),
+  hostIP: z.exactOptional(z.string()),
+});
+
+export type ContainerPort = z.infer<typeof containerPortSchema>;
+
+/** What a container or pod asks for (requests) and may use (limits). */
+export const resourceRequirementsSchema = z.strictObject({
+  limits: z.exactOptional(resourceListSchema),
+  requests: z.exactOptional(resourceListSchema),
+  claims: z.exactOptional(z.array(z.strictObject({ name: z.string(), request: z.exactOptional(z.string()) }))),
+});
+
+export type ResourceRequirements = z.infer<typeof resourceRequirementsSchema>;
+
+const resizePolicySchema = z.strictObject({
+  resourceName: z.string(),
+  restartPolicy: z.enum(['NotRequired', 'RestartContainer']),
+});
+
+const restartRuleSchema = z.strictObject({
+  action: z.enum(['Restart', 'RestartAllContainers']),
+  exitCodes: z.exactOptional(
+    z.strictObject({ operator: z.enum(['In', 'NotIn']), values: z.exactOptional(z.array(z.int32())) }),
+  ),
+});
+
+export type ContainerRestartRule = z.infer<typeof restartRuleSchema>;
+
+const volumeMountSchema = z.strictObject({
+  name: z.string(),
+  readOnly: z.exactOptional(z.boolean()),
+  recursiveReadOnly: z.exactOptional(z.enum(['Disabled', 'IfPossible', 'Enabled'])),
+  mountPath: z.string(),
+  subPath: z.exactOptional(z.string()),
+  mountPropagation: z.exactOptional(z.enum(['None', 'HostToContainer', 'Bidirectional'])),
+  subPathExpr: z.exactOptional(z.string()),
+});
+
+export type VolumeMount = z.infer<typeof volumeMountSchema>;
+
+/** An init, sidecar or regular container. */
+export const containerSchema = z.strictObject({
+  name: z.string(),
+  image: z.string(),
+  command: z.exactOptional(z.array(z.string())),
+  args: z.exactOptional(z.array(z.string())),
+  workingDir: z.exactOptional(z.string()),
+  ports: z.exactOptional(z.array(containerPortSchema)),
+  envFrom: z.exactOptional(z.array(envFromSourceSchema)),
+  env: z.exactOptional(z.array(envVarSchema)),
+  resources: z.exactOptional(resourceRequirementsSchema),
+  resizePolicy: z.exactOptional(z.array(resizePolicySchema)),
+  restartPolicy: z.exactOptional(z.enum(['Always', 'OnFailure', 'Never'])),
+  restartPolicyRules: z.exactOptional(z.array(restartRuleSchema)),
+  volumeMounts: z.exactOptional(z.array(volumeMountSchema)),
+  volumeDevices: z.exactOptional(z.array(z.strictObject({ name: z.string(), devicePath: z.string() }))),
+  livenessProbe: z.exactOptional(probeSchema),
+  readinessProbe: z.exactOptional(probeSchema),
+  startupProbe: z.exactOptional(probeSchema),
+  lifecycle: z.exactOptional(lifecycleSchema),
+  terminationMessagePath: z.exactOptional(z.string()),
+  terminationMessagePolicy: z.exactOptional(z.enum(['File', 'FallbackToLogsOnError'])),
+  imagePullPolicy: z.exactOptional(pullPolicySchema),
+  securityContext: z.exactOptional(securityContextSchema),
+  stdin: z.exactOptional(z.boolean()),
+  stdinOnce: z.exactOptional(z.boolean()),
+  tty: z.exactOptional(z.boolean()),
+});
+
+export type Container = z.infer<typeof containerSchema>;
+
+/** A container added to a running pod; it may share the processes of `targetContainerName`. */
+export const ephemeralContainerSchema = z.extend(containerSchema, {
+  targetContainerName: z.exactOptional(z.string()),
+});
+
+export type EphemeralContainer = z.infer<typeof ephemeralContainerSchema>;

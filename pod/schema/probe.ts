@@ -1,0 +1,48 @@
+import * as z from 'zod/mini';
+import { intOrStringSchema } from './scalars.ts';
+
+const execActionSchema = z.strictObject({ command: z.exactOptional(z.array(z.string())) });
+
+const httpGetActionSchema = z.strictObject({
+  path: z.exactOptional(z.string()),
+  port: intOrStringSchema,
+  host: z.exactOptional(z.string()),
+  scheme: z.exactOptional(z.enum(['HTTP', 'HTTPS'])),
+  httpHeaders: z.exactOptional(z.array(z.strictObject({ name: z.string(), value: z.string() }))),
+});
+
+const tcpSocketActionSchema = z.strictObject({ port: intOrStringSchema, host: z.exactOptional(z.string()) });
+
+/** A check of a container; exactly one of exec, httpGet, tcpSocket and grpc. Times in seconds. */
+export const probeSchema = z.strictObject({
+  exec: z.exactOptional(execActionSchema),
+  httpGet: z.exactOptional(httpGetActionSchema),
+  tcpSocket: z.exactOptional(tcpSocketActionSchema),
+  grpc: z.exactOptional(z.strictObject({ port: z.int32(), service: z.exactOptional(z.string()) })),
+  initialDelaySeconds: z.exactOptional(z.int32()),
+  timeoutSeconds: z.exactOptional(z.int32()),
+  periodSeconds: z.exactOptional(z.int32()),
+  successThreshold: z.exactOptional(z.int32()),
+  failureThreshold: z.exactOptional(z.int32()),
+  terminationGracePeriodSeconds: z.exactOptional(z.int()),
+});
+
+export type Probe = z.infer<typeof probeSchema>;
+
+const lifecycleHandlerSchema = z.strictObject({
+  exec: z.exactOptional(execActionSchema),
+  httpGet: z.exactOptional(httpGetActionSchema),
+  tcpSocket: z.exactOptional(tcpSocketActionSchema),
+  sleep: z.exactOptional(z.strictObject({ seconds: z.int() })),
+});
+
+export type LifecycleHandler = z.infer<typeof lifecycleHandlerSchema>;
+
+/** What runs at a container's start and before its stop, and the signal that stops it. */
+export const lifecycleSchema = z.strictObject({
+  postStart: z.exactOptional(lifecycleHandlerSchema),
+  preStop: z.exactOptional(lifecycleHandlerSchema),
+  stopSignal: z.exactOptional(z.string()),
+});
+
+export type Lifecycle = z.infer<typeof lifecycleSchema>;

@@ -1,0 +1,29 @@
+import * as z from 'zod/mini';
+
+/** An amount as Kubernetes writes it (`100m`, `64Mi`); a bare number is taken for its digits. */
+export const quantitySchema = z.pipe(z.union([z.string(), z.number()]), z.transform(String));
+
+/** A port's number or its name. */
+export const intOrStringSchema = z.union([z.int32(), z.string()]);
+
+export type IntOrString = z.infer<typeof intOrStringSchema>;
+
+/** Text by key: labels, annotations, selectors, attributes. */
+export const textMapSchema = z.record(z.string(), z.string());
+
+/** Amounts by resource: `{ cpu: '100m', memory: '64Mi' }`. */
+export const resourceListSchema = z.record(z.string(), quantitySchema);
+
+export type ResourceList = z.infer<typeof resourceListSchema>;
+
+/** An object of the same namespace, by name. */
+export const localObjectReferenceSchema = z.strictObject({ name: z.exactOptional(z.string()) });
+
+/** One entry's file among a volume's: mode is the permission bits. */
+export const keyToPathSchema = z.strictObject({
+  key: z.string(),
+  path: z.string(),
+  mode: z.exactOptional(z.int32()),
+});
+
+export const pullPolicySchema = z.enum(['Always', 'IfNotPresent', 'Never']);

@@ -1,0 +1,82 @@
+import * as z from 'zod/mini';
+import { textMapSchema } from './scalars.ts';
+import { labelSelectorSchema } from './selector.ts';
+
+const nodeSelectorTermSchema = z.strictObject({
+  matchExpressions: z.exactOptional(z.array(nodeRequirement())),
+  matchFields: z.exactOptional(z.array(nodeRequirement())),
+});
+
+function nodeRequirement() {
+  return z.strictObject({
+    key: z.string(),
+    operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']),
+    values: z.exactOptional(z.array(z.string())),
+  });
+}
+
+const podAffinityTermSchema = z.strictObject({
+  labelSelector: z.exactOptional(labelSelectorSchema),
+  namespaces: z.exactOptional(z.array(z.string())),
+  topologyKey: z.string(),
+  namespaceSelector: z.exactOptional(labelSelectorSchema),
+  matchLabelKeys: z.exactOptional(z.array(z.string())),
+  mismatchLabelKeys: z.exactOptional(z.array(z.string())),
+});
+
+const podAffinitySchema = z.strictObject({
+  requiredDuringSchedulingIgnoredDuringExecution: z.exactOptional(z.array(podAffinityTermSchema)),
+  preferredDuringSchedulingIgnoredDuringExecution: z.exactOptional(
+    z.array(z.strictObject({ weight: z.int32(), podAffinityTerm: podAffinityTermSchema })),
+  ),
+});
+
+/** Where a scheduler should put the pod; the node agent only carries it. */
+export const affinitySchema = z.strictObject({
+  nodeAffinity: z.exactOptional(
+    z.strictObject({
+      requiredDuringSchedulingIgnoredDuringExecution: z.exactOptional(
+        z.strictObject({ nodeSelectorTerms: z.array(nodeSelectorTermSchema) }),
+      ),
+      preferredDuringSchedulingIgnoredDuringExecution: z.exactOptional(
+        z.array(z.strictObject({ weight: z.int32(), preference: nodeSelectorTermSchema })),
+      ),
+    }),
+  ),
+  podAffinity: z.exactOptional(podAffinitySchema),
+  podAntiAffinity: z.exactOptional(podAffinitySchema),
+});
+
+export const tolerationSchema = z.strictObject({
+  key: z.exactOptional(z.string()),
+  operator: z.exactOptional(z.enum(['Exists', 'Equal', 'Lt', 'Gt'])),
+  value: z.exactOptional(z.string()),
+  effect: z.exactOptional(z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+  tolerationSeconds: z.exactOptional(z.int()),
+});
+
+/** How the pods of a kind spread over zones and nodes. */
+export const topologySpreadConstraintSchema = z.strictObject({
+  maxSkew: z.int32(),
+  topologyKey: z.string(),
+  whenUnsatisfiable: z.enum(['DoNotSchedule', 'ScheduleAnyway']),
+  labelSelector: z.exactOptional(labelSelectorSchema),
+  minDomains: z.exactOptional(z.int32()),
+  nodeAffinityPolicy: z.exactOptional(z.enum(['Honor', 'Ignore'])),
+  nodeTaintsPolicy: z.exactOptional(z.enum(['Honor', 'Ignore'])),
+  matchLabelKeys: z.exactOptional(z.array(z.string())),
+});
+
+/** The part of a PodSpec that a scheduler reads. */
+export const schedulingFields = {
+  nodeSelector: z.exactOptional(textMapSchema),
+  affinity: z.exactOptional(affinitySchema),
+  schedulerName: z.exactOptional(z.string()),
+  tolerations: z.exactOptional(z.array(tolerationSchema)),
+  priorityClassName: z.exactOptional(z.string()),
+  priority: z.exactOptional(z.int32()),
+  preemptionPolicy: z.exactOptional(z.enum(['PreemptLowerPriority', 'Never'])),
+  topologySpreadConstraints: z.exactOptional(z.array(topologySpreadConstraintSchema)),
+  schedulingGates: z.exactOptional(z.array(z.strictObject({ name: z.string() }))),
+  schedulingGroup: z.exactOptional(z.strictObject({ podGroupName: z.exactOptional(z.string()) })),
+};

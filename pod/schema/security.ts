@@ -1,0 +1,62 @@
+import * as z from 'zod/mini';
+
+const seLinuxOptionsSchema = z.strictObject({
+  user: z.exactOptional(z.string()),
+  role: z.exactOptional(z.string()),
+  type: z.exactOptional(z.string()),
+  level: z.exactOptional(z.string()),
+});
+
+const windowsOptionsSchema = z.strictObject({
+  gmsaCredentialSpecName: z.exactOptional(z.string()),
+  gmsaCredentialSpec: z.exactOptional(z.string()),
+  runAsUserName: z.exactOptional(z.string()),
+  hostProcess: z.exactOptional(z.boolean()),
+});
+
+const profileSchema = z.strictObject({
+  type: z.enum(['Unconfined', 'RuntimeDefault', 'Localhost']),
+  localhostProfile: z.exactOptional(z.string()),
+});
+
+/** A seccomp or AppArmor profile. */
+export type SecurityProfile = z.infer<typeof profileSchema>;
+
+/** A container's own privileges. */
+export const securityContextSchema = z.strictObject({
+  capabilities: z.exactOptional(
+    z.strictObject({ add: z.exactOptional(z.array(z.string())), drop: z.exactOptional(z.array(z.string())) }),
+  ),
+  privileged: z.exactOptional(z.boolean()),
+  seLinuxOptions: z.exactOptional(seLinuxOptionsSchema),
+  windowsOptions: z.exactOptional(windowsOptionsSchema),
+  runAsUser: z.exactOptional(z.int()),
+  runAsGroup: z.exactOptional(z.int()),
+  runAsNonRoot: z.exactOptional(z.boolean()),
+  readOnlyRootFilesystem: z.exactOptional(z.boolean()),
+  allowPrivilegeEscalation: z.exactOptional(z.boolean()),
+  procMount: z.exactOptional(z.enum(['Default', 'Unmasked'])),
+  seccompProfile: z.exactOptional(profileSchema),
+  appArmorProfile: z.exactOptional(profileSchema),
+});
+
+export type SecurityContext = z.infer<typeof securityContextSchema>;
+
+/** What all containers of a pod get where they do not say otherwise, and what belongs to the pod alone. */
+export const podSecurityContextSchema = z.strictObject({
+  seLinuxOptions: z.exactOptional(seLinuxOptionsSchema),
+  windowsOptions: z.exactOptional(windowsOptionsSchema),
+  runAsUser: z.exactOptional(z.int()),
+  runAsGroup: z.exactOptional(z.int()),
+  runAsNonRoot: z.exactOptional(z.boolean()),
+  supplementalGroups: z.exactOptional(z.array(z.int())),
+  supplementalGroupsPolicy: z.exactOptional(z.enum(['Merge', 'Strict'])),
+  fsGroup: z.exactOptional(z.int()),
+  sysctls: z.exactOptional(z.array(z.strictObject({ name: z.string(), value: z.string() }))),
+  fsGroupChangePolicy: z.exactOptional(z.enum(['Always', 'OnRootMismatch'])),
+  seccompProfile: z.exactOptional(profileSchema),
+  appArmorProfile: z.exactOptional(profileSchema),
+  seLinuxChangePolicy: z.exactOptional(z.enum(['MountOption', 'Recursive'])),
+});
+
+export type PodSecurityContext = z.infer<typeof podSecurityContextSchema>;

@@ -1,0 +1,110 @@
+/** The status of a pod as v1 writes it; the node agent is its author, so there are types only. Times are RFC 3339. */
+import type { ResourceRequirements } from './container.ts';
+import type { ResourceList } from './scalars.ts';
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+
+export interface PodCondition {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  /** The generation of the pod that the condition was computed from. */
+  observedGeneration?: number;
+  lastProbeTime?: string | null;
+  lastTransitionTime?: string | null;
+  reason?: string;
+  message?: string;
+}
+
+export interface ContainerStateWaiting {
+  reason?: string;
+  message?: string;
+}
+
+export interface ContainerStateRunning {
+  startedAt?: string | null;
+}
+
+export interface ContainerStateTerminated {
+  exitCode: number;
+  signal?: number;
+  reason?: string;
+  message?: string;
+  startedAt?: string | null;
+  finishedAt?: string | null;
+  containerID?: string;
+}
+
+/** At most one of the three; none means waiting. */
+export interface ContainerState {
+  waiting?: ContainerStateWaiting;
+  running?: ContainerStateRunning;
+  terminated?: ContainerStateTerminated;
+}
+
+export interface VolumeMountStatus {
+  name: string;
+  mountPath: string;
+  readOnly?: boolean;
+  recursiveReadOnly?: string;
+  volumeStatus?: { image?: { imageRef: string } };
+}
+
+export interface ResourceStatus {
+  name: string;
+  resources?: { resourceID: string; health?: string; message?: string }[];
+}
+
+export interface ContainerUser {
+  linux?: { uid: number; gid: number; supplementalGroups?: number[] };
+}
+
+export interface ContainerStatus {
+  name: string;
+  state?: ContainerState;
+  lastState?: ContainerState;
+  ready: boolean;
+  restartCount: number;
+  image: string;
+  imageID: string;
+  containerID?: string;
+  started?: boolean;
+  allocatedResources?: ResourceList;
+  resources?: ResourceRequirements;
+  volumeMounts?: VolumeMountStatus[];
+  user?: ContainerUser;
+  allocatedResourcesStatus?: ResourceStatus[];
+  stopSignal?: string;
+}
+
+export interface PodResourceClaimStatus {
+  name: string;
+  resourceClaimName?: string;
+}
+
+export interface PodExtendedResourceClaimStatus {
+  requestMappings: { containerName: string; resourceName: string; requestName: string }[];
+  resourceClaimName: string;
+}
+
+export interface PodStatus {
+  observedGeneration?: number;
+  phase?: PodPhase;
+  conditions?: PodCondition[];
+  message?: string;
+  reason?: string;
+  nominatedNodeName?: string;
+  hostIP?: string;
+  hostIPs?: { ip: string }[];
+  podIP?: string;
+  podIPs?: { ip: string }[];
+  startTime?: string;
+  initContainerStatuses?: ContainerStatus[];
+  containerStatuses?: ContainerStatus[];
+  ephemeralContainerStatuses?: ContainerStatus[];
+  qosClass?: 'Guaranteed' | 'Burstable' | 'BestEffort';
+  resize?: string;
+  resourceClaimStatuses?: PodResourceClaimStatus[];
+  extendedResourceClaimStatus?: PodExtendedResourceClaimStatus;
+  allocatedResources?: ResourceList;
+  resources?: ResourceRequirements;
+}

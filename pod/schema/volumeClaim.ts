@@ -1,0 +1,33 @@
+import * as z from 'zod/mini';
+import { manifestMetaSchema } from './meta.ts';
+import { resourceListSchema } from './scalars.ts';
+import { labelSelectorSchema } from './selector.ts';
+
+const dataSource = {
+  apiGroup: z.exactOptional(z.string()),
+  kind: z.string(),
+  name: z.string(),
+};
+
+/** The claim that an ephemeral volume makes for its pod. */
+export const volumeClaimTemplateSchema = z.strictObject({
+  metadata: z.exactOptional(manifestMetaSchema),
+  spec: z.strictObject({
+    accessModes: z.exactOptional(
+      z.array(z.enum(['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'])),
+    ),
+    selector: z.exactOptional(labelSelectorSchema),
+    resources: z.exactOptional(
+      z.strictObject({
+        limits: z.exactOptional(resourceListSchema),
+        requests: z.exactOptional(resourceListSchema),
+      }),
+    ),
+    volumeName: z.exactOptional(z.string()),
+    storageClassName: z.exactOptional(z.string()),
+    volumeMode: z.exactOptional(z.enum(['Block', 'Filesystem'])),
+    dataSource: z.exactOptional(z.strictObject(dataSource)),
+    dataSourceRef: z.exactOptional(z.strictObject({ ...dataSource, namespace: z.exactOptional(z.string()) })),
+    volumeAttributesClassName: z.exactOptional(z.string()),
+  }),
+});
