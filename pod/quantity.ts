@@ -1,0 +1,75 @@
+const NANO = 1_000_000_000n;
+const LARGEST = 2n ** 63n - 1n;
+const FORM = /^([+-]?)(\d+\.?\d*|\.\d+)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
+
+/** How much of a unit a suffix is, in nanos of it. */
+const SUFFIXES: Readonly<Record<string, bigint>> = {
+  n: 1n,
+  u: 1_000n,
+  m: 1_000_000n,
+  '': NANO,
+  k: NANO * 10n ** 3n,
+  M: NANO * 10n ** 6n,
+  G: NANO * 10n ** 9n,
+  T: NANO * 10n ** 12n,
+  P: NANO * 10n ** 15n,
+  E: NANO * 10n ** 18n,
+  Ki: NANO * 2n ** 10n,
+  Mi: NANO * 2n ** 20n,
+  Gi: NANO * 2n ** 30n,
+  Ti: NANO * 2n ** 40n,
+  Pi: NANO * 2n ** 50n,
+  Ei: NANO * 2n ** 60n,
+};
+
+/** Reads a Kubernetes quantity (`100m`, `1.5Gi`, `2e3`) as nanos, finer parts rounded away from zero; undefined if it is none. */
+export function parseQuantity(text: string): bigint | undefined {
+  const [, sign, digits, suffix = ''] = FORM.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const [whole = '', fraction = ''] = digits.split('.');
+  const scale = 10n ** BigInt(fraction.length);
+  const nanos = scaled(BigInt(whole + fraction), suffix, scale);
+  const bounded = nanos > LARGEST * NANO ? LARGEST * NANO : nanos;
+  return sign === '-' ? -bounded : bounded;
+}
+
+function scaled(digits: bigint, suffix: string, scale: bigint): bigint {
+  const known = SUFFIXES[suffix];
+  if (known !== undefined) return divideUp(digits * known, scale);
+  // Beyond these exponents the result is bounded anyway, and a huge power would only cost time.
+  const exponent = Math.max(-60, Math.min(60, Number(suffix.slice(1))));
+  const power = 10n ** BigInt(Math.abs(exponent));
+  return exponent < 0 ? divideUp(digits * NANO, scale * power) : divideUp(digits * NANO * power, scale);
+}
+
+/** Divides positive numbers, rounding up. */
+function divideUp(amount: bigint, by: bigint): bigint {
+  return (amount + by - 1n) / by;
+}
+
+/** A quantity in thousandths of its unit (millicores for cpu), rounded up; throws a RangeError on what is none. */
+export function milliValue(text: string): number {
+  return roundedUp(text, NANO / 1000n);
+}
+
+/** A quantity in whole units (bytes for memory), rounded up; throws a RangeError on what is none. */
+export function wholeValue(text: string): number {
+  return roundedUp(text, NANO);
+}
+
+function roundedUp(text: string, unit: bigint): number {
+  const nanos = parseQuantity(text);
+  if (nanos === undefined) throw new RangeError(`not a quantity: ${text}`);
+  return Number(nanos > 0n ? divideUp(nanos, unit) : nanos / unit);
+}
+
+const BINARY = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
+const DECIMAL = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
+
+/** Writes nanos with the largest suffix that leaves a whole number; a binary amount that needs a fraction is decimal. */
+export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'decimal'): string {
+  if (nanos === 0n) return '0';
+  const suffixes = family === 'binary' && nanos % NANO === 0n ? BINARY : DECIMAL;
+  const suffix = suffixes.find((each) => nanos % (SUFFIXES[each] ?? 1n) === 0n) ?? 'n';
+  return `${nanos / (SUFFIXES[suffix] ?? 1n)}${suffix}`;
+}

@@ -1,0 +1,34 @@
+import type { Container } from './schema/container.ts';
+import type { Pod } from './schema/pod.ts';
+import type { ContainerRole } from './view.ts';
+
+/** What a restart is decided from; `run` is the last run, without an exit code when it is unknown or never started. */
+export interface RestartInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly role: ContainerRole;
+  readonly run?: { readonly exitCode?: number };
+  /** The pod is being deleted or terminated. */
+  readonly podEnding: boolean;
+}
+
+/** Whether a container that does not run is to be started, for the first time or again (C5). */
+export function shouldRestart({ pod, container, role, run, podEnding }: RestartInput): boolean {
+  if (podEnding) return false;
+  if (run === undefined) return true;
+  if (role === 'ephemeral') return false;
+  const { exitCode } = run;
+  if (exitCode === undefined || role === 'sidecar') return true;
+  // An init container's success is for good: Always means as much as OnFailure there.
+  if (role === 'init' && exitCode === 0) return false;
+  if (matchesRule(container, exitCode)) return true;
+  const policy = container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
+}
+
+function matchesRule(container: Container, exitCode: number): boolean {
+  return (container.restartPolicyRules ?? []).some(({ exitCodes }) => {
+    const listed = exitCodes?.values?.includes(exitCode) ?? false;
+    return exitCodes !== undefined && listed === (exitCodes.operator === 'In');
+  });
+}
