@@ -1,0 +1,104 @@
+/** How a durable fact lies on disk: one JSON file a fact, carrying its key, never half-written. */
+import { createHash } from 'node:crypto';
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod/mini';
+
+const SUFFIX = '.json';
+const TEMPORARY = '.tmp';
+const SAFE_KEY = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+const HASHED = 'sha256-';
+
+/** A fact as it was read; or why it could not be, for a person to read. */
+export type ReadFact<Value> =
+  | { readonly key: string; readonly value: Value }
+  | { readonly damaged: string; readonly file: string };
+
+/** The name of a key's file: the key itself where that is a plain name, else its hash. */
+export function factFileName(key: string): string {
+  const plain = SAFE_KEY.test(key) && !key.startsWith(HASHED);
+  return (plain ? key : HASHED + createHash('sha256').update(key).digest('hex')) + SUFFIX;
+}
+
+/** Writes a fact whole or not at all, also when this process dies: durable once the directory is synced as well. */
+export async function writeFact(directory: string, key: string, value: unknown): Promise<void> {
+  const file = path.join(directory, factFileName(key));
+  const text = `${JSON.stringify({ key, value })}\n`;
+  if ((await textOf(file)) === text) return;
+  const handle = await open(file + TEMPORARY, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(file + TEMPORARY, file);
+}
+
+/** Deletes a fact; one that is not there is deleted already. */
+export async function removeFact(directory: string, key: string): Promise<void> {
+  await rm(path.join(directory, factFileName(key)), { force: true });
+}
+
+/** Makes the renames and deletions in a directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Deletes what a process that died left half-written. Not to be called while facts are written. */
+export async function removeHalfWritten(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(TEMPORARY));
+  await Promise.all(names.map((name) => rm(path.join(directory, name), { force: true })));
+}
+
+/** Reads all facts of a directory; a file that holds none is set aside as `<file>.corrupt`. */
+export async function readFacts<Value>(
+  directory: string,
+  schema: z.ZodMiniType<Value>,
+): Promise<readonly ReadFact<Value>[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
+  const facts = await Promise.all(names.map((name) => readFact(path.join(directory, name), schema)));
+  for (const fact of facts) {
+    if (fact !== undefined && 'damaged' in fact) await rename(fact.file, `${fact.file}.corrupt`);
+  }
+  return facts.filter((fact) => fact !== undefined);
+}
+
+async function readFact<Value>(file: string, schema: z.ZodMiniType<Value>): Promise<ReadFact<Value> | undefined> {
+  const text = await textOf(file);
+  if (text === undefined) return undefined;
+  const found = z.object({ key: z.string(), value: schema }).safeParse(parsed(text));
+  if (!found.success) return { file, damaged: `${file}: ${expectation(found.error)}; set aside as .corrupt` };
+  const { key, value } = found.data;
+  if (factFileName(key) === path.basename(file)) return { key, value };
+  return { file, damaged: `${file}: expected the file ${factFileName(key)} for the key in it; set aside as .corrupt` };
+}
+
+function expectation(error: z.core.$ZodError): string {
+  const issue = error.issues[0];
+  const at = issue?.path.join('.') ?? '';
+  return `${at === '' ? '' : `${at}: `}${issue?.message ?? 'invalid'}`;
+}
+
+/** Text that is no JSON reads as undefined, which no fact's schema takes. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+/** Mounts and unmounts by the host's own binaries, which know the helpers of each file system. */
+import { execFile } from 'node:child_process';
+import { NodeFailure } from '../pod/failure.ts';
+import { mountAt } from './mountinfo.ts';
+
+export interface MountRequest {
+  readonly source: string;
+  /** An absolute path of an existing directory. */
+  readonly target: string;
+  readonly type: string;
+  readonly options: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+const MOUNT_LIMIT_MS = 30_000;
+
+/** Mounts a file system; fails with `FailedMount` and what the binary said. */
+export async function mount({ source, target, type, options, signal }: MountRequest): Promise<void> {
+  const withOptions = options.length === 0 ? [] : ['-o', options.join(',')];
+  try {
+    await run('mount', ['-t', type, ...withOptions, '--', source, target], signal);
+  } catch (error) {
+    throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${said(error)}`, { cause: error });
+  }
+}
+
+/** Unmounts what is mounted at a path; fails with `FailedUnmount`. Unmounting what is not mounted succeeds. */
+export async function unmount(target: string, signal: AbortSignal): Promise<void> {
+  try {
+    await run('umount', ['--', target], signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if ((await mountAt(target, signal)) === undefined) return;
+    throw new NodeFailure('FailedUnmount', `unmounting ${target}: ${said(error)}`, { cause: error });
+  }
+}
+
+/** Runs a binary to its end; it is killed when the signal aborts or the time limit is over. */
+function run(binary: string, args: readonly string[], signal: AbortSignal): Promise<void> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(MOUNT_LIMIT_MS)]);
+  const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`, LC_ALL: 'C' };
+  return new Promise((resolve, reject) => {
+    execFile(binary, args, { signal: limit, killSignal: 'SIGKILL', env }, (error, _stdout, stderr) => {
+      if (error === null) resolve();
+      else if (signal.aborted) reject(signal.reason);
+      else if (limit.aborted) reject(new Error(`no answer from ${binary} within ${MOUNT_LIMIT_MS / 1000} s`));
+      else reject(new Error(stderr.trim() || error.message, { cause: error }));
+    });
+  });
+}
+
+function said(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,41 @@
+/** What a volume plugin is, and how a volume finds its own. */
+import { NodeFailure } from '../pod/failure.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { Volume } from '../pod/schema/volume.ts';
+import type { Layout } from './layout.ts';
+
+/** A volume of a pod to be made available on the host. */
+export interface VolumeMount {
+  readonly pod: Pod;
+  readonly volume: Volume;
+  readonly layout: Layout;
+  readonly signal: AbortSignal;
+}
+
+/** A volume to be taken away: known by its folder alone, as the pod may have been forgotten meanwhile. */
+export interface VolumeUnmount {
+  readonly podUid: string;
+  readonly volumeName: string;
+  readonly layout: Layout;
+  readonly signal: AbortSignal;
+}
+
+/** One kind of volume. Both calls are idempotent and fail with a `NodeFailure`. */
+export interface VolumePlugin {
+  /** Kubernetes' name of the kind; its folder below `volumes` is named after it. */
+  readonly name: string;
+  readonly supports: (volume: Volume) => boolean;
+  /** Makes the content available and says where on the host it lies. */
+  readonly mount: (request: VolumeMount) => Promise<{ hostPath: string }>;
+  /** Takes the volume away with everything that is the pod's own of it. */
+  readonly unmount: (request: VolumeUnmount) => Promise<void>;
+}
+
+/** Finds the plugin of a volume; a kind that no plugin stands for fails with `FailedMount` and its name. */
+export function pluginFor(plugins: readonly VolumePlugin[], volume: Volume): VolumePlugin {
+  const found = plugins.find((plugin) => plugin.supports(volume));
+  if (found !== undefined) return found;
+  const kind = Object.keys(volume).find((key) => key !== 'name');
+  const problem = kind === undefined ? 'it has no source' : `this node has no plugin for volumes of type ${kind}`;
+  throw new NodeFailure('FailedMount', `volume "${volume.name}" cannot be mounted: ${problem}`, { retryable: false });
+}
