@@ -1,0 +1,43 @@
+import type * as z from 'zod/mini';
+
+/** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((before, step) => {
+    if (typeof step === 'number') return `${before}[${step}]`;
+    return before === '' ? String(step) : `${before}.${String(step)}`;
+  }, '');
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, step) => {
+    // Only own fields: the path was walked by the schema, but the input is still of any shape.
+    return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
+  }, input);
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const json = JSON.stringify(value);
+  return json.length > 60 ? `${json.slice(0, 57)}...` : json;
+}
+
+function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
+  const path = fieldPath(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.message.split('\n').map((line) => (path === '' ? line : `${path}.${line}`));
+  }
+  const got = issue.message.startsWith('expected') ? `, got ${shown(valueAt(input, issue.path))}` : '';
+  return [`${path === '' ? '' : `${path}: `}${issue.message}${got}`];
+}
+
+/** What a schema found wrong with `input`, one line for each mistake: "source: field: expected …, got …". */
+export function describeIssues(source: string, issues: readonly z.core.$ZodIssue[], input: unknown): string {
+  return issues
+    .flatMap((issue) => linesOf(issue, input))
+    .map((line) => `${source}: ${line}`)
+    .join('\n');
+}

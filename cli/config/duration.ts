@@ -1,0 +1,25 @@
+/** Milliseconds in each unit of a Go duration. */
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+const TERM = /(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)/y;
+
+/** Reads a Go duration (`1m30s`, `0.5h`, `0`) into milliseconds; undefined when it is none, or is negative. */
+export function parseDuration(text: string): number | undefined {
+  if (text === '0') return 0;
+  let total = 0;
+  TERM.lastIndex = 0;
+  while (TERM.lastIndex < text.length) {
+    const term = TERM.exec(text);
+    if (!term) return undefined;
+    total += Number(term[1]) * (UNITS[term[2] ?? ''] ?? Number.NaN);
+  }
+  return text === '' ? undefined : total;
+}

@@ -1,0 +1,83 @@
+/** The kinds of fields that a KubeletConfiguration has. Each says in its error what it expects. */
+import * as z from 'zod/mini';
+import { parseDuration } from './duration.ts';
+import { nearestName } from './nearest.ts';
+
+/** A value that `is` accepts; the error reads "expected …". */
+function kind<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {
+  return z.custom<T>(is, { error: `expected ${expected}` });
+}
+
+/** A string. */
+export const text = kind<string>('a string', (value) => typeof value === 'string');
+
+/** True or false. */
+export const boolean = kind<boolean>('true or false', (value) => typeof value === 'boolean');
+
+/** A number above `min` and at most `max`. */
+export function fraction(min: number, max: number): z.ZodMiniCustom<number, number> {
+  const expected = `a number above ${min} and at most ${max}`;
+  return kind(expected, (value) => typeof value === 'number' && value > min && value <= max);
+}
+
+/** A whole number; without bounds it is an int32 of at least 0. */
+export function whole(min = 0, max = 2 ** 31 - 1): z.ZodMiniCustom<number, number> {
+  const range = max >= 2 ** 31 - 1 ? `of at least ${min}` : `between ${min} and ${max}`;
+  return kind(
+    `a whole number ${range}`,
+    (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+  );
+}
+
+/** One of the given words. */
+export function oneOf<const T extends string>(...words: readonly T[]): z.ZodMiniCustom<T, T> {
+  const expected = words.length === 1 ? `"${words[0]}"` : `one of ${words.map((word) => `"${word}"`).join(', ')}`;
+  return kind(expected, (value) => words.some((word) => word === value));
+}
+
+/** A Go duration between two bounds in milliseconds, read into milliseconds. */
+export function duration(min = 0, max = Number.POSITIVE_INFINITY, range = '') {
+  const isDuration = (value: unknown): boolean => {
+    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
+    return milliseconds !== undefined && milliseconds >= min && milliseconds <= max;
+  };
+  return z.pipe(
+    kind<string>(`a duration such as "30s" or "1m30s"${range}`, isDuration),
+    z.transform((value: string) => parseDuration(value) ?? 0),
+  );
+}
+
+/** The runtime's socket, as `unix:///path` or a plain absolute path; read into the first form. */
+export const endpoint = z.pipe(
+  kind<string>('a socket such as "unix:///run/containerd/containerd.sock"', (value) => {
+    return typeof value === 'string' && (value === '' || /^(unix:\/\/)?\/./.test(value));
+  }),
+  z.transform((value: string) => (value.startsWith('/') ? `unix://${value}` : value)),
+);
+
+/** A list. */
+export function list<T extends z.ZodMiniType>(item: T): z.ZodMiniArray<T> {
+  return z.array(item, { error: 'expected a list' });
+}
+
+/** Names to values. */
+export function map<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMiniString, T> {
+  return z.record(z.string(), value, { error: 'expected a map of names to values' });
+}
+
+/** Fields by name; an unknown one is an error that names the nearest known one. One line of the error for each. */
+export function section<T extends z.core.$ZodLooseShape>(fields: T) {
+  const known = Object.keys(fields);
+  return z.strictObject(fields, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return 'expected a map of fields';
+      return issue.keys.map((key) => `${key}: unknown field${suggestion(key, known)}`).join('\n');
+    },
+  });
+}
+
+/** "; did you mean …?", or nothing when no known name is near. */
+export function suggestion(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? '' : `; did you mean ${nearest}?`;
+}

@@ -1,0 +1,59 @@
+import { isIP } from 'node:net';
+import * as z from 'zod/mini';
+import { ConfigError, describeIssues } from './configError.ts';
+import { endpoint, section, text, whole } from './fields.ts';
+
+const nodeIps = z.pipe(
+  z.custom<string>((value) => typeof value === 'string' && areNodeIps(value.split(',')), {
+    error: 'expected an IP address, or one of each family separated by a comma',
+  }),
+  z.transform((value: string) => value.split(',')),
+);
+
+function areNodeIps(addresses: readonly string[]): boolean {
+  const families = addresses.map((address) => isIP(address));
+  return !families.includes(0) && new Set(families).size === families.length;
+}
+
+const hostname = z.custom<string>(
+  (value) =>
+    typeof value === 'string' &&
+    value.length <= 253 &&
+    /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/.test(value.trim().toLowerCase()),
+  { error: 'expected a DNS name such as "node-1"' },
+);
+
+/** A number that comes as text; whatever is no number stays as it is, so that the error can show it. */
+function fromText(bounds: z.ZodMiniCustom<number, number>) {
+  return z.pipe(
+    z.transform((value: unknown) =>
+      typeof value === 'string' && /^=?\d+$/.test(value) ? Number(value.replace('=', '')) : value,
+    ),
+    bounds,
+  );
+}
+
+const flags = section({
+  '--config': z.optional(text),
+  '--pod-manifest-path': z.optional(text),
+  '--container-runtime-endpoint': z.optional(endpoint),
+  '--image-service-endpoint': z.optional(endpoint),
+  '--root-dir': z.optional(text),
+  '--state-dir': z.optional(text),
+  '--pod-log-dir': z.optional(text),
+  '--hostname-override': z.optional(hostname),
+  '--node-ip': z.optional(nodeIps),
+  '--max-pods': z.optional(fromText(whole())),
+  '--v': z.optional(fromText(whole())),
+});
+
+/** The flags of `run` and `up` by their full names, read and checked. */
+export type Flags = z.output<typeof flags>;
+
+/** Checks what was given on the command line; throws a `ConfigError` that lists all mistakes. */
+export function readFlags(given: Readonly<Record<string, string | undefined>>): Flags {
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const read = flags.safeParse(set);
+  if (!read.success) throw new ConfigError(describeIssues('command line', read.error.issues, set));
+  return read.data;
+}

@@ -1,0 +1,102 @@
+import { dirname, join, resolve } from 'node:path';
+import type { Flags } from './flags.ts';
+import type { ConfigFile } from './readFile.ts';
+
+/** Everything that the node agent is told, compiled once: every path absolute, every time in milliseconds. */
+export interface NodeConfig {
+  readonly nodeName: string;
+  /** The node's addresses, the primary first, at most one of each family. */
+  readonly nodeIps: readonly string[];
+  readonly rootDirectory: string;
+  readonly podLogsDirectory: string;
+  /** Where the symlinks to the log files are: `containers` beside the pods' logs. */
+  readonly containerLogsDirectory: string;
+  /** A directory of manifests, or one manifest; absent when there are no static pods. */
+  readonly staticPodPath?: string;
+  /** `unix:///…`. */
+  readonly containerRuntimeEndpoint: string;
+  readonly imageServiceEndpoint: string;
+  readonly runtimeRequestTimeoutMs: number;
+  /** Absent means the root of the cgroup tree. */
+  readonly cgroupRoot?: string;
+  /** What to use when the runtime does not tell. */
+  readonly cgroupDriver: 'cgroupfs' | 'systemd';
+  readonly syncFrequencyMs: number;
+  readonly fileCheckFrequencyMs: number;
+  readonly maxPods: number;
+  /** Infinity when pulls are not bounded. */
+  readonly maxParallelImagePulls: number;
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  /** The file whose name servers pods get; empty for none. */
+  readonly resolvConf: string;
+  readonly seccompDefault: boolean;
+  readonly maxContainerRestartPeriodMs: number;
+  readonly failCgroupV1: boolean;
+  readonly failSwapOn: boolean;
+  readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
+}
+
+/** What flags and file leave open: the host's own name and addresses, and where a command puts things. */
+export interface ConfigDefaults {
+  readonly hostname: string;
+  readonly addresses: readonly string[];
+  readonly rootDirectory: string;
+  readonly podLogsDirectory: string;
+  readonly staticPodPath?: string;
+  readonly containerRuntimeEndpoint?: string;
+}
+
+function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
+  const runtime =
+    flags['--container-runtime-endpoint'] ||
+    file?.containerRuntimeEndpoint ||
+    defaults.containerRuntimeEndpoint ||
+    'unix:///run/containerd/containerd.sock';
+  return {
+    containerRuntimeEndpoint: runtime,
+    imageServiceEndpoint: flags['--image-service-endpoint'] || file?.imageServiceEndpoint || runtime,
+    runtimeRequestTimeoutMs: file?.runtimeRequestTimeout || 120_000,
+    ...(file?.cgroupRoot ? { cgroupRoot: file.cgroupRoot } : {}),
+    cgroupDriver: file?.cgroupDriver || ('cgroupfs' as const),
+    seccompDefault: file?.seccompDefault ?? false,
+    maxContainerRestartPeriodMs: file?.crashLoopBackOff?.maxContainerRestartPeriod ?? 300_000,
+    maxParallelImagePulls:
+      file?.maxParallelImagePulls ?? (file?.serializeImagePulls === false ? Number.POSITIVE_INFINITY : 1),
+  };
+}
+
+function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
+  const podLogsDirectory = resolve(flags['--pod-log-dir'] || file?.podLogsDir || defaults.podLogsDirectory);
+  const staticPodPath = flags['--pod-manifest-path'] || file?.staticPodPath || defaults.staticPodPath;
+  return {
+    rootDirectory: resolve(flags['--root-dir'] || defaults.rootDirectory),
+    podLogsDirectory,
+    containerLogsDirectory: join(dirname(podLogsDirectory), 'containers'),
+    ...(staticPodPath ? { staticPodPath: resolve(staticPodPath) } : {}),
+  };
+}
+
+/** Makes one frozen configuration of flags, file and defaults; a flag wins over the file. */
+export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
+  const { flags, defaults } = given;
+  const file = given.file?.config;
+  return Object.freeze({
+    nodeName: (flags['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
+    nodeIps: Object.freeze([...(flags['--node-ip'] ?? defaults.addresses)]),
+    ...placesOf(flags, file, defaults),
+    ...runtimeOf(flags, file, defaults),
+    syncFrequencyMs: file?.syncFrequency || 60_000,
+    fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
+    maxPods: flags['--max-pods'] ?? (file?.maxPods || 110),
+    clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),
+    clusterDomain: file?.clusterDomain ?? '',
+    resolvConf: file?.resolvConf ?? '/etc/resolv.conf',
+    failCgroupV1: file?.failCgroupV1 ?? false,
+    failSwapOn: file?.failSwapOn ?? false,
+    logging: Object.freeze({
+      format: file?.logging?.format || ('text' as const),
+      verbosity: flags['--v'] ?? file?.logging?.verbosity ?? 0,
+    }),
+  });
+}

@@ -1,0 +1,19 @@
+import * as z from 'zod/mini';
+import { boolean, duration, endpoint, list, oneOf, text, whole } from '../fields.ts';
+
+/** Pulling images and collecting the unused ones. */
+export const images = {
+  imageServiceEndpoint: z.optional(endpoint),
+  serializeImagePulls: z.optional(boolean),
+  maxParallelImagePulls: z.optional(whole(1)),
+  registryPullQPS: z.optional(whole()),
+  registryBurst: z.optional(whole()),
+  imagePullCredentialsVerificationPolicy: z.optional(
+    oneOf('', 'NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'),
+  ),
+  preloadedImagesVerificationAllowlist: z.optional(list(text)),
+  imageMinimumGCAge: z.optional(duration()),
+  imageMaximumGCAge: z.optional(duration()),
+  imageGCHighThresholdPercent: z.optional(whole(0, 100)),
+  imageGCLowThresholdPercent: z.optional(whole(0, 100)),
+};

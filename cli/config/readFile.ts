@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { parseDocument } from 'yaml';
+import { ConfigError, describeIssues } from './configError.ts';
+import { fieldsActedOn, type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
+
+/** A KubeletConfiguration as read, with the fields it sets that this version does not act on. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly config: KubeletConfiguration;
+  readonly ignored: readonly string[];
+}
+
+/** The file's paths that may be relative: they are then meant from the file's own directory, as in the kubelet. */
+const relativePaths = ['staticPodPath', 'podLogsDir', 'resolvConf'] as const;
+
+/** A null stands for a field that is not set, as in the kubelet. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const set = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(set.map(([name, field]) => [name, withoutNulls(field)]));
+}
+
+function resolvedFrom(directory: string, config: KubeletConfiguration): KubeletConfiguration {
+  const resolved = { ...config };
+  for (const name of relativePaths) {
+    const path = resolved[name];
+    if (path && !isAbsolute(path)) resolved[name] = resolve(directory, path);
+  }
+  return resolved;
+}
+
+/** Reads the text of a configuration file, YAML or JSON; throws a `ConfigError` that lists all mistakes. */
+export function parseConfigFile(path: string, text: string): ConfigFile {
+  const document = parseDocument(text);
+  const [syntaxError] = document.errors;
+  if (syntaxError) throw new ConfigError(`${path}: ${syntaxError.message.split('\n')[0]}`, { cause: syntaxError });
+  const input = withoutNulls(document.toJS() ?? {});
+  const read = kubeletConfiguration.safeParse(input);
+  if (!read.success) throw new ConfigError(describeIssues(path, read.error.issues, input));
+  return {
+    path,
+    config: resolvedFrom(dirname(resolve(path)), read.data),
+    ignored: Object.keys(read.data).filter((name) => !fieldsActedOn.has(name)),
+  };
+}
+
+/** Reads the file that `--config` names. */
+export async function readConfigFile(path: string): Promise<ConfigFile> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new ConfigError(`--config: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  });
+  return parseConfigFile(path, text);
+}

@@ -1,0 +1,45 @@
+import type { Explanation } from '../pod/explain.ts';
+import type { ObservedSandbox } from '../pod/observed.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { PodView } from '../pod/view.ts';
+
+/** A pod after a change of its status or its actors' states; `removed` when it is gone from the node. */
+export interface PodChange {
+  readonly uid: string;
+  readonly pod: Pod;
+  readonly view: PodView;
+  readonly removed: boolean;
+}
+
+/** The node itself, as the agent sees it. */
+export interface NodeSummary {
+  readonly name: string;
+  readonly state: string;
+  readonly runtime: {
+    readonly name: string;
+    readonly version: string;
+    readonly state: string;
+    /** Milliseconds since the epoch. */
+    readonly since: number;
+    readonly message?: string;
+  };
+  readonly simulated: boolean;
+  /** Sandboxes of others, which the agent leaves alone. */
+  readonly foreign: readonly ObservedSandbox[];
+  /** Manifests that could not be used; the pod's last good version goes on. */
+  readonly problems: readonly { readonly file: string; readonly path: string; readonly message: string }[];
+  /** The node's queues, plain data to show as it is. */
+  readonly gates: unknown;
+}
+
+/** What the socket, the tables and the explanations need of a node agent. */
+export interface AgentPort {
+  /** All pods the node knows, with full status; static pods under `NAME-NODE`. */
+  pods(): readonly Pod[];
+  views(): readonly PodView[];
+  /** Tells of every change until the function it returns is called. */
+  subscribe(listener: (change: PodChange) => void): () => void;
+  /** Why a pod is in the state it is in, by its full name; undefined when there is no such pod. */
+  explain(name: string): Explanation | undefined;
+  node(): NodeSummary;
+}

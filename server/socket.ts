@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { NodeFailure } from '../pod/failure.ts';
+import type { AgentPort } from './agent.ts';
+import { answer } from './routes.ts';
+import { checkSocketPath, isAnswering } from './socketPath.ts';
+import { failure } from './status.ts';
+import { type PodWatch, watchPods } from './watch.ts';
+
+/** The agent's own API, until it is closed. */
+export interface AgentSocket {
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+function send(response: ServerResponse, code: number, body: unknown): void {
+  const text = typeof body === 'string' ? body : `${JSON.stringify(body)}\n`;
+  response.writeHead(code, {
+    'content-type': typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json',
+  });
+  response.end(text);
+}
+
+function respond(agent: AgentPort, watch: PodWatch, url: URL, accept: string, response: ServerResponse): void {
+  const watched = url.searchParams.get('watch');
+  if (url.pathname === '/api/v1/pods' && (watched === 'true' || watched === '1')) {
+    watch.add(response);
+    return;
+  }
+  const { code, body } = answer(agent, url.pathname, accept);
+  send(response, code, body);
+}
+
+function handle(agent: AgentPort, watch: PodWatch, request: IncomingMessage, response: ServerResponse): void {
+  const url = URL.parse(request.url ?? '/', 'http://agent');
+  if (request.method !== 'GET') {
+    const message = `${request.method} is not supported: the socket only reads`;
+    send(response, 405, failure(405, 'MethodNotAllowed', message));
+  } else if (url === null) {
+    send(response, 400, failure(400, 'BadRequest', `${request.url} is no path`));
+  } else {
+    try {
+      respond(agent, watch, url, request.headers.accept ?? '', response);
+    } catch (error) {
+      const [code, reason] =
+        error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
+      send(response, code, failure(code, reason, error instanceof Error ? error.message : String(error)));
+    }
+  }
+}
+
+/** Binds the socket so that it is the owner's alone from its first moment. */
+async function listen(server: Server, path: string): Promise<void> {
+  const before = process.umask(0o177);
+  try {
+    server.listen(path);
+  } finally {
+    process.umask(before);
+  }
+  await once(server, 'listening');
+}
+
+/**
+ * Serves pods, watches and explanations over a unix socket that only its owner may open.
+ * A socket that nobody answers any more is replaced; one that answers belongs to another agent.
+ */
+export async function serveSocket(options: { path: string; agent: AgentPort }): Promise<AgentSocket> {
+  const { path, agent } = options;
+  checkSocketPath(path);
+  if (await isAnswering(path)) {
+    throw new NodeFailure('AgentRunning', `another agent answers at ${path}`, { retryable: false });
+  }
+  await rm(path, { force: true });
+  const watch = watchPods(agent);
+  const server = createServer((request, response) => handle(agent, watch, request, response));
+  await listen(server, path);
+  return {
+    path,
+    close: async () => {
+      watch.close();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeIdleConnections();
+      setTimeout(() => server.closeAllConnections(), 500).unref();
+      await closed;
+    },
+  };
+}
