@@ -1,0 +1,111 @@
+import { containersOf } from './containers.ts';
+import { rfc3339 } from './rfc3339.ts';
+import type { Container } from './schema/container.ts';
+import type { ContainerState, ContainerStatus, PodStatus } from './schema/status.ts';
+import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
+import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
+
+/**
+ * The statuses of all containers of a pod. One without an actor keeps what the `previous` status knew of it.
+ * `runtimeName` is the scheme of the container ids, `containerd` in `containerd://4f2a`.
+ */
+export function containerStatuses(
+  view: PodView,
+  { previous, runtimeName }: { previous?: PodStatus | undefined; runtimeName: string },
+): ContainerStatuses {
+  const before = new Map(allStatuses(previous).map((status) => [status.name, status]));
+  const of = (...roles: ContainerRole[]) =>
+    [...containersOf(view.pod.spec)]
+      .filter(({ role }) => roles.includes(role))
+      .map(({ container, role }) => {
+        const seen = view.containers.find(({ name }) => name === container.name);
+        if (seen) return seenStatus(container, role, seen, runtimeName);
+        return unseenStatus(view, container, role, before.get(container.name));
+      });
+  const statuses = { init: of('init', 'sidecar'), regular: of('regular'), ephemeral: of('ephemeral') };
+  if (view.refused) return onlyWhatRan(statuses);
+  return view.ended && view.termination ? containersAtEnd(view, statuses) : statuses;
+}
+
+/** A pod that was never taken has no containers to speak of. */
+function onlyWhatRan({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
+  const ran = ({ state, lastState }: ContainerStatus) => !state?.waiting || lastState?.terminated !== undefined;
+  return { init: init.filter(ran), regular: regular.filter(ran), ephemeral: ephemeral.filter(ran) };
+}
+
+function allStatuses(status: PodStatus | undefined): ContainerStatus[] {
+  return [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ];
+}
+
+function seenStatus(spec: Container, role: ContainerRole, seen: ContainerView, runtimeName: string): ContainerStatus {
+  const running = seen.now.kind === 'running';
+  const id = seen.containerId ?? (seen.now.kind === 'terminated' ? seen.now.run : seen.last)?.containerId;
+  return {
+    name: spec.name,
+    state: stateOf(seen, runtimeName),
+    lastState: seen.last ? { terminated: terminated(seen.last, runtimeName) } : {},
+    ready: role === 'init' ? hasSucceeded(seen) : role !== 'ephemeral' && running && seen.ready,
+    restartCount: seen.restartCount,
+    image: spec.image,
+    imageID: seen.imageRef ?? '',
+    ...(id ? { containerID: `${runtimeName}://${id}`, ...resourcesOf(spec) } : {}),
+    ...(role === 'ephemeral' ? {} : { started: running && (role === 'init' || seen.started) }),
+  };
+}
+
+/** What a container is that has no actor: still to come, or ended before this agent knew it. */
+function unseenStatus(
+  view: PodView,
+  spec: Container,
+  role: ContainerRole,
+  previous?: ContainerStatus,
+): ContainerStatus {
+  if (previous?.state?.terminated) return previous;
+  const initializing = role !== 'ephemeral' && (view.pod.spec.initContainers ?? []).length > 0;
+  return {
+    name: spec.name,
+    state: { waiting: { reason: initializing ? 'PodInitializing' : 'ContainerCreating' } },
+    lastState: previous?.lastState ?? {},
+    ready: false,
+    restartCount: previous?.restartCount ?? 0,
+    image: spec.image,
+    imageID: '',
+    ...(role === 'ephemeral' ? {} : { started: false }),
+  };
+}
+
+function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {
+  switch (now.kind) {
+    case 'waiting':
+      return { waiting: { reason: now.reason, ...(now.message ? { message: now.message } : {}) } };
+    case 'running':
+      return { running: { startedAt: rfc3339(now.startedAt) } };
+    case 'terminated':
+      return { terminated: terminated(now.run, runtimeName) };
+  }
+}
+
+function terminated(run: TerminatedRun, runtimeName: string): NonNullable<ContainerState['terminated']> {
+  return {
+    exitCode: run.exitCode,
+    ...(run.signal ? { signal: run.signal } : {}),
+    reason: run.reason,
+    ...(run.message ? { message: run.message } : {}),
+    startedAt: run.startedAt === undefined ? null : rfc3339(run.startedAt),
+    finishedAt: run.finishedAt === undefined ? null : rfc3339(run.finishedAt),
+    ...(run.containerId ? { containerID: `${runtimeName}://${run.containerId}` } : {}),
+  };
+}
+
+function hasSucceeded({ now }: ContainerView): boolean {
+  return now.kind === 'terminated' && now.run.exitCode === 0;
+}
+
+function resourcesOf({ resources }: Container): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
+  if (!resources) return {};
+  return { ...(resources.requests ? { allocatedResources: resources.requests } : {}), resources };
+}
