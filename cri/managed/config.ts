@@ -1,0 +1,87 @@
+import type { Layout } from './layout.ts';
+
+export interface ConfigInput {
+  readonly layout: Layout;
+  readonly sandboxImage: string;
+  readonly snapshotter: 'overlayfs' | 'native';
+  readonly cniPlugins: string;
+  readonly mayLowerOomScore: boolean;
+}
+
+/** Plugins that no pod needs: each costs time at the start or work for every container. */
+const disabledPlugins = [
+  'io.containerd.snapshotter.v1.aufs',
+  'io.containerd.snapshotter.v1.btrfs',
+  'io.containerd.snapshotter.v1.devmapper',
+  'io.containerd.snapshotter.v1.zfs',
+  'io.containerd.tracing.processor.v1.otlp',
+  'io.containerd.internal.v1.tracing',
+  'io.containerd.internal.v1.restart',
+  'io.containerd.internal.v1.opt',
+  'io.containerd.monitor.v1.cgroups',
+];
+
+/** containerd's configuration: all that it has lies below its directory, and cgroups are made as plain directories. */
+export function containerdConfig({ layout, ...input }: ConfigInput): string {
+  // TOML reads JSON's strings, numbers, booleans and arrays of strings as they are.
+  const toml = JSON.stringify;
+  return `version = 2
+root = ${toml(layout.root)}
+state = ${toml(layout.state)}
+disabled_plugins = ${toml(disabledPlugins)}
+
+[grpc]
+  address = ${toml(layout.socket)}
+
+[debug]
+  level = "warn"
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = ${toml(input.sandboxImage)}
+  netns_mounts_under_state_dir = true
+  restrict_oom_score_adj = ${toml(!input.mayLowerOomScore)}
+
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = ${toml(input.cniPlugins)}
+    conf_dir = ${toml(layout.cniConfig)}
+
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = ${toml(input.snapshotter)}
+    default_runtime_name = "runc"
+
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+        Root = ${toml(layout.runcRoot)}
+        SystemdCgroup = false
+`;
+}
+
+/** The pods' network: a bridge of its own, addresses out of one subnet, host ports, and the way out masqueraded. */
+export function cniConfig({
+  layout,
+  subnet,
+  mtu,
+}: {
+  layout: Layout;
+  subnet: string;
+  mtu: number | undefined;
+}): string {
+  const bridge = {
+    type: 'bridge',
+    bridge: layout.bridge,
+    isGateway: true,
+    ipMasq: true,
+    hairpinMode: true,
+    ...(mtu === undefined ? {} : { mtu }),
+    ipam: {
+      type: 'host-local',
+      ranges: [[{ subnet }]],
+      routes: [{ dst: '0.0.0.0/0' }],
+      dataDir: layout.cniData,
+    },
+  };
+  const portmap = { type: 'portmap', capabilities: { portMappings: true } };
+  return `${JSON.stringify({ cniVersion: '1.0.0', name: layout.network, plugins: [bridge, portmap] }, null, 2)}\n`;
+}

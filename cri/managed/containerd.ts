@@ -1,0 +1,83 @@
+import { NodeFailure } from '../../pod/failure.ts';
+import { connectCri } from '../grpc.ts';
+import { prepareDirectories } from './directories.ts';
+import { chooseSnapshotter, whyNoManagedContainerd } from './host.ts';
+import { hostImages } from './images.ts';
+import { importImages } from './importImages.ts';
+import { launch } from './launch.ts';
+import { layoutOf } from './layout.ts';
+import { prepareNetwork } from './network.ts';
+import type { Pause } from './process.ts';
+import { tearDown } from './teardown.ts';
+
+export interface ManagedContainerdOptions {
+  /** Where everything of it lies; two directories are two containerds that do not know of each other. */
+  readonly directory: string;
+  readonly signal: AbortSignal;
+  /** Real time: it waits for a real process. */
+  readonly pause: Pause;
+  /** The pods' subnet; absent: a free private /24, kept for this directory. */
+  readonly podCidr?: string;
+  /** Is told of each step in a short sentence. */
+  readonly onProgress?: (step: string) => void;
+}
+
+/** A containerd of our own, ready for pods. */
+export interface ManagedContainerd {
+  /** `unix:///…`, for the runtime and the images. */
+  readonly endpoint: string;
+  readonly pid: number;
+  /** Whether it ran already. */
+  readonly attached: boolean;
+  readonly podCidr: string;
+  /** Pods' cgroups that lie below this one are removed by `stop`. */
+  readonly cgroupParent: string;
+  /** Ends it with all its pods and leaves nothing of it on the host but its directory; again, it does nothing. */
+  stop(signal: AbortSignal): Promise<void>;
+  /** Lets go of it: it and its pods run on, whatever becomes of us. */
+  detach(): void;
+}
+
+/**
+ * Starts the private containerd of a directory, or attaches to it when it runs. Its pods survive our end and its own
+ * restart. Rejects with `RuntimeUnavailable` and the end of its log when it does not become ready.
+ */
+export async function startManagedContainerd(options: ManagedContainerdOptions): Promise<ManagedContainerd> {
+  const { signal, pause, onProgress = () => {} } = options;
+  const why = await whyNoManagedContainerd();
+  if (why !== undefined) throw new NodeFailure('RuntimeUnavailable', why, { retryable: false });
+  const layout = layoutOf(options.directory);
+  await prepareDirectories(layout);
+  const podCidr = await prepareNetwork(layout, options.podCidr);
+  const snapshotter = await chooseSnapshotter(layout.directory, signal);
+  const endpoint = `unix://${layout.socket}`;
+  const connect = () => connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: 5000 });
+  const cri = connect();
+  try {
+    const input = { layout, cri, snapshotter, pause, signal, onProgress };
+    const images = hostImages(signal);
+    const started = await launch(input);
+    await importImages({ ...input, images: await images });
+    const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
+    return { endpoint, ...started, podCidr, cgroupParent: layout.cgroupParent, ...letGo(tearDownNow) };
+  } finally {
+    cri.close();
+  }
+}
+
+/** The two ways to part with it; whichever comes first holds, and a `stop` that failed may be tried again. */
+function letGo(tearDownNow: (signal: AbortSignal) => Promise<void>): Pick<ManagedContainerd, 'stop' | 'detach'> {
+  let done: Promise<void> | undefined;
+  return {
+    stop: (signal) => {
+      done ??= tearDownNow(signal).catch((error: unknown) => {
+        done = undefined;
+        throw error;
+      });
+      return done;
+    },
+    detach: () => {
+      done ??= Promise.resolve();
+    },
+  };
+}

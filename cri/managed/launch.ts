@@ -1,0 +1,71 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { Cri } from '../calls.ts';
+import { containerdConfig } from './config.ts';
+import { cniPluginDirectory, mayLowerOomScore } from './host.ts';
+import { pauseImage } from './images.ts';
+import type { Layout } from './layout.ts';
+import { endProcess, findContainerd, isContainerd, type Pause, spawnContainerd } from './process.ts';
+import { becomeReady } from './ready.ts';
+
+export interface LaunchInput {
+  readonly layout: Layout;
+  readonly cri: Cri;
+  readonly snapshotter: 'overlayfs' | 'native';
+  readonly pause: Pause;
+  readonly signal: AbortSignal;
+  readonly onProgress: (step: string) => void;
+}
+
+const readyLimitMs = 30_000;
+const attachLimitMs = 5000;
+const patienceMs = 5000;
+
+/** Attaches to the containerd that runs, when it answers and is configured as we would; else starts it (again). */
+export async function launch(input: LaunchInput): Promise<{ pid: number; attached: boolean }> {
+  const { layout, pause, onProgress } = input;
+  const config = await wantedConfig(input);
+  const running = await findContainerd(layout);
+  if (running !== undefined) {
+    const same = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
+    if (same && (await answers(input, running))) return { pid: running, attached: true };
+    onProgress('restarting containerd, its pods run on');
+    await endProcess(running, { isIt: () => isContainerd(layout, running), patienceMs, pause });
+  }
+  onProgress('starting a private containerd');
+  await writeFile(layout.config, config);
+  const pid = await spawnContainerd(layout);
+  await waitFor(input, pid, readyLimitMs).catch((cause: unknown) => giveUp(input, pid, cause));
+  return { pid, attached: false };
+}
+
+async function wantedConfig({ layout, snapshotter }: LaunchInput): Promise<string> {
+  const cniPlugins = (await cniPluginDirectory()) ?? '';
+  const mayLower = await mayLowerOomScore();
+  return containerdConfig({ layout, sandboxImage: pauseImage, snapshotter, cniPlugins, mayLowerOomScore: mayLower });
+}
+
+async function answers(input: LaunchInput, pid: number): Promise<boolean> {
+  return waitFor(input, pid, attachLimitMs).then(
+    () => true,
+    () => {
+      input.signal.throwIfAborted();
+      return false;
+    },
+  );
+}
+
+function waitFor({ layout, cri, pause, signal }: LaunchInput, pid: number, limitMs: number): Promise<void> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+  return becomeReady({ layout, cri, pause, signal: limit, lives: () => isContainerd(layout, pid) });
+}
+
+/** What we started and cannot use must not stay. */
+async function giveUp({ layout, pause, signal }: LaunchInput, pid: number, cause: unknown): Promise<never> {
+  await endProcess(pid, { isIt: () => isContainerd(layout, pid), patienceMs, pause });
+  signal.throwIfAborted();
+  const log = (await readFile(layout.log, 'utf8')).trimEnd().split('\n').slice(-5).join('\n');
+  throw new NodeFailure('RuntimeUnavailable', `containerd does not become ready; ${layout.log} ends with:\n${log}`, {
+    cause,
+  });
+}

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { Layout } from './layout.ts';
+import { programEnvironment } from './program.ts';
+
+/** Waits so many milliseconds. */
+export type Pause = (ms: number) => Promise<void>;
+
+/** Starts containerd in a session of its own, so that neither a terminal's Ctrl-C nor our end reaches it. */
+export async function spawnContainerd(layout: Layout): Promise<number> {
+  const log = await open(layout.log, 'a');
+  try {
+    const child = spawn('containerd', ['--config', layout.config], {
+      cwd: '/',
+      detached: true,
+      env: programEnvironment(),
+      stdio: ['ignore', log.fd, log.fd],
+    });
+    await once(child, 'spawn');
+    child.unref();
+    const { pid } = child;
+    if (pid === undefined) throw new Error('a process that was spawned has no pid');
+    await writeFile(layout.pidFile, `${pid}\n`);
+    return pid;
+  } catch (cause) {
+    throw new NodeFailure('RuntimeUnavailable', 'containerd could not be started', { retryable: false, cause });
+  } finally {
+    await log.close();
+  }
+}
+
+/** The containerd that runs with our configuration, whoever started it. */
+export async function findContainerd(layout: Layout): Promise<number | undefined> {
+  const noted = Number(await readFile(layout.pidFile, 'utf8').catch(() => ''));
+  if (noted > 0 && (await isContainerd(layout, noted))) return noted;
+  // The pid may not have been written down: whoever started it can be killed just then.
+  for (const pid of await processes()) if (await isContainerd(layout, pid)) return pid;
+  return undefined;
+}
+
+/** Whether this process is the containerd of our configuration: a pid alone may have gone to another. */
+export async function isContainerd(layout: Layout, pid: number): Promise<boolean> {
+  const [program, ...args] = await commandLine(pid);
+  return program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
+}
+
+/** The shims of our containerd: each holds one pod, and outlives containerd. */
+export async function findShims(layout: Layout): Promise<number[]> {
+  const pids = await processes();
+  const ours = await Promise.all(
+    pids.map(async (pid) => {
+      const [program, ...args] = await commandLine(pid);
+      return program?.split('/').at(-1) === 'containerd-shim-runc-v2' && hasOption(args, '-address', layout.socket);
+    }),
+  );
+  return pids.filter((_, index) => ours[index]);
+}
+
+/** Asks a process to end and waits for it, and kills it after `patienceMs`; `isIt` tells it from a later one of its pid. */
+export async function endProcess(
+  pid: number,
+  options: { isIt: () => Promise<boolean>; patienceMs: number; pause: Pause },
+): Promise<void> {
+  const stepMs = 10;
+  for (const [name, ms] of [
+    ['SIGTERM', options.patienceMs],
+    ['SIGKILL', 5000],
+  ] as const) {
+    if (!(await options.isIt())) return;
+    kill(pid, name);
+    for (let waited = 0; waited < ms; waited += stepMs) {
+      if (!(await options.isIt())) return;
+      await options.pause(stepMs);
+    }
+  }
+  throw new NodeFailure('RuntimeUnavailable', `process ${pid} does not end`);
+}
+
+/** Kills a process at once; one that is gone already is no error. */
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {}
+}
+
+async function processes(): Promise<number[]> {
+  return (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+}
+
+/** The command line of a process; empty when it is gone, or is a zombie. */
+async function commandLine(pid: number): Promise<string[]> {
+  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return line.split('\0');
+}
+
+function hasOption(args: readonly string[], name: string, value: string): boolean {
+  return args.some((arg, index) => arg === name && args[index + 1] === value);
+}

@@ -1,0 +1,45 @@
+/** A file, directory or symbolic link of an archive; the path has no leading slash. */
+export type TarEntry = { readonly path: string } & (
+  | { readonly type: 'file'; readonly content: Buffer; readonly mode: number }
+  | { readonly type: 'directory'; readonly mode: number }
+  | { readonly type: 'symlink'; readonly target: string }
+);
+
+const blockSize = 512;
+
+/** A tar archive (ustar) of these entries, all of root and of the epoch: the same entries always give the same bytes. */
+export function tar(entries: readonly TarEntry[]): Buffer {
+  const parts = entries.flatMap((entry) => {
+    if (entry.type !== 'file') return [header(entry)];
+    return [header(entry), entry.content, Buffer.alloc(-entry.content.length & (blockSize - 1))];
+  });
+  return Buffer.concat([...parts, Buffer.alloc(2 * blockSize)]);
+}
+
+const typeFlags = { file: '0', symlink: '2', directory: '5' } as const;
+
+function header(entry: TarEntry): Buffer {
+  const block = Buffer.alloc(blockSize);
+  const path = entry.type === 'directory' ? `${entry.path}/` : entry.path;
+  const target = entry.type === 'symlink' ? entry.target : '';
+  if (Buffer.byteLength(path) > 100 || Buffer.byteLength(target) > 100)
+    throw new RangeError(`too long for tar: ${path}`);
+  block.write(path, 0);
+  block.write(octal(entry.type === 'symlink' ? 0o777 : entry.mode, 8), 100);
+  block.write(octal(0, 8), 108);
+  block.write(octal(0, 8), 116);
+  block.write(octal(entry.type === 'file' ? entry.content.length : 0, 12), 124);
+  block.write(octal(0, 12), 136);
+  // The checksum is taken with its own field full of blanks.
+  block.write(' '.repeat(8), 148);
+  block.write(typeFlags[entry.type], 156);
+  block.write(target, 157);
+  block.write('ustar\u000000', 257, 'latin1');
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return block;
+}
+
+function octal(value: number, width: number): string {
+  return `${value.toString(8).padStart(width - 1, '0')}\0`;
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Cri } from '../calls.ts';
+import { podCgroups, removeCgroups } from './cgroups.ts';
+import type { Layout } from './layout.ts';
+import { unmountAll } from './mounts.ts';
+import { removeNetwork } from './network.ts';
+import { endProcess, findContainerd, findShims, isContainerd, kill, type Pause } from './process.ts';
+import { run } from './program.ts';
+
+const namespace = 'k8s.io';
+
+export interface TeardownInput {
+  readonly layout: Layout;
+  /** Gives a connection to the containerd; it is closed here. */
+  readonly connect: () => Cri;
+  readonly signal: AbortSignal;
+  readonly pause: Pause;
+}
+
+/**
+ * Ends a private containerd with all pods that it still has, and removes what it left on the host. What it cannot do
+ * itself any more (it is killed, or hangs) is done without it. Its images and its log stay in its directory.
+ */
+export async function tearDown({ layout, connect, signal, pause }: TeardownInput): Promise<void> {
+  const cgroups = [...(await podCgroups(layout)), layout.cgroupParent];
+  const ids = await readdir(join(layout.runcRoot, namespace)).catch(() => []);
+  const pid = await findContainerd(layout);
+  if (pid !== undefined) {
+    await removeSandboxes(connect(), signal).catch(() => signal.throwIfAborted());
+    await endProcess(pid, { isIt: () => isContainerd(layout, pid), patienceMs: 5000, pause });
+  }
+  await removeContainers(layout, signal);
+  await removeShimSockets(layout, ids);
+  await unmountAll(layout, signal);
+  await removeNetwork(layout, signal);
+  await removeCgroups(cgroups, pause);
+  const left = [
+    layout.state,
+    layout.socket,
+    `${layout.socket}.ttrpc`,
+    layout.pidFile,
+    layout.bootIdFile,
+    layout.shortDirectory,
+  ];
+  await Promise.all(left.map((path) => rm(path, { recursive: true, force: true })));
+}
+
+/** In order: containerd takes each pod's network down with it. */
+async function removeSandboxes(cri: Cri, signal: AbortSignal): Promise<void> {
+  try {
+    const { items } = await cri.listPodSandbox({ filter: undefined }, { signal, timeoutMs: 5000 });
+    const waiting = items.map(({ id }) => id);
+    const remove = async () => {
+      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+        await cri.stopPodSandbox({ podSandboxId: id }, { signal, timeoutMs: 15_000 });
+        await cri.removePodSandbox({ podSandboxId: id }, { signal, timeoutMs: 15_000 });
+      }
+    };
+    await Promise.all([remove(), remove(), remove()]);
+  } finally {
+    cri.close();
+  }
+}
+
+/** The containers that outlived their containerd: first they, as their shims would leave them to run, then the shims. */
+async function removeContainers(layout: Layout, signal: AbortSignal): Promise<void> {
+  const root = join(layout.runcRoot, namespace);
+  const ids = await readdir(root).catch(() => []);
+  // A container that was half made has nothing to delete.
+  const remove = (id: string) => run('runc', ['--root', root, 'delete', '--force', id], { signal }).catch(() => {});
+  for (const id of ids) await remove(id);
+  for (const pid of await findShims(layout)) kill(pid, 'SIGKILL');
+}
+
+/** The shims' sockets lie in one directory of all containerds of a host, under names that only their makers can tell. */
+async function removeShimSockets(layout: Layout, ids: readonly string[]): Promise<void> {
+  const names = ids.map((id) =>
+    createHash('sha256')
+      .update(join(layout.socket, namespace, id))
+      .digest('hex'),
+  );
+  await Promise.all(names.map((name) => rm(join('/run/containerd/s', name), { force: true })));
+}
