@@ -1,0 +1,40 @@
+import type { Cri } from '../calls.ts';
+
+/** The calls of the CRI's runtime service that are simulated. */
+export const RUNTIME_CALLS = [
+  'version',
+  'status',
+  'runtimeConfig',
+  'runPodSandbox',
+  'stopPodSandbox',
+  'removePodSandbox',
+  'podSandboxStatus',
+  'listPodSandbox',
+  'createContainer',
+  'startContainer',
+  'stopContainer',
+  'removeContainer',
+  'listContainers',
+  'containerStatus',
+  'execSync',
+] as const satisfies readonly CallName[];
+
+/** The calls of the CRI's image service that are simulated. */
+export const IMAGE_CALLS = [
+  'listImages',
+  'imageStatus',
+  'pullImage',
+  'removeImage',
+] as const satisfies readonly CallName[];
+
+/** A call with one answer, by its name in `Cri`. */
+export type CallName = Exclude<keyof Cri, 'hints' | 'close'>;
+
+export type RequestOf<K extends CallName> = Parameters<Cri[K]>[0];
+
+export type AnswerOf<K extends CallName> = Awaited<ReturnType<Cri[K]>>;
+
+/** Every call as the runtime does it: on wire messages, until the signal ends it. */
+export type Operations = {
+  readonly [K in CallName]: (request: RequestOf<K>, signal: AbortSignal) => Promise<AnswerOf<K>>;
+};

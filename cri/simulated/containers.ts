@@ -1,0 +1,203 @@
+import type * as wire from '../generated/runtime.ts';
+import { ContainerEventType } from '../generated/runtime.ts';
+import { CallError } from './callError.ts';
+import { within } from './clock.ts';
+import { fullImageName } from './imageName.ts';
+import type { Images } from './images.ts';
+import { NameRegister } from './names.ts';
+import {
+  type ContainerRecord,
+  containerState,
+  containerStateName,
+  listedContainer,
+  matchesLabels,
+  type Records,
+  type SandboxRecord,
+} from './records.ts';
+import { emitContainer, run, type StartRules } from './running.ts';
+import { containerStatus } from './statuses.ts';
+import type { World } from './world.ts';
+
+/** The runtime's containers and the calls that concern them. */
+export class Containers {
+  readonly #world: World;
+  readonly #records: Records;
+  readonly #images: Images;
+  readonly #rules: StartRules;
+  readonly #names = new NameRegister('container');
+
+  constructor(world: World, records: Records, images: Images, rules: StartRules) {
+    this.#world = world;
+    this.#records = records;
+    this.#images = images;
+    this.#rules = rules;
+  }
+
+  async create(
+    { podSandboxId, config }: wire.CreateContainerRequest,
+    signal: AbortSignal,
+  ): Promise<wire.CreateContainerResponse> {
+    const sandbox = this.#readySandbox(podSandboxId);
+    if (!config?.metadata) throw new CallError('UNKNOWN', 'container config must include metadata');
+    const image = this.#resolve(config.image?.image ?? '');
+    const { name, attempt } = config.metadata;
+    const pod = sandbox.metadata;
+    const reserved = [name, pod.name, pod.namespace, pod.uid, attempt].join('_');
+    const id = this.#world.newId();
+    this.#names.reserve(reserved, id);
+    try {
+      await this.#world.work('createContainer', signal);
+      this.#readySandbox(podSandboxId);
+    } catch (error) {
+      this.#names.release(reserved);
+      throw error;
+    }
+    const createdAt = this.#world.clock.now();
+    const life = { state: 'created', starting: false } as const;
+    const copy = structuredClone(config);
+    const record = { id, name: reserved, sandbox, config: copy, image, createdAt, life, removing: false };
+    this.#records.containers.set(id, record);
+    emitContainer(this.#world, record, ContainerEventType.CONTAINER_CREATED_EVENT);
+    return { containerId: id };
+  }
+
+  async start({ containerId }: wire.StartContainerRequest, signal: AbortSignal): Promise<wire.StartContainerResponse> {
+    const record = this.#find(containerId);
+    const refusal = startRefusal(record);
+    if (refusal) {
+      throw new CallError('UNKNOWN', `failed to set starting state for container "${containerId}": ${refusal}`);
+    }
+    record.life = { state: 'created', starting: true };
+    try {
+      requireSandbox(record);
+      await this.#world.work('startContainer', signal);
+      requireSandbox(record);
+      run(this.#world, record, this.#rules);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const finishedAt = this.#world.clock.now();
+      record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
+      throw error;
+    }
+    return {};
+  }
+
+  async stop(
+    { containerId, timeout }: wire.StopContainerRequest,
+    signal: AbortSignal,
+  ): Promise<wire.StopContainerResponse> {
+    const record = this.#records.containers.get(containerId);
+    if (record) await this.#end(record, Number(timeout) * 1000, signal);
+    await this.#world.work('stopContainer', signal);
+    return {};
+  }
+
+  async remove(
+    { containerId }: wire.RemoveContainerRequest,
+    signal: AbortSignal,
+  ): Promise<wire.RemoveContainerResponse> {
+    const record = this.#records.containers.get(containerId);
+    if (!record) return {};
+    const refusal = removeRefusal(record);
+    if (refusal) {
+      throw new CallError('UNKNOWN', `failed to set removing state for container "${containerId}": ${refusal}`);
+    }
+    record.removing = true;
+    try {
+      await this.#end(record, 0, signal);
+      await this.#world.work('removeContainer', signal);
+    } finally {
+      record.removing = false;
+    }
+    this.drop(record);
+    return {};
+  }
+
+  async list({ filter }: wire.ListContainersRequest, signal: AbortSignal): Promise<wire.ListContainersResponse> {
+    await this.#world.work('listContainers', signal);
+    const all = [...this.#records.containers.values()];
+    const wanted = filter ? all.filter((record) => matches(record, filter)) : all;
+    return { containers: wanted.map(listedContainer) };
+  }
+
+  async status(
+    { containerId }: wire.ContainerStatusRequest,
+    signal: AbortSignal,
+  ): Promise<wire.ContainerStatusResponse> {
+    await this.#world.work('containerStatus', signal);
+    return { status: containerStatus(this.#find(containerId)), info: {} };
+  }
+
+  /** The containers of a sandbox. */
+  of(sandbox: SandboxRecord): ContainerRecord[] {
+    return [...this.#records.containers.values()].filter((record) => record.sandbox === sandbox);
+  }
+
+  /** Kills what runs in a sandbox and waits until the exits show. */
+  async kill(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
+    await Promise.all(this.of(sandbox).map((record) => this.#end(record, 0, signal)));
+  }
+
+  /** Takes a container out of the books, killing it if it runs. */
+  drop(record: ContainerRecord): void {
+    if (!this.#records.containers.delete(record.id)) return;
+    if (record.life.state === 'running') record.life.process.signal('SIGKILL');
+    this.#names.release(record.name);
+    emitContainer(this.#world, record, ContainerEventType.CONTAINER_DELETED_EVENT);
+  }
+
+  async #end({ life }: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
+    if (life.state !== 'running') return;
+    if (graceMs > 0) {
+      life.process.signal('SIGTERM');
+      if (await within(life.ended, this.#world.clock, graceMs, signal)) return;
+    }
+    life.process.signal('SIGKILL');
+    await within(life.ended, this.#world.clock, undefined, signal);
+  }
+
+  #find(id: string): ContainerRecord {
+    const record = this.#records.containers.get(id);
+    if (!record) {
+      throw new CallError('NOT_FOUND', `an error occurred when try to find container "${id}": not found`);
+    }
+    return record;
+  }
+
+  #readySandbox(id: string): SandboxRecord {
+    const sandbox = this.#records.sandboxes.get(id);
+    if (!sandbox) throw new CallError('NOT_FOUND', `failed to find sandbox id "${id}": not found`);
+    if (sandbox.ready) return sandbox;
+    const reason = `no running task found: task ${id} not found: not found`;
+    throw new CallError('NOT_FOUND', `failed to get sandbox container task: ${reason}`);
+  }
+
+  #resolve(name: string): ContainerRecord['image'] {
+    const image = this.#images.find(name);
+    if (!image) throw new CallError('NOT_FOUND', `failed to resolve image "${name}": not found`);
+    const [tag = fullImageName(name)] = image.repoTags;
+    return { id: image.id, name: tag, digest: image.repoDigests[0] ?? image.id };
+  }
+}
+
+function requireSandbox({ sandbox }: ContainerRecord): void {
+  if (!sandbox.ready) throw new CallError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
+}
+
+function startRefusal(record: ContainerRecord): string | undefined {
+  if (record.life.state !== 'created') return `container is in ${containerStateName(record)} state`;
+  if (record.removing) return "container is in removing state, can't be started";
+  return record.life.starting ? 'container is already in starting state' : undefined;
+}
+
+function removeRefusal({ life, removing }: ContainerRecord): string | undefined {
+  if (life.state === 'created' && life.starting) return "container is in starting state, can't be removed";
+  return removing ? 'container is already in removing state' : undefined;
+}
+
+function matches(record: ContainerRecord, filter: wire.ContainerFilter): boolean {
+  if (filter.id && record.id !== filter.id) return false;
+  if (filter.podSandboxId && record.sandbox.id !== filter.podSandboxId) return false;
+  if (filter.state && containerState(record) !== filter.state.state) return false;
+  return matchesLabels(record.config.labels, filter.labelSelector);
+}

@@ -1,0 +1,69 @@
+import type { ExecSyncRequest, ExecSyncResponse } from '../generated/runtime.ts';
+import { CallError } from './callError.ts';
+import { within } from './clock.ts';
+import { behaviourOf } from './command.ts';
+import { type ContainerRecord, containerStateName, type Records } from './records.ts';
+import type { World } from './world.ts';
+
+/** What a command in a container answers. */
+export interface ExecAnswer {
+  /** 0 when absent. */
+  readonly exitCode?: number;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** Milliseconds that it runs; none when absent. */
+  readonly afterMs?: number;
+}
+
+/** Answers a command; undefined leaves it to what the command says, and one that says nothing known succeeds. */
+export type ExecScript = (exec: {
+  readonly cmd: readonly string[];
+  readonly container: string;
+  readonly containerId: string;
+  readonly podName: string;
+  readonly podUid: string;
+}) => ExecAnswer | undefined;
+
+/** Runs a command in a running container, for at most the request's timeout (seconds; zero is no limit). */
+export async function execSync(
+  world: World,
+  { containers }: Records,
+  script: ExecScript | undefined,
+  { containerId, cmd, timeout }: ExecSyncRequest,
+  signal: AbortSignal,
+): Promise<ExecSyncResponse> {
+  const record = containers.get(containerId);
+  if (!record) {
+    const message = `failed to find container "${containerId}" in store: not found`;
+    throw new CallError('NOT_FOUND', message);
+  }
+  const ended = whileRunning(record);
+  await world.work('execSync', signal);
+  const { afterMs = 0, exitCode = 0, stdout = '', stderr = '' } = answerTo(record, cmd, script);
+  const limitMs = timeout > 0n ? Number(timeout) * 1000 : Number.POSITIVE_INFINITY;
+  if (await within(ended, world.clock, Math.min(afterMs, limitMs), signal)) return answer(137, '', '');
+  if (afterMs > limitMs) {
+    const message = `failed to exec in container: timeout ${timeout}s exceeded: context deadline exceeded`;
+    throw new CallError('DEADLINE_EXCEEDED', message);
+  }
+  return answer(exitCode, stdout, stderr);
+}
+
+function whileRunning(record: ContainerRecord): Promise<void> {
+  if (record.life.state === 'running') return record.life.ended;
+  const message = `failed to exec in container: container is in ${containerStateName(record)} state`;
+  throw new CallError('UNKNOWN', message);
+}
+
+function answerTo(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined): ExecAnswer {
+  const { name: podName, uid: podUid } = record.sandbox.metadata;
+  const container = record.config.metadata?.name ?? '';
+  const scripted = script?.({ cmd, container, containerId: record.id, podName, podUid });
+  if (scripted) return scripted;
+  const { exitAfterMs: afterMs = 0, exitCode = 0 } = behaviourOf(cmd);
+  return { afterMs, exitCode };
+}
+
+function answer(exitCode: number, stdout: string, stderr: string): ExecSyncResponse {
+  return { exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) };
+}

@@ -1,0 +1,99 @@
+import type { CallOptions, Cri, CriCall } from '../calls.ts';
+import { cancelledFailure, hangingFailure, runtimeFailure } from '../failure.ts';
+import { CallError } from './callError.ts';
+import type { AnswerOf, CallName, RequestOf } from './callNames.ts';
+import { isExit } from './events.ts';
+import type { SimulatedRuntime } from './runtime.ts';
+
+/** How long a call may take that names no limit (milliseconds): the default of the kubelet's runtimeRequestTimeout. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/**
+ * A simulated runtime as the rest of the agent calls it, without a socket: the same answers and failures as over gRPC,
+ * with all limits on the runtime's clock.
+ */
+export function inProcessCri(
+  runtime: SimulatedRuntime,
+  { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { requestTimeoutMs?: number } = {},
+): Cri {
+  const usual = () => requestTimeoutMs;
+  // What the runtime is asked to wait for comes on top of the time that it has for answering.
+  const onTop = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
+  return {
+    version: limited(runtime, 'version', usual),
+    status: limited(runtime, 'status', usual),
+    runtimeConfig: limited(runtime, 'runtimeConfig', usual),
+    runPodSandbox: limited(runtime, 'runPodSandbox', usual),
+    stopPodSandbox: limited(runtime, 'stopPodSandbox', usual),
+    removePodSandbox: limited(runtime, 'removePodSandbox', usual),
+    podSandboxStatus: limited(runtime, 'podSandboxStatus', usual),
+    listPodSandbox: limited(runtime, 'listPodSandbox', usual),
+    createContainer: limited(runtime, 'createContainer', usual),
+    startContainer: limited(runtime, 'startContainer', usual),
+    stopContainer: limited(runtime, 'stopContainer', onTop),
+    removeContainer: limited(runtime, 'removeContainer', usual),
+    listContainers: limited(runtime, 'listContainers', usual),
+    containerStatus: limited(runtime, 'containerStatus', usual),
+    execSync: limited(runtime, 'execSync', onTop),
+    listImages: limited(runtime, 'listImages', usual),
+    imageStatus: limited(runtime, 'imageStatus', usual),
+    pullImage: limited(runtime, 'pullImage', () => undefined),
+    removeImage: limited(runtime, 'removeImage', usual),
+    hints: (onHint, options) => hints(runtime, onHint, options),
+    close: () => {},
+  };
+}
+
+function limited<K extends CallName>(
+  runtime: SimulatedRuntime,
+  call: K,
+  limitOf: (request: RequestOf<K>) => number | undefined,
+): CriCall<RequestOf<K>, AnswerOf<K>> {
+  const name = methodName(call);
+  return async (request, { signal, timeoutMs }: CallOptions): Promise<AnswerOf<K>> => {
+    if (signal.aborted) throw cancelledFailure(name, signal.reason);
+    const limitMs = timeoutMs ?? limitOf(request);
+    const limit = new AbortController();
+    const timer = limitMs === undefined ? undefined : runtime.clock.setTimeout(() => limit.abort(), limitMs);
+    try {
+      return await runtime.call(call, request, AbortSignal.any([signal, limit.signal]));
+    } catch (error) {
+      if (signal.aborted) throw cancelledFailure(name, signal.reason);
+      if (limit.signal.aborted) throw hangingFailure(name, limitMs ?? 0, error);
+      throw error instanceof CallError ? runtimeFailure(name, error) : error;
+    } finally {
+      if (timer !== undefined) runtime.clock.clearTimeout(timer);
+    }
+  };
+}
+
+function hints(
+  runtime: SimulatedRuntime,
+  onHint: Parameters<Cri['hints']>[0],
+  { signal, onOpen }: Parameters<Cri['hints']>[1],
+): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      unsubscribe();
+      resolve();
+    };
+    const unsubscribe = runtime.subscribe({
+      onEvent: (event) => {
+        if (isExit(event)) onHint({ containerId: event.id, podUid: event.podUid });
+      },
+      onBreak: (error) => {
+        signal.removeEventListener('abort', end);
+        reject(runtimeFailure('GetContainerEvents', error));
+      },
+    });
+    if (!runtime.isUp) return;
+    signal.addEventListener('abort', end, { once: true });
+    onOpen();
+  });
+}
+
+/** The protocol's name of a call, for messages: `runPodSandbox` is `RunPodSandbox`. */
+function methodName(call: CallName): string {
+  return call.charAt(0).toUpperCase() + call.slice(1);
+}

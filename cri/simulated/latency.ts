@@ -1,0 +1,37 @@
+import type { CallName } from './callNames.ts';
+
+/** How long each call takes, in milliseconds. */
+export type Latencies = Readonly<Record<CallName, number>>;
+
+/** As measured on containerd 1.6 with runc and the bridge plugin; a pull takes what the registry says. */
+const CONTAINERD: Latencies = {
+  version: 1,
+  status: 1,
+  runtimeConfig: 1,
+  runPodSandbox: 84,
+  stopPodSandbox: 30,
+  removePodSandbox: 15,
+  podSandboxStatus: 1,
+  listPodSandbox: 1,
+  createContainer: 8,
+  startContainer: 56,
+  stopContainer: 5,
+  removeContainer: 8,
+  listContainers: 1,
+  containerStatus: 1,
+  execSync: 40,
+  listImages: 1,
+  imageStatus: 1,
+  pullImage: 0,
+  removeImage: 5,
+};
+
+/** One number for every call, or what differs from a real containerd; milliseconds. */
+export type LatencyOption = number | Partial<Latencies>;
+
+/** The latencies of every call for what was asked for. */
+export function latenciesOf(option: LatencyOption = {}): Latencies {
+  if (typeof option === 'object') return { ...CONTAINERD, ...option };
+  // The entries' keys are the calls that CONTAINERD lists.
+  return Object.fromEntries(Object.keys(CONTAINERD).map((call) => [call, option])) as Record<CallName, number>;
+}

@@ -1,0 +1,70 @@
+import { ContainerEventType } from '../generated/runtime.ts';
+import type { Behaviour, BehaviourSource, Run } from './behaviour.ts';
+import { CallError } from './callError.ts';
+import { behaviourOf } from './command.ts';
+import { fullImageName } from './imageName.ts';
+import { startProcess } from './process.ts';
+import type { ContainerRecord } from './records.ts';
+import type { World } from './world.ts';
+
+/** What containers do once they are started. */
+export interface StartRules {
+  /** By an image's full name; what has none here does as its command says. */
+  readonly behaviours: ReadonlyMap<string, BehaviourSource>;
+  /** Milliseconds by which an exit's event precedes the status that shows it. */
+  readonly hintLeadMs: () => number;
+}
+
+/** Starts a created container's process. Fails in the OCI runtime's words when it cannot be started. */
+export function run(world: World, record: ContainerRecord, rules: StartRules): void {
+  const behaviour = behaviourFor(record, rules);
+  if (behaviour.startError !== undefined) throw startError(behaviour.startError);
+  const startedAt = world.clock.now();
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const process = startProcess(world.clock, behaviour, (exit) => {
+    const finishedAt = world.clock.now();
+    const show = () => {
+      record.life = { state: 'exited', startedAt, finishedAt, ...exit };
+      resolve();
+    };
+    showExit(world, record, rules.hintLeadMs(), show);
+  });
+  record.life = { state: 'running', startedAt, process, ended };
+  emitContainer(world, record, ContainerEventType.CONTAINER_STARTED_EVENT);
+}
+
+/** Tells the listeners of the event stream what happened to a container. */
+export function emitContainer(world: World, { id, sandbox }: ContainerRecord, type: ContainerEventType): void {
+  world.events.emit({ type, id, sandboxId: sandbox.id, podUid: sandbox.metadata.uid, at: world.clock.now() });
+}
+
+function showExit(world: World, record: ContainerRecord, leadMs: number, show: () => void): void {
+  if (leadMs > 0) world.clock.setTimeout(show, leadMs);
+  else show();
+  emitContainer(world, record, ContainerEventType.CONTAINER_STOPPED_EVENT);
+}
+
+function behaviourFor({ config, sandbox }: ContainerRecord, { behaviours }: StartRules): Behaviour {
+  const { command, args, metadata } = config;
+  const image = fullImageName(config.image?.image ?? '');
+  const source = behaviours.get(image);
+  const run: Run = {
+    image,
+    podName: sandbox.metadata.name,
+    podUid: sandbox.metadata.uid,
+    container: metadata?.name ?? '',
+    attempt: metadata?.attempt ?? 0,
+    command,
+    args,
+  };
+  const scripted = typeof source === 'function' ? source(run) : source;
+  const argv = [...command, ...args];
+  return scripted ?? (argv.length > 0 ? behaviourOf(argv) : {});
+}
+
+function startError(reason: string): CallError {
+  const message =
+    'failed to create containerd task: failed to create shim task: OCI runtime create failed: ' +
+    `runc create failed: unable to start container process: ${reason}: unknown`;
+  return new CallError('UNKNOWN', message);
+}

@@ -1,0 +1,224 @@
+import type { VersionResponse } from '../generated/runtime.ts';
+import { AddressPool } from './addresses.ts';
+import type { BehaviourSource } from './behaviour.ts';
+import { CallError } from './callError.ts';
+import type { AnswerOf, CallName, Operations, RequestOf } from './callNames.ts';
+import { type Clock, pause } from './clock.ts';
+import { Containers } from './containers.ts';
+import { type EventListener, EventStreams } from './events.ts';
+import { type ExecScript, execSync } from './exec.ts';
+import { Faults } from './faults.ts';
+import { idsFrom, seededRandom } from './ids.ts';
+import { fullImageName } from './imageName.ts';
+import { Images, type ImagesOption } from './images.ts';
+import { type LatencyOption, latenciesOf } from './latency.ts';
+import { exitWith } from './process.ts';
+import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
+import { Sandboxes } from './sandboxes.ts';
+import { runtimeConfig, runtimeStatus } from './selfReport.ts';
+import { struck } from './struck.ts';
+import type { World } from './world.ts';
+
+export interface SimulatedRuntimeOptions {
+  readonly clock: Clock;
+  /** As a real containerd's when absent. */
+  readonly latency?: LatencyOption;
+  readonly images?: ImagesOption;
+  /** By image name. */
+  readonly behaviours?: Readonly<Record<string, BehaviourSource>>;
+  readonly exec?: ExecScript;
+  /** Numbers in [0, 1) that ids are made of; the same ones every time when absent. */
+  readonly random?: () => number;
+  /** How many pods can have an address at a time; 65,000 when absent. */
+  readonly addresses?: number;
+}
+
+/** A call that arrived, answered or not. */
+export interface LoggedCall {
+  readonly call: CallName;
+  readonly request: unknown;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+const VERSION: VersionResponse = {
+  version: '0.1.0',
+  runtimeName: 'simulated',
+  runtimeVersion: '1.0.0',
+  runtimeApiVersion: 'v1',
+};
+
+/** A CRI v1 runtime without containers: its states, names, addresses and errors are those of a real one. */
+export class SimulatedRuntime {
+  /** Every call that arrived, the oldest first. */
+  readonly calls: LoggedCall[] = [];
+  readonly faults = new Faults();
+  readonly events = new EventStreams();
+  readonly clock: Clock;
+  readonly images: Images;
+  /** Milliseconds by which the event of an exit comes before the status shows it. */
+  hintLeadMs = 0;
+  /** How commands in containers are answered. */
+  exec: ExecScript | undefined;
+  readonly #behaviours = new Map<string, BehaviourSource>();
+  readonly #records: Records = { sandboxes: new Map(), containers: new Map() };
+  readonly #world: World;
+  readonly #sandboxes: Sandboxes;
+  readonly #operations: Operations;
+  #life: AbortController | undefined = new AbortController();
+
+  constructor(options: SimulatedRuntimeOptions) {
+    const {
+      clock,
+      latency,
+      images = {},
+      behaviours = {},
+      exec,
+      random = seededRandom(1),
+      addresses = 65_000,
+    } = options;
+    const latencies = latenciesOf(latency);
+    this.clock = clock;
+    this.exec = exec;
+    this.#world = {
+      clock,
+      events: this.events,
+      newId: idsFrom(random),
+      work: (call, signal) => pause(clock, latencies[call], signal),
+    };
+    for (const [image, source] of Object.entries(behaviours)) this.behave(image, source);
+    this.images = new Images(this.#world, images);
+    const rules = { behaviours: this.#behaviours, hintLeadMs: () => this.hintLeadMs };
+    const containers = new Containers(this.#world, this.#records, this.images, rules);
+    this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, new AddressPool(addresses));
+    this.#operations = this.#operationsOf(containers);
+  }
+
+  /** Does a call on wire messages. Rejects with a `CallError`, as a gRPC client sees it. */
+  async call<K extends CallName>(call: K, request: RequestOf<K>, signal: AbortSignal): Promise<AnswerOf<K>> {
+    this.calls.push({ call, request, at: this.clock.now() });
+    const life = this.#life;
+    if (!life) throw gone();
+    const both = AbortSignal.any([signal, life.signal]);
+    const act = () => this.#operations[call](request, both);
+    const strike = this.faults.take(call, request);
+    try {
+      return await (strike ? struck(strike, this.#world, both, () => this.down(), act) : act());
+    } catch (error) {
+      throw life.signal.aborted ? gone() : error;
+    }
+  }
+
+  /** Follows the runtime's events; the stream breaks at once while the runtime is away. Returns the way to end it. */
+  subscribe(listener: EventListener): () => void {
+    if (this.#life) return this.events.subscribe(listener);
+    listener.onBreak(gone());
+    return () => {};
+  }
+
+  /** Whether it answers. */
+  get isUp(): boolean {
+    return this.#life !== undefined;
+  }
+
+  /** The runtime goes away: calls under way and all further ones fail with UNAVAILABLE, streams break. */
+  down(): void {
+    const life = this.#life;
+    this.#life = undefined;
+    life?.abort();
+    this.events.breakAll(gone());
+  }
+
+  /** The runtime comes (back) up. Containers have run on meanwhile, unless they are not kept, as after a reboot. */
+  restart({ keepContainers = true }: { keepContainers?: boolean } = {}): void {
+    this.down();
+    if (!keepContainers) this.#loseProcesses();
+    this.#life = new AbortController();
+  }
+
+  /** Gives an image's containers a behaviour, from their next start on. */
+  behave(image: string, source: BehaviourSource): void {
+    this.#behaviours.set(fullImageName(image), source);
+  }
+
+  /** Ends a running container's process. */
+  exitContainer(id: string, exitCode: number, reason = exitWith(exitCode).reason): void {
+    const { life } = this.#container(id);
+    if (life.state !== 'running') throw new Error(`container ${id} is not running`);
+    life.process.end({ exitCode, reason });
+  }
+
+  /** Removes a sandbox with its containers at once, as somebody beside the agent might. */
+  removeSandbox(id: string): void {
+    this.#sandboxes.drop(this.#sandbox(id));
+  }
+
+  /** Ends a sandbox's own process: it is not ready any more, while its containers run on. */
+  killSandbox(id: string): void {
+    this.#sandboxes.kill(this.#sandbox(id));
+  }
+
+  /** What the event stream tells of a pod with an event; empty when its sandbox is gone. */
+  picture(sandboxId: string): ReturnType<Sandboxes['picture']> {
+    return this.#sandboxes.picture(sandboxId);
+  }
+
+  #container(id: string): ContainerRecord {
+    const record = this.#records.containers.get(id);
+    if (!record) throw new Error(`there is no container ${id}`);
+    return record;
+  }
+
+  #sandbox(id: string): SandboxRecord {
+    const record = this.#records.sandboxes.get(id);
+    if (!record) throw new Error(`there is no sandbox ${id}`);
+    return record;
+  }
+
+  #loseProcesses(): void {
+    for (const { life } of this.#records.containers.values()) {
+      if (life.state === 'running') life.process.end({ exitCode: 255, reason: 'Unknown' });
+    }
+    for (const sandbox of this.#records.sandboxes.values()) this.#sandboxes.kill(sandbox);
+  }
+
+  #operationsOf(containers: Containers): Operations {
+    const { images } = this;
+    const sandboxes = this.#sandboxes;
+    const fixed =
+      <Answer>(call: CallName, answer: Answer) =>
+      (_: unknown, signal: AbortSignal) =>
+        this.#world.work(call, signal).then(() => answer);
+    return {
+      version: fixed('version', VERSION),
+      status: fixed('status', runtimeStatus()),
+      runtimeConfig: fixed('runtimeConfig', runtimeConfig()),
+      runPodSandbox: (request, signal) => sandboxes.run(request, signal),
+      stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),
+      removePodSandbox: (request, signal) => sandboxes.remove(request, signal),
+      podSandboxStatus: (request, signal) => sandboxes.status(request, signal),
+      listPodSandbox: (request, signal) => sandboxes.list(request, signal),
+      createContainer: (request, signal) => containers.create(request, signal),
+      startContainer: (request, signal) => containers.start(request, signal),
+      stopContainer: (request, signal) => containers.stop(request, signal),
+      removeContainer: (request, signal) => containers.remove(request, signal),
+      listContainers: (request, signal) => containers.list(request, signal),
+      containerStatus: (request, signal) => containers.status(request, signal),
+      execSync: (request, signal) => execSync(this.#world, this.#records, this.exec, request, signal),
+      listImages: (request, signal) => images.list(request, signal),
+      imageStatus: (request, signal) => images.status(request, signal),
+      pullImage: (request, signal) => images.pull(request, signal),
+      removeImage: (request, signal) => images.remove(request, signal),
+    };
+  }
+}
+
+/** Makes a runtime that has nothing but the images told. */
+export function createSimulatedRuntime(options: SimulatedRuntimeOptions): SimulatedRuntime {
+  return new SimulatedRuntime(options);
+}
+
+function gone(): CallError {
+  const message = 'connection error: desc = "transport: Error while dialing: connect: connection refused"';
+  return new CallError('UNAVAILABLE', message);
+}

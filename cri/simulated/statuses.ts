@@ -1,0 +1,38 @@
+import { ContainerStatus, type PodSandboxStatus } from '../generated/runtime.ts';
+import { nanoseconds } from './clock.ts';
+import { type ContainerRecord, containerState, listedContainer, listedSandbox, type SandboxRecord } from './records.ts';
+
+/** A sandbox as its status call shows it. */
+export function sandboxStatus(record: SandboxRecord): PodSandboxStatus {
+  const options = record.config.linux?.securityContext?.namespaceOptions;
+  return {
+    ...listedSandbox(record),
+    network: { ip: record.ip ?? '', additionalIps: [] },
+    linux: { namespaces: { options: options && { ...options } } },
+  };
+}
+
+/** A container as its status call shows it. */
+export function containerStatus(record: ContainerRecord): ContainerStatus {
+  const { podSandboxId: _, ...listed } = listedContainer(record);
+  const { logPath, mounts } = record.config;
+  const logDirectory = record.sandbox.config.logDirectory;
+  return {
+    ...ContainerStatus.create(),
+    ...listed,
+    ...lifeStatus(record),
+    image: { annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '', image: record.image.name },
+    imageRef: record.image.digest,
+    mounts: mounts.map((mount) => ({ ...mount })),
+    logPath: logDirectory && logPath ? `${logDirectory}/${logPath}` : '',
+    state: containerState(record),
+  };
+}
+
+function lifeStatus({ life }: ContainerRecord): Partial<ContainerStatus> {
+  if (life.state === 'created') return {};
+  const startedAt = life.startedAt === undefined ? 0n : nanoseconds(life.startedAt);
+  if (life.state === 'running') return { startedAt };
+  const { finishedAt, exitCode, reason, message = '' } = life;
+  return { startedAt, finishedAt: nanoseconds(finishedAt), exitCode, reason, message };
+}
