@@ -2,22 +2,32 @@ import type { Container } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
 import type { ContainerRole } from './view.ts';
 
+/** A container with its role and its place: `spec.<field>[<index>]`. */
+export interface PlacedContainer {
+  readonly container: Container;
+  readonly role: ContainerRole;
+  readonly field: 'initContainers' | 'containers' | 'ephemeralContainers';
+  readonly index: number;
+}
+
 /** An init container that stays beside the others (C4): its own restartPolicy is Always. */
 export function isSidecar(init: Container): boolean {
   return init.restartPolicy === 'Always';
 }
 
-/** Every container of a pod with its role and where in the spec it stands, init containers first. */
-export function* containersOf(
-  spec: PodSpec,
-): Generator<{ container: Container; role: ContainerRole; field: string; index: number }> {
-  for (const [index, container] of (spec.initContainers ?? []).entries()) {
-    yield { container, role: isSidecar(container) ? 'sidecar' : 'init', field: 'initContainers', index };
-  }
-  for (const [index, container] of spec.containers.entries()) {
-    yield { container, role: 'regular', field: 'containers', index };
-  }
-  for (const [index, container] of (spec.ephemeralContainers ?? []).entries()) {
-    yield { container, role: 'ephemeral', field: 'ephemeralContainers', index };
-  }
+/** Every container of a pod: init containers and sidecars in their order, the regular, the ephemeral. */
+export function containersOf(spec: PodSpec): PlacedContainer[] {
+  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
+  return [
+    ...initContainers.map((container, index) => {
+      const role = isSidecar(container) ? ('sidecar' as const) : ('init' as const);
+      return { container, role, field: 'initContainers' as const, index };
+    }),
+    ...containers.map((container, index) => {
+      return { container, role: 'regular' as const, field: 'containers' as const, index };
+    }),
+    ...ephemeralContainers.map((container, index) => {
+      return { container, role: 'ephemeral' as const, field: 'ephemeralContainers' as const, index };
+    }),
+  ];
 }

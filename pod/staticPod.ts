@@ -15,20 +15,20 @@ export interface StaticSource {
   readonly seenAt: number;
 }
 
-/** Makes the pod that a node runs of a manifest with its defaults: name, UID, annotations, toleration and priority (C24). */
+/** Makes the pod that a node runs of a manifest: name, UID, annotations, toleration and priority (C24). */
 export function staticPod(manifest: PodManifest, { nodeName, source, origin, seenAt }: StaticSource): Pod {
   const node = nodeName.toLowerCase();
-  const uid = manifest.metadata?.uid || uidOf(manifest, node, origin);
+  const uid = manifest.metadata.uid || uidOf(manifest, node, origin);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       ...manifest.metadata,
-      name: `${manifest.metadata?.name ?? ''}-${node}`,
-      namespace: manifest.metadata?.namespace || 'default',
+      name: `${manifest.metadata.name}-${node}`,
+      namespace: manifest.metadata.namespace || 'default',
       uid,
       annotations: {
-        ...manifest.metadata?.annotations,
+        ...manifest.metadata.annotations,
         'kubernetes.io/config.source': source,
         'kubernetes.io/config.seen': new Date(seenAt).toISOString(),
         'kubernetes.io/config.hash': uid,
@@ -38,7 +38,7 @@ export function staticPod(manifest: PodManifest, { nodeName, source, origin, see
   };
 }
 
-/** 32 hex digits that are the same for the same content, node and origin. */
+/** 32 hex digits that are the same for the same content, node and origin; of what was written, so that new defaults restart nothing. */
 function uidOf(manifest: PodManifest, node: string, origin: string): string {
   const { metadata, spec } = manifest;
   return createHash('sha256')

@@ -63,11 +63,11 @@ const podSpecSchema = z.strictObject({
 
 export type PodSpec = z.infer<typeof podSpecSchema>;
 
-/** A pod as its author wrote it: the name may be missing, the status counts for nothing. */
+/** A pod as its author wrote it: namespace and uid may be missing, the status counts for nothing. */
 export const podManifestSchema = z.strictObject({
   apiVersion: z.literal('v1'),
   kind: z.literal('Pod'),
-  metadata: z.exactOptional(manifestMetaSchema),
+  metadata: z.extend(manifestMetaSchema, { name: z.string() }),
   spec: podSpecSchema,
   status: z.exactOptional(z.unknown()),
 });
