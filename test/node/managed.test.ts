@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, jest, test } from '@jest/globals';
+import { ContainerStatusRequest } from '../../cri/generated/runtime.ts';
+import { startManagedContainerd } from '../../cri/managed/containerd.ts';
+import { noAbort, type TestContainerd, withContainerd } from './support/containerd.ts';
+import { execIn, runRawPod } from './support/rawPod.ts';
+import { chainsOf, networkNamespaceOf, type TraceMarks, traces } from './support/traces.ts';
+
+jest.setTimeout(60_000);
+
+/** A command that no other process on the host has. */
+function uniqueSleep(): { command: string[]; mark: string } {
+  const mark = `sleep ${100_000 + Math.floor(Math.random() * 1_000_000)}.${process.pid}`;
+  return { command: mark.split(' '), mark };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}
+
+/** A pod that listens on a port of the host, and the marks of all that it and its containerd have there. */
+async function busyNode({ containerd, cri, directory }: TestContainerd) {
+  const { mark } = uniqueSleep();
+  const hostPort = await freePort();
+  const command = ['sh', '-c', `mkdir /www && echo served > /www/index.html && httpd -h /www && exec ${mark}`];
+  const cgroupParent = `${containerd.cgroupParent}/pod-web`;
+  const pod = await runRawPod(cri, { name: 'web', command, cgroupParent, hostPort });
+  const { podCidr } = containerd;
+  const namespaces = [await networkNamespaceOf(mark)];
+  const outside = { podCidr, namespaces, chains: await chainsOf(podCidr) };
+  const marks: TraceMarks = { directory, command: mark, cgroupParent: containerd.cgroupParent, ...outside };
+  return { pod, hostPort, marks };
+}
+
+async function stateOf({ cri }: TestContainerd, containerId: string) {
+  const { status } = await cri.containerStatus(ContainerStatusRequest.fromPartial({ containerId }), {
+    signal: noAbort,
+  });
+  return status?.state;
+}
+
+const running = 1;
+
+describe('a private containerd', () => {
+  test('two side by side have pods that reach each other within each, and leave nothing behind', async () => {
+    const marks = await withContainerd((left) =>
+      withContainerd(async (right) => {
+        expect(left.containerd.podCidr).not.toBe(right.containerd.podCidr);
+        const { command } = uniqueSleep();
+        const client = await runRawPod(left.cri, {
+          name: 'client',
+          command,
+          cgroupParent: left.containerd.cgroupParent,
+        });
+        const [here, there] = await Promise.all([busyNode(left), busyNode(right)]);
+        expect((await execIn(left.cri, client.containerId, 'ping', '-c1', '-W2', here.pod.ip)).exitCode).toBe(0);
+        const page = await execIn(left.cri, client.containerId, 'wget', '-qO-', `http://${here.pod.ip}`);
+        expect(page.out).toBe('served\n');
+        expect(await (await fetch(`http://127.0.0.1:${there.hostPort}`)).text()).toBe('served\n');
+        const during = await traces(here.marks);
+        for (const kind of [/^process /, / overlay /, /nsfs/, /^cgroup /, /inet /, /DNAT/, /^:CNI-/]) {
+          expect(during).toContainEqual(expect.stringMatching(kind));
+        }
+        return [here.marks, there.marks];
+      }),
+    );
+    for (const mark of marks) expect(await traces(mark)).toEqual([]);
+  });
+
+  test('its pods run on while it is killed and started again', async () => {
+    await withContainerd(async (node) => {
+      const { pod } = await busyNode(node);
+      const { pid } = node.containerd;
+      process.kill(pid, 'SIGKILL');
+      const again = await node.again();
+      expect(again).toMatchObject({ attached: false, podCidr: node.containerd.podCidr });
+      expect(again.pid).not.toBe(pid);
+      expect(await stateOf(node, pod.containerId)).toBe(running);
+      const next = await runRawPod(node.cri, {
+        name: 'next',
+        command: ['sleep', '60'],
+        cgroupParent: again.cgroupParent,
+      });
+      expect((await execIn(node.cri, next.containerId, 'ping', '-c1', '-W2', pod.ip)).exitCode).toBe(0);
+    });
+  });
+
+  test('stopped after it was killed, it leaves nothing behind', async () => {
+    const marks = await withContainerd(async (node) => {
+      const busy = await busyNode(node);
+      process.kill(node.containerd.pid, 'SIGKILL');
+      return busy.marks;
+    });
+    expect(await traces(marks)).toEqual([]);
+  });
+
+  test('a parent that is killed leaves it running, and the next attaches to it', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
+    const script = join(import.meta.dirname, 'support', 'killedParent.ts');
+    const parent = spawn(process.execPath, [script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [printed] = await once(parent.stdout, 'data');
+    const pid = Number(String(printed));
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+    const next = await startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
+    try {
+      expect(next).toMatchObject({ attached: true, pid });
+      const session = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ')[3];
+      expect(session).toBe(String(pid));
+    } finally {
+      await next.stop(noAbort);
+      await next.stop(noAbort);
+      await rm(directory, { recursive: true, force: true });
+    }
+    await expect(readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).resolves.toBe('');
+  });
+
+  test('a directory whose path is too long for a socket gets one elsewhere', async () => {
+    const base = await mkdtemp(join(tmpdir(), 'statelet-node-'));
+    const directory = join(base, 'd'.repeat(100));
+    await mkdir(directory);
+    const containerd = await startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
+    await containerd.stop(noAbort);
+    await rm(base, { recursive: true, force: true });
+    expect(containerd.endpoint.length).toBeLessThan(100);
+    await expect(readFile(containerd.endpoint.replace('unix://', ''))).rejects.toThrow('ENOENT');
+  });
+});

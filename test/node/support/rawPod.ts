@@ -1,0 +1,63 @@
+import type { Cri } from '../../../cri/calls.ts';
+import {
+  CreateContainerRequest,
+  ExecSyncRequest,
+  PodSandboxConfig,
+  PodSandboxStatusRequest,
+  RunPodSandboxRequest,
+} from '../../../cri/generated/runtime.ts';
+import { busyboxImage } from '../../../cri/managed/images.ts';
+import { noAbort } from './containerd.ts';
+
+export interface RawPodInput {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly cgroupParent: string;
+  /** Port 80 of the pod on the host. */
+  readonly hostPort?: number;
+}
+
+/** A pod of one container, made by the bare CRI calls. */
+export interface RawPod {
+  readonly sandboxId: string;
+  readonly containerId: string;
+  readonly ip: string;
+}
+
+/** Runs a pod of one busybox container. */
+export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
+  const options = { signal: noAbort };
+  const config = sandboxConfig(input);
+  const sandbox = await cri.runPodSandbox(RunPodSandboxRequest.fromPartial({ config }), options);
+  const sandboxId = sandbox.podSandboxId;
+  const status = await cri.podSandboxStatus(PodSandboxStatusRequest.fromPartial({ podSandboxId: sandboxId }), options);
+  const request = CreateContainerRequest.fromPartial({
+    podSandboxId: sandboxId,
+    sandboxConfig: config,
+    config: { metadata: { name: 'main' }, image: { image: busyboxImage }, command: [...input.command] },
+  });
+  const { containerId } = await cri.createContainer(request, options);
+  await cri.startContainer({ containerId }, options);
+  return { sandboxId, containerId, ip: status.status?.network?.ip ?? '' };
+}
+
+/** Runs a command in a container: its exit code and what it wrote. */
+export async function execIn(
+  cri: Cri,
+  containerId: string,
+  ...cmd: string[]
+): Promise<{ exitCode: number; out: string }> {
+  const request = ExecSyncRequest.fromPartial({ containerId, cmd, timeout: 10n });
+  const { exitCode, stdout, stderr } = await cri.execSync(request, { signal: noAbort });
+  return { exitCode, out: Buffer.concat([stdout, stderr]).toString() };
+}
+
+function sandboxConfig({ name, cgroupParent, hostPort }: RawPodInput): PodSandboxConfig {
+  return PodSandboxConfig.fromPartial({
+    metadata: { name, uid: `uid-${name}`, namespace: 'default', attempt: 0 },
+    hostname: name,
+    logDirectory: '',
+    portMappings: hostPort === undefined ? [] : [{ containerPort: 80, hostPort }],
+    linux: { cgroupParent },
+  });
+}
