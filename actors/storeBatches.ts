@@ -1,5 +1,6 @@
 /** Brings changes of durable facts to disk, many at a time. */
 import { NodeFailure } from '../pod/failure.ts';
+import { messageOf } from '../volume/fileErrors.ts';
 import { removeFact, syncDirectory, writeFact } from './storeFiles.ts';
 
 /** The last thing wanted of one key, and everybody who waits for it. */
@@ -76,8 +77,8 @@ async function settled(changes: readonly Change[], work: () => Promise<void>): P
     await work();
     return true;
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    const failure = new NodeFailure('StoreFailed', `a durable fact could not be written: ${said}`, { cause });
+    const message = `a durable fact could not be written: ${messageOf(cause)}`;
+    const failure = new NodeFailure('StoreFailed', message, { cause });
     for (const { waiting } of changes) for (const { reject } of waiting) reject(failure);
     return false;
   }

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { problemOf } from '../pod/problem.ts';
+import { isMissing } from '../volume/fileErrors.ts';
 
 const SUFFIX = '.json';
 const TEMPORARY = '.tmp';
@@ -72,20 +74,25 @@ export async function readFacts<Value>(
 async function readFact<Value>(file: string, schema: z.ZodMiniType<Value>): Promise<ReadFact<Value> | undefined> {
   const text = await textOf(file);
   if (text === undefined) return undefined;
-  const found = z.object({ key: z.string(), value: schema }).safeParse(parsed(text));
-  if (!found.success) return { file, damaged: `${file}: ${expectation(found.error)}; set aside as .corrupt` };
+  const content = parsed(text);
+  const found = z.object({ key: z.string(), value: schema }).safeParse(content);
+  if (!found.success) return damagedFact(file, expectation(content, found.error));
   const { key, value } = found.data;
   if (factFileName(key) === path.basename(file)) return { key, value };
-  return { file, damaged: `${file}: expected the file ${factFileName(key)} for the key in it; set aside as .corrupt` };
+  return damagedFact(file, `expected the name ${factFileName(key)} for the key in it`);
 }
 
-function expectation(error: z.core.$ZodError): string {
-  const issue = error.issues[0];
-  const at = issue?.path.join('.') ?? '';
-  return `${at === '' ? '' : `${at}: `}${issue?.message ?? 'invalid'}`;
+function damagedFact(file: string, problem: string): { readonly file: string; readonly damaged: string } {
+  return { file, damaged: `${file}: ${problem}; set aside as .corrupt` };
 }
 
-/** Text that is no JSON reads as undefined, which no fact's schema takes. */
+function expectation(content: unknown, { issues: [issue] }: z.core.$ZodError): string {
+  if (content === undefined || issue === undefined) return 'expected one JSON object';
+  const { path: field, message } = problemOf(issue, content);
+  return field === '' ? message : `${field}: ${message}`;
+}
+
+/** The JSON value in a text, undefined when it is none. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -98,7 +105,7 @@ async function textOf(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

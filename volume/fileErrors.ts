@@ -1,8 +1,8 @@
-/** Tells the errors of file system calls apart. */
+/** Tells the errors of system calls apart: by their shape, as each realm has an `Error` of its own. */
 
-/** The code of a file system error (`ENOENT`, `EBUSY`, …), undefined for any other error. */
+/** The code of a system call's error (`ENOENT`, `EBUSY`, …), undefined for any other error. */
 export function errorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
@@ -10,4 +10,10 @@ export function errorCode(error: unknown): string | undefined {
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** What an error says, without the name of its class. */
+export function messageOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
+  return String(error.message);
 }

@@ -5,7 +5,7 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import type { HostPathVolumeSource } from '../pod/schema/volume.ts';
-import { isMissing } from './fileErrors.ts';
+import { isMissing, messageOf } from './fileErrors.ts';
 import type { VolumePlugin } from './plugin.ts';
 
 type HostPathType = NonNullable<HostPathVolumeSource['type']>;
@@ -90,6 +90,5 @@ async function makeFile(target: string): Promise<void> {
 }
 
 function failed(target: string, cause: unknown): NodeFailure {
-  const said = cause instanceof Error ? cause.message : String(cause);
-  return new NodeFailure('FailedMount', `hostPath ${target}: ${said}`, { cause });
+  return new NodeFailure('FailedMount', `hostPath ${target}: ${messageOf(cause)}`, { cause });
 }

@@ -1,5 +1,6 @@
 /** The pod's /etc/hosts (C18): its own addresses and aliases, or the node's file for a pod on the host's network. */
 import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { podDomain, podHostname } from '../pod/hostname.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { isMissing } from './fileErrors.ts';
 import type { Layout } from './layout.ts';
@@ -9,9 +10,8 @@ export interface HostsFileInput {
   readonly layout: Layout;
   /** The pod's addresses, the primary first. */
   readonly ips: readonly string[];
-  readonly hostname: string;
-  /** The domain that the hostname is also known under, absent without a subdomain. */
-  readonly domain?: string;
+  /** What a pod with a subdomain is known under, too. */
+  readonly clusterDomain: string;
   /** The node's own file, by default `/etc/hosts`. */
   readonly nodeHostsFile?: string;
   readonly signal: AbortSignal;
@@ -46,8 +46,10 @@ async function content(input: HostsFileInput): Promise<string> {
   return `# Kubernetes-managed hosts file.\n${[...LOCAL_NAMES, ...own].join('\n')}\n${aliases}`;
 }
 
-function podNames({ hostname, domain }: HostsFileInput): string {
-  return domain === undefined ? hostname : `${hostname}.${domain}\t${hostname}`;
+function podNames({ pod, clusterDomain }: HostsFileInput): string {
+  const hostname = podHostname(pod);
+  const domain = podDomain(pod, clusterDomain);
+  return domain === '' ? hostname : `${hostname}.${domain}\t${hostname}`;
 }
 
 function aliasLines(pod: Pod): string {

@@ -1,6 +1,7 @@
 /** Mounts and unmounts by the host's own binaries, which know the helpers of each file system. */
 import { execFile } from 'node:child_process';
 import { NodeFailure } from '../pod/failure.ts';
+import { messageOf } from './fileErrors.ts';
 import { mountAt } from './mountinfo.ts';
 
 export interface MountRequest {
@@ -20,7 +21,7 @@ export async function mount({ source, target, type, options, signal }: MountRequ
   try {
     await run('mount', ['-t', type, ...withOptions, '--', source, target], signal);
   } catch (error) {
-    throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${said(error)}`, { cause: error });
+    throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -31,7 +32,7 @@ export async function unmount(target: string, signal: AbortSignal): Promise<void
   } catch (error) {
     signal.throwIfAborted();
     if ((await mountAt(target, signal)) === undefined) return;
-    throw new NodeFailure('FailedUnmount', `unmounting ${target}: ${said(error)}`, { cause: error });
+    throw new NodeFailure('FailedUnmount', `unmounting ${target}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -47,8 +48,4 @@ function run(binary: string, args: readonly string[], signal: AbortSignal): Prom
       else reject(new Error(stderr.trim() || error.message, { cause: error }));
     });
   });
-}
-
-function said(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

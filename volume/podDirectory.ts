@@ -1,8 +1,8 @@
 /** The folders of a pod: made before anything else of it, removed after everything else of it. */
 import { mkdir, open, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { containersOf } from '../pod/containers.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import { specContainers } from '../pod/specContainers.ts';
 import { isMissing } from './fileErrors.ts';
 import { isSafeSegment, type Layout, type PodIdentity } from './layout.ts';
 import { removeTree } from './removeTree.ts';
@@ -20,7 +20,9 @@ const READABLE = 0o755;
 export async function preparePodDirectory({ pod, layout, signal }: PodFolders): Promise<void> {
   signal.throwIfAborted();
   const { uid, namespace, name } = pod.metadata;
-  const logDirs = specContainers(pod).map(({ spec }) => layout.containerLogDir({ uid, namespace, name }, spec.name));
+  const logDirs = Array.from(containersOf(pod.spec), ({ container }) =>
+    layout.containerLogDir({ uid, namespace, name }, container.name),
+  );
   await Promise.all([
     makeDirectory(layout.volumesDir(uid), PRIVATE),
     makeDirectory(layout.pluginsDir(uid), PRIVATE),

@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, stat, statfs, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import type { EmptyDirVolumeSource } from '../../pod/schema/volume.ts';
+import { emptyDirPlugin } from '../../volume/emptyDir.ts';
+import type { Layout } from '../../volume/layout.ts';
+import { unmount } from '../../volume/mounter.ts';
+import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
+import { inFolder, isRoot, podWith, signal } from './onDisk.ts';
+
+const run = promisify(execFile);
+
+function mount(layout: Layout, emptyDir: EmptyDirVolumeSource, spec: object = {}) {
+  return emptyDirPlugin.mount({ pod: podWith(spec), volume: { name: 'cache', emptyDir }, layout, signal });
+}
+
+const take = (layout: Layout) => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'cache', layout, signal });
+
+describe('on the disk', () => {
+  test('it is a directory that every user may write', async () => {
+    await inFolder(async (_folder, layout) => {
+      const { hostPath } = await mount(layout, {});
+      expect(hostPath).toBe(layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache'));
+      expect((await stat(hostPath)).mode & 0o7777).toBe(0o777);
+    });
+  });
+
+  test('mounting it again keeps its content; taking it away deletes it, also twice', async () => {
+    await inFolder(async (_folder, layout) => {
+      const { hostPath } = await mount(layout, {});
+      await mkdir(path.join(hostPath, 'a', 'b'), { recursive: true });
+      await writeFile(path.join(hostPath, 'a', 'b', 'file'), 'kept');
+      await mount(layout, {});
+      expect(await readFile(path.join(hostPath, 'a', 'b', 'file'), 'utf8')).toBe('kept');
+      await take(layout);
+      await take(layout);
+      await expect(stat(hostPath)).rejects.toMatchObject({ code: 'ENOENT' });
+    });
+  });
+
+  test('an unknown medium is refused by its name', async () => {
+    await inFolder(async (_folder, layout) => {
+      await expect(mount(layout, { medium: 'HugePages' })).rejects.toMatchObject({
+        reason: 'FailedMount',
+        message: 'this node has no emptyDir medium "HugePages"',
+        retryable: false,
+      });
+    });
+  });
+});
+
+describe('as root', () => {
+  const withRoot = isRoot ? test : test.skip;
+
+  withRoot('with an fsGroup the group owns it, and new files inherit the group', async () => {
+    await inFolder(async (_folder, layout) => {
+      const { hostPath } = await mount(layout, {}, { securityContext: { fsGroup: 4711 } });
+      const found = await stat(hostPath);
+      expect(found.gid).toBe(4711);
+      expect(found.mode & 0o7777).toBe(0o2777);
+      await writeFile(path.join(hostPath, 'file'), '');
+      expect((await stat(path.join(hostPath, 'file'))).gid).toBe(4711);
+    });
+  });
+
+  withRoot('in memory it is a tmpfs of its size, mounted once however often it is asked for', async () => {
+    await inFolder(async (_folder, layout) => {
+      const { hostPath } = await mount(layout, { medium: 'Memory', sizeLimit: '1Mi' });
+      await writeFile(path.join(hostPath, 'file'), 'kept');
+      await mount(layout, { medium: 'Memory', sizeLimit: '1Mi' });
+      expect(await mountsUnder(hostPath, signal)).toEqual([{ path: hostPath, type: 'tmpfs' }]);
+      expect(await readFile(path.join(hostPath, 'file'), 'utf8')).toBe('kept');
+      expect((await stat(hostPath)).mode & 0o7777).toBe(0o777);
+      const { blocks, bsize } = await statfs(hostPath);
+      expect(blocks * bsize).toBe(1024 * 1024);
+      await take(layout);
+      await take(layout);
+      await expect(stat(hostPath)).rejects.toMatchObject({ code: 'ENOENT' });
+    });
+  });
+
+  withRoot('in memory it is never larger than the memory that the pod may use', async () => {
+    await inFolder(async (_folder, layout) => {
+      const resources = { limits: { memory: '2Mi' } };
+      const containers = [{ name: 'main', image: 'busybox', resources }];
+      const { hostPath } = await mount(layout, { medium: 'Memory' }, { containers });
+      const { blocks, bsize } = await statfs(hostPath);
+      expect(blocks * bsize).toBe(2 * 1024 * 1024);
+      await take(layout);
+    });
+  });
+
+  withRoot('what is mounted on it or in it by others is neither taken over nor deleted', async () => {
+    await inFolder(async (folder, layout) => {
+      const precious = path.join(folder, 'precious');
+      await mkdir(precious);
+      await writeFile(path.join(precious, 'file'), 'kept');
+      const { hostPath } = await mount(layout, {});
+      const inside = path.join(hostPath, 'inside');
+      await mkdir(inside);
+      await run('mount', ['--bind', precious, inside]);
+      await expect(take(layout)).rejects.toMatchObject({
+        reason: 'FailedUnmount',
+        message: expect.stringContaining(inside),
+      });
+      await unmount(inside, signal);
+      await run('mount', ['--bind', precious, hostPath]);
+      await expect(mount(layout, {})).rejects.toThrow(/is a mount point of type .* already/);
+      await expect(take(layout)).rejects.toMatchObject({ reason: 'FailedUnmount' });
+      await unmount(hostPath, signal);
+      await take(layout);
+      expect(await readFile(path.join(precious, 'file'), 'utf8')).toBe('kept');
+    });
+  });
+
+  withRoot('a volume in use cannot be unmounted: the failure says where, and a later try succeeds', async () => {
+    await inFolder(async (_folder, layout) => {
+      const { hostPath } = await mount(layout, { medium: 'Memory', sizeLimit: '1Mi' });
+      const user = execFile('sleep', ['60'], { cwd: hostPath });
+      await expect(take(layout)).rejects.toMatchObject({ reason: 'FailedUnmount', retryable: true });
+      const ended = new Promise((resolve) => user.once('exit', resolve));
+      user.kill('SIGKILL');
+      await ended;
+      await take(layout);
+      expect(await mountAt(hostPath, signal)).toBeUndefined();
+    });
+  });
+
+  withRoot('a mount that the caller gave up is not made', async () => {
+    await inFolder(async (_folder, layout) => {
+      const given = { pod: podWith(), volume: { name: 'cache', emptyDir: { medium: 'Memory' } }, layout };
+      await expect(emptyDirPlugin.mount({ ...given, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
+        'gone',
+      );
+      expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+    });
+  });
+});
+
+test('unmounting what is not mounted succeeds', async () => {
+  await inFolder(async (folder) => {
+    await expect(unmount(folder, signal)).resolves.toBeUndefined();
+    await expect(unmount(path.join(folder, 'missing'), signal)).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,112 @@
+import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { hostPathPlugin } from '../../volume/hostPath.ts';
+import type { Layout } from '../../volume/layout.ts';
+import { pluginFor } from '../../volume/plugin.ts';
+import { inFolder, podWith, signal } from './onDisk.ts';
+
+type Type = 'DirectoryOrCreate' | 'Directory' | 'FileOrCreate' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice' | '';
+
+function mount(layout: Layout, target: string, type?: Type) {
+  const volume = { name: 'data', hostPath: type === undefined ? { path: target } : { path: target, type } };
+  return hostPathPlugin.mount({ pod: podWith(), volume, layout, signal });
+}
+
+describe('a path that is not of its type is refused in the words that users know', () => {
+  test.each<[Type, string]>([
+    ['Directory', 'directory'],
+    ['File', 'file'],
+    ['Socket', 'socket file'],
+    ['CharDevice', 'character device'],
+    ['BlockDevice', 'block device'],
+  ])('%s', async (type, noun) => {
+    await inFolder(async (folder, layout) => {
+      const missing = path.join(folder, 'missing');
+      const message = `hostPath type check failed: ${missing} is not a ${noun}`;
+      await expect(mount(layout, missing, type)).rejects.toMatchObject({ reason: 'FailedMount', message });
+    });
+  });
+
+  test('a file where a directory should be made, and the other way round', async () => {
+    await inFolder(async (folder, layout) => {
+      await writeFile(path.join(folder, 'file'), '');
+      await expect(mount(layout, path.join(folder, 'file'), 'DirectoryOrCreate')).rejects.toThrow('is not a directory');
+      await expect(mount(layout, folder, 'FileOrCreate')).rejects.toThrow('is not a file');
+      await expect(mount(layout, path.join(folder, 'file', 'below'), 'Directory')).rejects.toThrow('not a directory');
+    });
+  });
+});
+
+test('what exists with its type is taken as it is, links followed', async () => {
+  await inFolder(async (folder, layout) => {
+    const socket = path.join(folder, 'socket');
+    const server = createServer();
+    await new Promise<void>((listening) => server.listen(socket, listening));
+    await writeFile(path.join(folder, 'file'), 'kept');
+    await symlink(folder, path.join(folder, 'link'));
+    expect(await mount(layout, socket, 'Socket')).toEqual({ hostPath: socket });
+    expect(await mount(layout, '/dev/null', 'CharDevice')).toEqual({ hostPath: '/dev/null' });
+    expect(await mount(layout, path.join(folder, 'link'), 'Directory')).toEqual({
+      hostPath: path.join(folder, 'link'),
+    });
+    await mount(layout, path.join(folder, 'file'), 'FileOrCreate');
+    expect((await stat(path.join(folder, 'file'))).size).toBe(4);
+    await new Promise((closed) => server.close(closed));
+  });
+});
+
+test('directories are made with 0755 and files with 0644, twice as well as once', async () => {
+  await inFolder(async (folder, layout) => {
+    const directory = path.join(folder, 'a', 'b');
+    const file = path.join(folder, 'f');
+    for (let time = 0; time < 2; time += 1) {
+      await mount(layout, directory, 'DirectoryOrCreate');
+      await mount(layout, file, 'FileOrCreate');
+    }
+    expect((await stat(directory)).mode & 0o777).toBe(0o755);
+    expect((await stat(file)).mode & 0o777).toBe(0o644);
+  });
+});
+
+test('an existing directory keeps its rights', async () => {
+  await inFolder(async (folder, layout) => {
+    await mkdir(path.join(folder, 'secret'), { mode: 0o700 });
+    await mount(layout, path.join(folder, 'secret'), 'DirectoryOrCreate');
+    expect((await stat(path.join(folder, 'secret'))).mode & 0o777).toBe(0o700);
+  });
+});
+
+test('without a type nothing is checked and nothing is made', async () => {
+  await inFolder(async (folder, layout) => {
+    expect(await mount(layout, path.join(folder, 'later'))).toEqual({ hostPath: path.join(folder, 'later') });
+    expect(await mount(layout, path.join(folder, 'later'), '')).toEqual({ hostPath: path.join(folder, 'later') });
+    await expect(stat(path.join(folder, 'later'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+test.each(['/srv/../etc', '..', 'srv/data', ''])('the path %j is refused for good', async (target) => {
+  await inFolder(async (_folder, layout) => {
+    await expect(mount(layout, target, 'DirectoryOrCreate')).rejects.toMatchObject({
+      reason: 'FailedMount',
+      retryable: false,
+    });
+  });
+});
+
+test('unmounting leaves the directory and its content', async () => {
+  await inFolder(async (folder, layout) => {
+    await writeFile(path.join(folder, 'file'), 'kept');
+    await hostPathPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, signal });
+    expect((await stat(path.join(folder, 'file'))).size).toBe(4);
+  });
+});
+
+test('a kind of volume without a plugin is refused by its name', () => {
+  const volume = { name: 'remote', nfs: { server: 'files', path: '/' } };
+  expect(() => pluginFor([hostPathPlugin], volume)).toThrow(
+    'volume "remote" cannot be mounted: this node has no plugin for volumes of type nfs',
+  );
+  expect(pluginFor([hostPathPlugin], { name: 'data', hostPath: { path: '/srv' } })).toBe(hostPathPlugin);
+});

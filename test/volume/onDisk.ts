@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { type Pod, podSchema } from '../../pod/schema/pod.ts';
+import { createLayout, type Layout } from '../../volume/layout.ts';
+import { unmount } from '../../volume/mounter.ts';
+import { mountsUnder } from '../../volume/mountinfo.ts';
+
+export const isRoot = process.getuid?.() === 0;
+
+/** A signal that never aborts. */
+export const { signal } = new AbortController();
+
+/** Runs a story in a directory of its own, which is deleted afterwards. */
+export async function inFolder(story: (folder: string, layout: Layout) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'statelet-volume-'));
+  try {
+    await story(
+      folder,
+      createLayout({ rootDir: path.join(folder, 'root'), podLogsDir: path.join(folder, 'log', 'pods') }),
+    );
+  } finally {
+    for (const { path: mounted } of await mountsUnder(folder, signal)) await unmount(mounted, signal);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A pod `web` of the namespace `default` with the uid `u1`; `spec` adds to its spec. */
+export function podWith(spec: object = {}): Pod {
+  return podSchema.parse({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'default', uid: 'u1' },
+    spec: { containers: [{ name: 'main', image: 'busybox' }], ...spec },
+  });
+}
