@@ -82,3 +82,12 @@ export interface PodView extends ActorView {
   /** No container of it runs or can run any more: only now may a terminal phase be published. */
   readonly ended: boolean;
 }
+
+/** A gate of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<gate>`, one for each claim. */
+export interface GateView {
+  readonly capacity: number;
+  /** Who has a slot. */
+  readonly held: readonly string[];
+  /** Who waits for one, the next first. */
+  readonly queue: readonly string[];
+}

@@ -1,0 +1,98 @@
+import { answerOf } from './explainAnswer.ts';
+import { type QueuePlace, queuePlace } from './explainWords.ts';
+import type { Failure } from './failure.ts';
+import type { PodPhase } from './schema/status.ts';
+import { podStatus } from './status.ts';
+import { podRow } from './table.ts';
+import type { ActorView, ContainerRole, ContainerView, GateView, PodView, TerminatedRun } from './view.ts';
+
+/** One actor as an explanation shows it; times are milliseconds since the epoch. */
+export interface ExplainedActor {
+  readonly kind: 'pod' | 'volume' | ContainerRole;
+  readonly name: string;
+  readonly path: string;
+  readonly state: string;
+  readonly since: number;
+  /** Short facts: `ready`, `3 restarts`. */
+  readonly notes: readonly string[];
+  readonly waitingFor?: string;
+  readonly until?: number;
+  readonly queue?: QueuePlace;
+  readonly lastRun?: TerminatedRun;
+  readonly lastFailure?: Failure;
+  readonly children: readonly ExplainedActor[];
+}
+
+/** Why a pod is where it is, as plain JSON. */
+export interface Explanation {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** The moment that it explains, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly phase: PodPhase;
+  /** The words of kubectl's columns STATUS and READY. */
+  readonly status: string;
+  readonly ready: string;
+  /** One sentence: why it is not running, or that it is. */
+  readonly answer: string;
+  readonly addresses: readonly string[];
+  readonly pod: ExplainedActor;
+}
+
+/** Explains a pod from the states of its actors alone, and from the gates of the node where it may stand in line. */
+export function explainPod(view: PodView, now: number, gates: readonly GateView[] = []): Explanation {
+  const { namespace, name, uid } = view.pod.metadata;
+  const status = podStatus(view, { now, hostIps: [], runtimeName: 'cri' });
+  const ending = view.termination ? { deletionTimestamp: new Date(view.termination.at).toISOString() } : {};
+  const row = podRow({ ...view.pod, metadata: { ...view.pod.metadata, ...ending }, status }, now);
+  return {
+    namespace,
+    name,
+    uid,
+    at: now,
+    phase: status.phase ?? 'Unknown',
+    status: row.status,
+    ready: row.ready,
+    answer: answerOf({ view, now, gates, status }),
+    addresses: view.sandbox?.ips ?? [],
+    pod: {
+      ...explained('pod', name, view, queuePlace(view, gates)),
+      children: [
+        ...view.volumes.map((volume) => explained('volume', volume.name, volume)),
+        ...view.containers.map((container) => explainContainer(view, container, gates)),
+      ],
+    },
+  };
+}
+
+function explainContainer(view: PodView, container: ContainerView, gates: readonly GateView[]): ExplainedActor {
+  const { now, last, ready, restartCount, role } = container;
+  const lasting = role === 'sidecar' || role === 'regular';
+  const lastRun = now.kind === 'terminated' ? now.run : last;
+  return {
+    ...explained(role, container.name, container, queuePlace(view, gates, container.name)),
+    notes: [
+      ...(lasting && now.kind === 'running' ? [ready ? 'ready' : 'not ready'] : []),
+      ...(restartCount > 0 ? [`${restartCount} ${restartCount === 1 ? 'restart' : 'restarts'}`] : []),
+    ],
+    ...(lastRun ? { lastRun } : {}),
+  };
+}
+
+function explained(kind: ExplainedActor['kind'], name: string, actor: ActorView, queue?: QueuePlace): ExplainedActor {
+  const { path, state, since, waitingFor, until, lastFailure } = actor;
+  return {
+    kind,
+    name,
+    path,
+    state,
+    since,
+    notes: [],
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(until === undefined ? {} : { until }),
+    ...(queue ? { queue } : {}),
+    ...(lastFailure ? { lastFailure } : {}),
+    children: [],
+  };
+}

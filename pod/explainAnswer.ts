@@ -1,0 +1,161 @@
+import { humanDuration } from './duration.ts';
+import { endWords, failureWords, KIND_WORDS, queuePlace, queueWords, untilWords } from './explainWords.ts';
+import { isTerminalPhase } from './phase.ts';
+import type { PodStatus } from './schema/status.ts';
+import type { ContainerView, GateView, PodView } from './view.ts';
+
+/** What an answer is taken from. */
+export interface Question {
+  readonly view: PodView;
+  readonly now: number;
+  readonly gates: readonly GateView[];
+  readonly status: PodStatus;
+}
+
+type Rule = (question: Question) => string | undefined;
+
+/** The first that applies is the answer: what ends the pod, then what failed, then what it merely waits for. */
+const RULES: readonly Rule[] = [
+  refusal,
+  hasEnded,
+  isEnding,
+  volumeFailure,
+  podQueue,
+  podFailure,
+  containerTrouble,
+  volumeWait,
+  podWait,
+  containerWait,
+  gatesUnmet,
+];
+
+/** One sentence that answers "why is it not running?". */
+export function answerOf(question: Question): string {
+  for (const rule of RULES) {
+    const answer = rule(question);
+    if (answer !== undefined) return answer;
+  }
+  const { view } = question;
+  const lasting = view.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
+  const ready = lasting.filter((container) => container.ready).length;
+  return `${named(view)} runs: ${ready} of ${lasting.length} containers ${ready === 1 ? 'is' : 'are'} ready`;
+}
+
+function named(view: PodView): string {
+  return `pod ${view.pod.metadata.name}`;
+}
+
+function titled({ role, name }: ContainerView): string {
+  return `${KIND_WORDS[role]} ${name}`;
+}
+
+function refusal({ view }: Question): string | undefined {
+  return view.refused && `${named(view)} is refused by the node: ${failureWords(view.refused)}`;
+}
+
+function hasEnded({ view, status }: Question): string | undefined {
+  if (!view.ended && !isTerminalPhase(status.phase)) return undefined;
+  const cause = view.termination;
+  if (cause && (cause.phase !== undefined || !isTerminalPhase(status.phase))) {
+    return `${named(view)} has ended: ${failureWords({ reason: cause.reason, message: cause.message ?? '' })}`;
+  }
+  if (status.phase === 'Succeeded') return `${named(view)} has succeeded: every container exited with code 0`;
+  const failed = view.containers.find(({ now }) => now.kind === 'terminated' && now.run.exitCode !== 0);
+  if (failed?.now.kind !== 'terminated') return `${named(view)} has ended`;
+  return `${named(view)} has failed: ${titled(failed)} ended with ${endWords(failed.now.run)}`;
+}
+
+function isEnding({ view, now }: Question): string | undefined {
+  if (!view.termination) return undefined;
+  const start = `${named(view)} is ending (${view.termination.reason})`;
+  const [first, ...others] = view.containers.filter((container) => container.now.kind === 'running');
+  if (first) {
+    const until = first.until ?? view.until;
+    const also = others.length > 0 ? ` and ${others.length} more` : '';
+    return `${start}: waits for ${titled(first)}${also} to stop${untilWords(until, now)}`;
+  }
+  const slow = [...view.volumes, view].find(({ waitingFor }) => waitingFor !== undefined);
+  return slow ? `${start}: waits for ${slow.waitingFor}${untilWords(slow.until, now)}` : start;
+}
+
+function volumeFailure({ view, now }: Question): string | undefined {
+  const volume = view.volumes.find(({ mounted, lastFailure }) => !mounted && lastFailure);
+  if (!volume?.lastFailure) return undefined;
+  const next = volume.until === undefined ? '' : `waits${untilWords(volume.until, now)} to be tried again `;
+  return `volume ${volume.name} ${next || 'is not mounted '}after ${failureWords(volume.lastFailure)}`;
+}
+
+function podQueue({ view, gates }: Question): string | undefined {
+  const place = queuePlace(view, gates);
+  return place && `${named(view)} waits ${queueWords(place)}`;
+}
+
+function podFailure({ view, now }: Question): string | undefined {
+  if (!view.lastFailure || view.sandbox?.state === 'ready') return undefined;
+  return `${named(view)} waits${forWords(view)}${untilWords(view.until, now)} after ${failureWords(view.lastFailure)}`;
+}
+
+function containerTrouble({ view, now, gates }: Question): string | undefined {
+  for (const container of view.containers) {
+    const place = queuePlace(view, gates, container.name);
+    if (place) return `${titled(container)} waits ${queueWords(place)}`;
+    const trouble = troubleOf(container, now);
+    if (trouble !== undefined) return `${titled(container)} ${trouble}`;
+  }
+  return undefined;
+}
+
+function troubleOf(container: ContainerView, now: number): string | undefined {
+  const { now: state, willRestart, last, lastFailure, until } = container;
+  if (state.kind === 'running') return undefined;
+  if (state.kind === 'terminated') {
+    if (state.run.exitCode === 0 && !willRestart) return undefined;
+    return `ended with ${endWords(state.run)} and ${willRestart ? 'restarts' : 'is not restarted'}${untilWords(until, now)}`;
+  }
+  if (state.reason === 'CrashLoopBackOff') {
+    return `waits in back-off${untilWords(until, now)}${last ? ` after ${endWords(last)}` : ''}`;
+  }
+  if (!lastFailure) return undefined;
+  const where = state.reason === 'ImagePullBackOff' ? ' in image pull back-off' : forWords(container);
+  return `waits${where}${untilWords(until, now)} after ${failureWords(lastFailure)}`;
+}
+
+function volumeWait({ view, now }: Question): string | undefined {
+  const volume = view.volumes.find(({ mounted }) => !mounted);
+  if (!volume) return undefined;
+  return `volume ${volume.name} is not mounted yet: it waits${forWords(volume)}${untilWords(volume.until, now)}`;
+}
+
+function podWait({ view, now }: Question): string | undefined {
+  if (view.waitingFor === undefined || view.sandbox?.state === 'ready') return undefined;
+  return `${named(view)} waits${forWords(view)}${untilWords(view.until, now)}`;
+}
+
+function containerWait({ view, now }: Question): string | undefined {
+  const container = view.containers.find(isBehind);
+  if (!container) return undefined;
+  const { now: state, role, until, waitingFor } = container;
+  if (state.kind === 'waiting') {
+    return `${titled(container)} waits${waitingFor ? forWords(container) : `: ${state.reason}`}${untilWords(until, now)}`;
+  }
+  if (role === 'init')
+    return `${titled(container)} has run for ${humanDuration(now - container.since)}, the rest waits for it`;
+  const why = waitingFor ? `: it waits${forWords(container)}${untilWords(until, now)}` : '';
+  return `${titled(container)} runs but is not ready${why}`;
+}
+
+/** Whether a container has yet to do its part for the pod to be ready. */
+function isBehind({ role, now, ready }: ContainerView): boolean {
+  if (role === 'ephemeral' || now.kind === 'terminated') return false;
+  return role === 'init' || now.kind === 'waiting' || !ready;
+}
+
+function gatesUnmet({ view, status }: Question): string | undefined {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  if (ready?.reason !== 'ReadinessGatesNotReady') return undefined;
+  return `${named(view)} runs but is not ready: ${ready.message ?? ''}`;
+}
+
+function forWords({ waitingFor }: { readonly waitingFor?: string }): string {
+  return waitingFor === undefined ? '' : ` for ${waitingFor}`;
+}

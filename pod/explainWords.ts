@@ -1,0 +1,77 @@
+/** The words that an explanation is made of: moments, ends, failures, places in a queue. */
+import { humanDuration } from './duration.ts';
+import type { Failure } from './failure.ts';
+import type { ContainerRole, GateView, PodView, TerminatedRun } from './view.ts';
+
+/** Where somebody stands in the queue of a gate. */
+export interface QueuePlace {
+  /** The gate's name, `start` or `pull`. */
+  readonly gate: string;
+  /** 1 is the next. */
+  readonly place: number;
+  readonly length: number;
+  readonly capacity: number;
+}
+
+const LONGEST_MESSAGE = 240;
+
+/** What users call an actor of this kind. */
+export const KIND_WORDS: Readonly<Record<'pod' | 'volume' | ContainerRole, string>> = {
+  pod: 'pod',
+  volume: 'volume',
+  init: 'init container',
+  sidecar: 'sidecar',
+  regular: 'container',
+  ephemeral: 'ephemeral container',
+};
+
+/** The first place that a container of the pod, or without `container` the pod itself, has in a queue. */
+export function queuePlace(view: PodView, gates: readonly GateView[], container?: string): QueuePlace | undefined {
+  const own = (key: string) => {
+    const [uid, actor = ''] = key.split('/');
+    if (uid !== view.pod.metadata.uid) return false;
+    return container === undefined ? !view.containers.some(({ name }) => name === actor) : actor === container;
+  };
+  for (const { queue, capacity } of gates) {
+    const index = queue.findIndex(own);
+    const gate = queue[index]?.split('/').at(-1) ?? '';
+    if (index >= 0) return { gate, place: index + 1, length: queue.length, capacity };
+  }
+  return undefined;
+}
+
+/** `in the start queue: place 3 of 7, 2 at a time`. */
+export function queueWords({ gate, place, length, capacity }: QueuePlace): string {
+  return `in the ${gate} queue: place ${place} of ${length}, ${capacity} at a time`;
+}
+
+/** `12:03:10` in UTC, with its date when that is not today's. */
+export function clockWords(at: number, now: number): string {
+  const [date = '', time = ''] = new Date(at).toISOString().slice(0, 19).split('T');
+  return new Date(now).toISOString().startsWith(date) ? time : `${date} ${time}`;
+}
+
+/** ` until 12:03:10 (in 14s)`; nothing when there is no deadline. */
+export function untilWords(until: number | undefined, now: number): string {
+  if (until === undefined) return '';
+  const left = until - now;
+  const distance = left >= 0 ? `in ${humanDuration(left)}` : `overdue by ${humanDuration(-left)}`;
+  return ` until ${clockWords(until, now)} (${distance})`;
+}
+
+/** `exit code 1 (Error)`, `signal 9 (OOMKilled)`. */
+export function endWords({ exitCode, signal, reason }: TerminatedRun): string {
+  return signal ? `signal ${signal} (${reason})` : `exit code ${exitCode} (${reason})`;
+}
+
+/** `ErrImagePull: no such host`. */
+export function failureWords({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
+  const said = shortened(message);
+  return said === '' || said === reason ? reason : `${reason}: ${said}`;
+}
+
+/** A message on one line, cut where nobody reads on. */
+export function shortened(message: string): string {
+  const line = message.replace(/\s+/g, ' ').trim();
+  return line.length <= LONGEST_MESSAGE ? line : `${line.slice(0, LONGEST_MESSAGE - 1)}…`;
+}

@@ -1,0 +1,116 @@
+import { humanDuration } from './duration.ts';
+import type { ExplainedActor, Explanation } from './explain.ts';
+import { clockWords, endWords, failureWords, KIND_WORDS, queueWords, shortened, untilWords } from './explainWords.ts';
+
+const WIDTH = 80;
+const LONGEST_LABEL = 36;
+
+interface Line {
+  /** The branch of the tree that stands before the label. */
+  readonly branch: string;
+  /** What stands before the details below it. */
+  readonly trunk: string;
+  readonly actor: ExplainedActor;
+}
+
+/** An explanation as text of at most 80 columns: a head, the answer, the tree of actors with what each waits for. */
+export function formatExplanation(explanation: Explanation): string {
+  const { namespace, name, status, ready, at, answer, addresses, pod } = explanation;
+  const head = `${namespace}/${name}  ${status}  ${ready} ready`;
+  const clock = `${clockWords(at, at)} UTC`;
+  const gap = Math.max(2, WIDTH - head.length - clock.length);
+  const lines = treeOf(pod);
+  const labels = Math.max(...lines.map((line) => labelOf(line).length));
+  const states = Math.max(...lines.map(({ actor }) => actor.state.length));
+  return [
+    `${head}${' '.repeat(gap)}${clock}`,
+    '',
+    ...wrapped(answer, '  '),
+    '',
+    ...lines.flatMap((line) => rows(line, { labels, states, at, addresses })),
+    '',
+  ].join('\n');
+}
+
+function treeOf(pod: ExplainedActor): Line[] {
+  const last = pod.children.length - 1;
+  return [
+    { branch: '', trunk: last < 0 ? '     ' : '│    ', actor: pod },
+    ...pod.children.map((actor, index) => ({
+      branch: index === last ? '└─ ' : '├─ ',
+      trunk: index === last ? '     ' : '│    ',
+      actor,
+    })),
+  ];
+}
+
+function labelOf({ branch, actor }: Line): string {
+  const label = `${branch}${KIND_WORDS[actor.kind]} ${actor.name}`;
+  return label.length <= LONGEST_LABEL ? label : `${label.slice(0, LONGEST_LABEL - 1)}…`;
+}
+
+interface Layout {
+  readonly labels: number;
+  readonly states: number;
+  readonly at: number;
+  readonly addresses: readonly string[];
+}
+
+function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
+  const { actor, trunk } = line;
+  const since = humanDuration(at - actor.since);
+  const start = `${labelOf(line).padEnd(labels)}  ${actor.state.padEnd(states)}  ${since}`;
+  const notes = actor.notes.join(', ');
+  const whole = notes === '' ? start : `${start.padEnd(labels + states + 9)}  ${notes}`;
+  const fits = whole.length <= WIDTH;
+  const details = [
+    ...(fits ? [] : [notes]),
+    ...(actor.kind === 'pod' && addresses.length > 0 ? [`address ${addresses.join(', ')}`] : []),
+    ...detailsOf(actor, at),
+  ];
+  return [fits ? whole : start, ...details.flatMap((detail) => wrapped(detail, trunk))];
+}
+
+function detailsOf(actor: ExplainedActor, at: number): string[] {
+  const { waitingFor, until, queue, lastRun, lastFailure } = actor;
+  return [
+    ...(queue ? [`waits ${queueWords(queue)}`] : waitWords(waitingFor, until, at)),
+    ...(lastRun ? [`last run: ${endWords(lastRun)}${runTimes(lastRun, at)}`] : []),
+    ...(lastRun?.message ? [`it said: ${shortened(lastRun.message)}`] : []),
+    ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureWords(lastFailure)}`] : []),
+  ];
+}
+
+function waitWords(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
+  if (waitingFor === undefined && until === undefined) return [];
+  return [`waits${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilWords(until, at)}`];
+}
+
+function runTimes({ startedAt, finishedAt }: { startedAt?: number; finishedAt?: number }, at: number): string {
+  if (finishedAt === undefined) return '';
+  const length = startedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
+  return `${length}, ${ago(finishedAt, at)}`;
+}
+
+function ago(then: number, now: number): string {
+  return `${humanDuration(now - then)} ago`;
+}
+
+/** Breaks text between words, and a word that is too long anywhere; each line begins with `indent`. */
+function wrapped(text: string, indent: string): string[] {
+  const room = WIDTH - indent.length;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').flatMap((whole) => pieces(whole, room))) {
+    if (line !== '' && line.length + 1 + word.length > room) {
+      lines.push(indent + line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, indent + line];
+}
+
+function pieces(word: string, room: number): string[] {
+  return word.length <= room ? [word] : (word.match(new RegExp(`.{1,${room}}`, 'gu')) ?? []);
+}
