@@ -4,11 +4,12 @@ import { openStore } from '../../actors/store.ts';
 
 const [, , directory = ''] = process.argv;
 const store = await openStore(directory, { facts: z.object({ turn: z.number(), padding: z.string() }) });
+/** Large enough that a write takes several calls: a kill falls between them often. */
+const paddingOf = (turn: number) => `${turn},`.repeat(500_000 + turn);
+
 for (let turn = 1; ; turn += 1) {
-  const keys = Array.from({ length: 8 }, (_, index) => `/manifests/${index}.yaml`);
-  await Promise.all(
-    keys.map((key) => store.write('facts', key, { turn, padding: String(turn).repeat(1 + ((turn * 997) % 9000)) })),
-  );
-  await store.remove('facts', `/manifests/${turn % 8}.yaml`);
+  const keys = Array.from({ length: 4 }, (_, index) => `/manifests/${index}.yaml`);
+  await Promise.all(keys.map((key) => store.write('facts', key, { turn, padding: paddingOf(turn) })));
+  await store.remove('facts', `/manifests/${turn % 4}.yaml`);
   process.stdout.write(`${turn}\n`);
 }
