@@ -34,7 +34,7 @@ export async function execSync(
 ): Promise<ExecSyncResponse> {
   const record = containers.get(containerId);
   if (!record) {
-    const message = `failed to find container "${containerId}" in store: not found`;
+    const message = `failed to exec in container: failed to find container "${containerId}" in store: not found`;
     throw new CallError('NOT_FOUND', message);
   }
   const ended = whileRunning(record);
