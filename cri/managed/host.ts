@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findProgram, firstExecutable, run } from './program.ts';
+import { findStaticProgram } from './staticProgram.ts';
 
 /** The programs that a private containerd needs, with the Debian packages that bring them. */
 const programs: Readonly<Record<string, string>> = {
@@ -10,9 +11,10 @@ const programs: Readonly<Record<string, string>> = {
   runc: 'runc',
   ip: 'iproute2',
   iptables: 'iptables',
-  busybox: 'busybox-static',
-  catatonit: 'catatonit',
 };
+
+/** Those that images are made of. */
+const staticPrograms: Readonly<Record<string, string>> = { busybox: 'busybox-static', catatonit: 'catatonit' };
 
 const cniDirectories = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
 
@@ -24,11 +26,12 @@ export async function whyNoManagedContainerd(): Promise<string | undefined> {
   return missing.length === 0 ? undefined : `these Debian packages are missing: ${missing.join(' ')}`;
 }
 
-/** The Debian packages whose programs are not on this host, in order of name. */
+/** The Debian packages whose programs are not on this host (a dynamic busybox is of another), in order of name. */
 export async function missingPackages(): Promise<string[]> {
-  const found = await Promise.all(
-    Object.entries(programs).map(async ([name, from]) => ((await findProgram(name)) === undefined ? [from] : [])),
-  );
+  const found = await Promise.all([
+    ...Object.entries(programs).map(async ([name, from]) => ((await findProgram(name)) === undefined ? [from] : [])),
+    ...Object.entries(staticPrograms).map(async ([name, from]) => ((await findStaticProgram(name)) ? [] : [from])),
+  ]);
   const cni = (await cniPluginDirectory()) === undefined ? ['containernetworking-plugins'] : [];
   return [...new Set([...found.flat(), ...cni])].sort();
 }

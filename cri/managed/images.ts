@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { NodeFailure } from '../../pod/failure.ts';
 import { type BuiltImage, buildImage } from './ociArchive.ts';
-import { findProgram, run } from './program.ts';
+import { run } from './program.ts';
+import { findStaticProgram } from './staticProgram.ts';
 import type { TarEntry } from './tar.ts';
 
 /** The image of every sandbox: it does nothing but reap the processes that its pod leaves it. */
@@ -14,7 +14,7 @@ const nobody = '65534';
 
 /** The images that a private containerd has from the start, made of this host's static binaries. */
 export async function hostImages(signal: AbortSignal): Promise<BuiltImage[]> {
-  const [catatonit, busybox] = await Promise.all([staticBinary('catatonit'), staticBinary('busybox')]);
+  const [catatonit, busybox] = await Promise.all([staticProgram('catatonit'), staticProgram('busybox')]);
   const applets = (await run(busybox.path, ['--list'], { signal })).split('\n').filter((name) => name !== '');
   return [pause(catatonit.content), busyboxSystem(busybox.content, applets)];
 }
@@ -59,25 +59,8 @@ function text(path: string, content: string): TarEntry {
 }
 
 /** A dynamic binary would not find its libraries in an image that holds nothing else. */
-async function staticBinary(name: string): Promise<{ path: string; content: Buffer }> {
-  const path = await findProgram(name);
-  if (path === undefined) {
-    throw new NodeFailure('RuntimeUnavailable', `${name} is not on this host`, { retryable: false });
-  }
-  const content = await readFile(path);
-  if (isStatic(content)) return { path, content };
-  throw new NodeFailure('RuntimeUnavailable', `${path} is no static binary: install Debian's ${name}-static`, {
-    retryable: false,
-  });
-}
-
-const interpreterSegment = 3;
-
-/** Whether a 64-bit little-endian ELF file names no interpreter (the dynamic loader). */
-export function isStatic(elf: Buffer): boolean {
-  if (elf.length < 64 || elf.toString('latin1', 0, 6) !== '\u007fELF\u0002\u0001') return false;
-  const table = Number(elf.readBigUInt64LE(32));
-  const size = elf.readUInt16LE(54);
-  const types = Array.from({ length: elf.readUInt16LE(56) }, (_, index) => elf.readUInt32LE(table + index * size));
-  return !types.includes(interpreterSegment);
+async function staticProgram(name: string): Promise<{ path: string; content: Buffer }> {
+  const program = await findStaticProgram(name);
+  if (program !== undefined) return program;
+  throw new NodeFailure('RuntimeUnavailable', `no static ${name} is on this host`, { retryable: false });
 }

@@ -1,0 +1,29 @@
+/**
+ * Sets up what a command needs, then runs it: `node scripts/setup.mjs --run up|test|bench [arguments of the command]`.
+ * It needs nothing but npm and the Node that a host has; what is there already is not touched.
+ */
+import { installNodePackages } from './setup/nodePackages.mjs';
+import { node24, root } from './setup/places.mjs';
+import { runForeground } from './setup/runForeground.mjs';
+
+const [flag, command = '', ...args] = process.argv.slice(2);
+const commands = {
+  up: async () => (await import('./setup/up.mjs')).up(args),
+  test: async () => (await import('./setup/test.mjs')).test(args),
+  bench: () => runForeground(node24, [`${root}/test/bench/main.ts`, ...args]),
+};
+
+if (flag !== '--run' || !Object.hasOwn(commands, command)) {
+  console.error('usage: node scripts/setup.mjs --run up|test|bench [arguments of the command]');
+  process.exit(1);
+}
+await installNodePackages();
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  // What follows reads TypeScript.
+  process.exit(await runForeground(node24, process.argv.slice(1)));
+}
+const { installDebianPackages } = await import('./setup/debianPackages.mjs');
+await installDebianPackages();
+const { bundle } = await import('./setup/bundle.mjs');
+await bundle();
+process.exit(await commands[command]());

@@ -1,0 +1,24 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { node24, root, say } from './places.mjs';
+import { runForeground } from './runForeground.mjs';
+
+const dist = join(root, 'dist');
+
+/** Bundles the sources into dist/ when one of them is newer. Without a bundle the sources run as they are. */
+export async function bundle() {
+  if (isFresh()) return;
+  say('building the bundle');
+  const code = await runForeground(node24, [join(root, 'scripts/build.mjs')], { stdio: ['ignore', 2, 2] });
+  if (code !== 0) process.exit(code);
+}
+
+function isFresh() {
+  const inputs = join(dist, 'inputs.json');
+  if (!existsSync(inputs)) return false;
+  const builtAt = statSync(inputs).mtimeMs;
+  return JSON.parse(readFileSync(inputs, 'utf8')).every((input) => {
+    const stats = statSync(join(root, input), { throwIfNoEntry: false });
+    return stats !== undefined && stats.mtimeMs < builtAt;
+  });
+}
