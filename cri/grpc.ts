@@ -1,0 +1,76 @@
+import { Client, credentials } from '@grpc/grpc-js';
+import { NodeFailure } from '../pod/failure.ts';
+import type { Cri } from './calls.ts';
+import { ImageServiceService as image, RuntimeServiceService as runtime } from './generated/runtime.ts';
+import { hintsOver } from './hints.ts';
+import { unary } from './unary.ts';
+
+const MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** Where the runtime is. Endpoints look like `unix:///run/containerd/containerd.sock`. */
+export interface CriEndpoints {
+  readonly runtimeEndpoint: string;
+  /** Absent: the runtime's. */
+  readonly imageEndpoint?: string;
+  /** Milliseconds that a call may take when it names no limit. */
+  readonly requestTimeoutMs: number;
+}
+
+/**
+ * The CRI of a runtime behind a unix socket. It connects at the first call and again by itself; while the runtime is
+ * away every call fails at once. Throws `InvalidEndpoint` when an endpoint is not a unix socket's.
+ */
+export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }: CriEndpoints): Cri {
+  const runtimeClient = connect(runtimeEndpoint);
+  const shared = imageEndpoint === undefined || imageEndpoint === runtimeEndpoint;
+  const imageClient = shared ? runtimeClient : connect(imageEndpoint);
+  const usual = () => requestTimeoutMs;
+  // What the runtime is asked to wait for comes on top of the time that it has for answering.
+  const onTop = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
+  const version = unary(runtimeClient, runtime.version, usual);
+  return {
+    version,
+    status: unary(runtimeClient, runtime.status, usual),
+    runtimeConfig: unary(runtimeClient, runtime.runtimeConfig, usual),
+    runPodSandbox: unary(runtimeClient, runtime.runPodSandbox, usual),
+    stopPodSandbox: unary(runtimeClient, runtime.stopPodSandbox, usual),
+    removePodSandbox: unary(runtimeClient, runtime.removePodSandbox, usual),
+    podSandboxStatus: unary(runtimeClient, runtime.podSandboxStatus, usual),
+    listPodSandbox: unary(runtimeClient, runtime.listPodSandbox, usual),
+    createContainer: unary(runtimeClient, runtime.createContainer, usual),
+    startContainer: unary(runtimeClient, runtime.startContainer, usual),
+    stopContainer: unary(runtimeClient, runtime.stopContainer, onTop),
+    removeContainer: unary(runtimeClient, runtime.removeContainer, usual),
+    listContainers: unary(runtimeClient, runtime.listContainers, usual),
+    containerStatus: unary(runtimeClient, runtime.containerStatus, usual),
+    // An exec without a time of its own runs for as long as its command does.
+    execSync: unary(runtimeClient, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
+    listImages: unary(imageClient, image.listImages, usual),
+    imageStatus: unary(imageClient, image.imageStatus, usual),
+    // A pull takes as long as the image is large: only its caller can tell when it is too long.
+    pullImage: unary(imageClient, image.pullImage, () => undefined),
+    removeImage: unary(imageClient, image.removeImage, usual),
+    hints: hintsOver(runtimeClient, (signal) => version({ version: 'v1' }, { signal })),
+    close: () => {
+      runtimeClient.close();
+      imageClient.close();
+    },
+  };
+}
+
+function connect(endpoint: string): Client {
+  if (!/^unix:\/\/\/./.test(endpoint)) {
+    const message = `"${endpoint}" is not the endpoint of a container runtime: expected unix:///path/to/runtime.sock`;
+    throw new NodeFailure('InvalidEndpoint', message, { retryable: false });
+  }
+  return new Client(endpoint, credentials.createInsecure(), {
+    'grpc.max_send_message_length': MESSAGE_BYTES,
+    'grpc.max_receive_message_length': MESSAGE_BYTES,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 3000,
+    // A repeated call is a decision that the machines make.
+    'grpc.enable_retries': 0,
+    // Connections are not shared with other users of the same socket in this process, so that close() closes.
+    'grpc.use_local_subchannel_pool': 1,
+  });
+}

@@ -1,0 +1,147 @@
+/** What the runtime answers, read as the plain facts of `pod/observed.ts`. Nanoseconds become milliseconds here. */
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import {
+  type Container,
+  ContainerState,
+  type ContainerStatus,
+  NamespaceMode,
+  type PodSandbox,
+  PodSandboxState,
+  type PodSandboxStatus,
+} from './generated/runtime.ts';
+import {
+  CONTAINER_HASH,
+  CONTAINER_NAME_LABEL,
+  OWNER,
+  POD_NAME_LABEL,
+  POD_NAMESPACE_LABEL,
+  POD_UID_LABEL,
+  RESTART_COUNT,
+} from './labels.ts';
+
+/** A sandbox from a list or a status; undefined when its labels do not say of which pod it is. */
+export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): ObservedSandbox | undefined {
+  const { id, metadata, labels, annotations } = sandbox;
+  const podUid = labels[POD_UID_LABEL];
+  if (!podUid) return undefined;
+  const owner = annotations[OWNER];
+  return {
+    id,
+    podUid,
+    namespace: labels[POD_NAMESPACE_LABEL] ?? metadata?.namespace ?? '',
+    podName: labels[POD_NAME_LABEL] ?? metadata?.name ?? '',
+    attempt: metadata?.attempt ?? 0,
+    state: sandbox.state === PodSandboxState.SANDBOX_READY ? 'ready' : 'notReady',
+    createdAt: milliseconds(sandbox.createdAt),
+    ...(owner ? { owner } : {}),
+  };
+}
+
+/** A sandbox from its status, with its addresses (none under hostNetwork); undefined as above. */
+export function observedSandboxStatus(status: PodSandboxStatus): ObservedSandbox | undefined {
+  const sandbox = observedSandbox(status);
+  if (!sandbox) return undefined;
+  const { ip = '', additionalIps = [] } = status.network ?? {};
+  const network = status.linux?.namespaces?.options?.network;
+  return {
+    ...sandbox,
+    ips: [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== ''),
+    hostNetwork: network === NamespaceMode.NODE,
+  };
+}
+
+/** A container from a list; undefined when its labels do not say of which pod it is. */
+export function observedContainer(container: Container): ObservedContainer | undefined {
+  return commonOf(container, container.podSandboxId);
+}
+
+/** A container from its status, which does not name the sandbox; undefined as above. */
+export function observedContainerStatus(status: ContainerStatus, sandboxId: string): ObservedContainer | undefined {
+  const container = commonOf(status, sandboxId);
+  if (!container) return undefined;
+  return {
+    ...container,
+    ...(status.startedAt > 0n ? { startedAt: milliseconds(status.startedAt) } : {}),
+    ...(status.finishedAt > 0n ? { finishedAt: milliseconds(status.finishedAt) } : {}),
+    ...(status.state === ContainerState.CONTAINER_EXITED ? { exitCode: status.exitCode } : {}),
+    ...(status.reason ? { reason: status.reason } : {}),
+    ...(status.message ? { message: status.message } : {}),
+  };
+}
+
+/** All that two lists show, by the uid of the pod, the newest first; what is of no pod is left out. */
+export function observedPods(
+  sandboxes: readonly PodSandbox[],
+  containers: readonly Container[],
+): Map<string, ObservedPod> {
+  const sandboxesOf = Map.groupBy(newestFirst(sandboxes).map(observedSandbox).filter(isOfAPod), ({ podUid }) => podUid);
+  const labelled = newestFirst(containers).filter(({ labels }) => labels[POD_UID_LABEL]);
+  const containersOf = Map.groupBy(labelled, ({ labels }) => labels[POD_UID_LABEL] ?? '');
+  const pods = new Map<string, ObservedPod>();
+  for (const uid of new Set([...sandboxesOf.keys(), ...containersOf.keys()])) {
+    const of = sandboxesOf.get(uid) ?? [];
+    const within = containersOf.get(uid) ?? [];
+    pods.set(uid, {
+      uid,
+      namespace: of[0]?.namespace ?? within[0]?.labels[POD_NAMESPACE_LABEL] ?? '',
+      name: of[0]?.podName ?? within[0]?.labels[POD_NAME_LABEL] ?? '',
+      sandboxes: of,
+      containers: within.map(observedContainer).filter(isOfAPod),
+    });
+  }
+  return pods;
+}
+
+function commonOf(container: Container | ContainerStatus, sandboxId: string): ObservedContainer | undefined {
+  const { id, metadata, labels, annotations, image } = container;
+  const podUid = labels[POD_UID_LABEL];
+  if (!podUid) return undefined;
+  const attempt = metadata?.attempt ?? 0;
+  return {
+    id,
+    sandboxId,
+    podUid,
+    name: labels[CONTAINER_NAME_LABEL] ?? metadata?.name ?? '',
+    attempt,
+    state: stateOf(container.state),
+    createdAt: milliseconds(container.createdAt),
+    hash: annotations[CONTAINER_HASH] ?? '',
+    restartCount: count(annotations[RESTART_COUNT]) ?? attempt,
+    image: image?.userSpecifiedImage || image?.image || '',
+    imageRef: container.imageRef || container.imageId,
+  };
+}
+
+function stateOf(state: ContainerState): ObservedContainer['state'] {
+  switch (state) {
+    case ContainerState.CONTAINER_CREATED:
+      return 'created';
+    case ContainerState.CONTAINER_RUNNING:
+      return 'running';
+    case ContainerState.CONTAINER_EXITED:
+      return 'exited';
+    default:
+      return 'unknown';
+  }
+}
+
+/** A count as an annotation has it; undefined when it is none. */
+function count(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+function milliseconds(nanoseconds: bigint): number {
+  return Number(nanoseconds / 1_000_000n);
+}
+
+/** By the runtime's own times, which are finer than ours; a higher attempt is the newer of two. */
+function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[] {
+  return items.toSorted((a, b) => {
+    if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
+    return (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+  });
+}
+
+function isOfAPod<T>(item: T | undefined): item is T {
+  return item !== undefined;
+}

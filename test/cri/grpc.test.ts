@@ -1,0 +1,218 @@
+import { type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Cri } from '../../cri/calls.ts';
+import * as wire from '../../cri/generated/runtime.ts';
+import { connectCri } from '../../cri/grpc.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import { type RuntimeServer, runtimeServer } from './runtimeServer.ts';
+
+const VERSION = { version: '0.1.0', runtimeName: 'test', runtimeVersion: '1', runtimeApiVersion: 'v1' };
+const signal = new AbortController().signal;
+const containerId = 'c1';
+
+/** How the server answers ContainerStatus: set by each test. */
+let answer: (
+  call: ServerUnaryCall<wire.ContainerStatusRequest, wire.ContainerStatusResponse>,
+  send: sendUnaryData<wire.ContainerStatusResponse>,
+) => void;
+let server: RuntimeServer;
+let cri: Cri;
+
+beforeEach(async () => {
+  server = await runtimeServer([
+    [
+      wire.RuntimeServiceService,
+      {
+        version: (_: unknown, send: sendUnaryData<wire.VersionResponse>) => send(null, VERSION),
+        containerStatus: (...call: Parameters<typeof answer>) => answer(...call),
+        execSync: (_: unknown, send: sendUnaryData<wire.ExecSyncResponse>) =>
+          send({ code: status.DEADLINE_EXCEEDED, details: 'command timed out' }),
+        // What it never answers.
+        stopContainer: () => undefined,
+      },
+    ],
+    [
+      wire.ImageServiceService,
+      {
+        pullImage: (_: unknown, send: sendUnaryData<wire.PullImageResponse>) =>
+          setTimeout(() => send(null, { imageRef: 'sha256:1' }), 400),
+      },
+    ],
+  ]);
+  cri = connectCri({ runtimeEndpoint: server.endpoint, requestTimeoutMs: 150 });
+});
+
+afterEach(async () => {
+  cri.close();
+  await server.remove();
+});
+
+async function failureOf(call: Promise<unknown>): Promise<NodeFailure> {
+  const outcome = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof NodeFailure) return outcome;
+  throw new Error(`not a NodeFailure: ${outcome}`);
+}
+
+function containerStatus(options: { signal?: AbortSignal; timeoutMs?: number } = {}) {
+  return cri.containerStatus({ containerId, verbose: false }, { signal, ...options });
+}
+
+describe('answers', () => {
+  test('a call ends with the answer, times beyond 2^53 intact', async () => {
+    const createdAt = 1_700_000_000_123_456_789n;
+    answer = ({ request }, send) =>
+      send(null, wire.ContainerStatusResponse.fromPartial({ status: { id: request.containerId, createdAt } }));
+    expect((await containerStatus()).status).toMatchObject({ id: containerId, createdAt });
+  });
+
+  test('an answer larger than 4 MiB, gRPC own limit, arrives', async () => {
+    const message = 'x'.repeat(5 * 1024 * 1024);
+    answer = (_, send) => send(null, wire.ContainerStatusResponse.fromPartial({ status: { message } }));
+    expect((await containerStatus({ timeoutMs: 10_000 })).status?.message.length).toBe(message.length);
+  });
+
+  test('images are asked of their own endpoint when there is one', async () => {
+    const images = await runtimeServer([
+      [
+        wire.ImageServiceService,
+        {
+          removeImage: (_: unknown, send: sendUnaryData<wire.RemoveImageResponse>) => send(null, {}),
+        },
+      ],
+    ]);
+    const split = connectCri({
+      runtimeEndpoint: server.endpoint,
+      imageEndpoint: images.endpoint,
+      requestTimeoutMs: 5000,
+    });
+    await expect(split.removeImage({ image: undefined }, { signal })).resolves.toEqual({});
+    await expect(split.version({ version: '' }, { signal })).resolves.toEqual(VERSION);
+    split.close();
+    await images.remove();
+  });
+});
+
+describe('the runtime answers with an error', () => {
+  test.each([
+    ['NOT_FOUND', status.NOT_FOUND, 'NotFound', true],
+    ['UNAVAILABLE', status.UNAVAILABLE, 'RuntimeUnavailable', true],
+    ['DEADLINE_EXCEEDED', status.DEADLINE_EXCEEDED, 'RuntimeUnavailable', true],
+    ['UNKNOWN', status.UNKNOWN, 'RuntimeError', true],
+    ['INVALID_ARGUMENT', status.INVALID_ARGUMENT, 'RuntimeError', true],
+  ])('%s', async (_, code, reason, retryable) => {
+    answer = (_call, send) => send({ code, details: 'its own words' });
+    const failure = await failureOf(containerStatus());
+    expect(failure).toMatchObject({ reason, retryable, message: 'ContainerStatus: its own words' });
+    expect(failure.cause).toMatchObject({ code });
+  });
+
+  test('a runtime too old for RuntimeConfig is told as such', async () => {
+    const failure = await failureOf(cri.runtimeConfig({}, { signal }));
+    expect(failure).toMatchObject({ reason: 'Unimplemented', retryable: false });
+  });
+
+  test('a command that exceeds its time is not a runtime that is away', async () => {
+    const failure = await failureOf(cri.execSync({ containerId, cmd: ['sleep', '9'], timeout: 1n }, { signal }));
+    expect(failure).toMatchObject({ reason: 'DeadlineExceeded', message: 'ExecSync: command timed out' });
+  });
+});
+
+describe('limits', () => {
+  test('a runtime that hangs is unavailable when the configured time is over, and the call is cancelled there', async () => {
+    const cancelled = new Promise<void>((resolve) => {
+      answer = (call) => call.on('cancelled', resolve);
+    });
+    const failure = await failureOf(containerStatus());
+    expect(failure.reason).toBe('RuntimeUnavailable');
+    expect(failure.message).toBe('ContainerStatus: the runtime did not answer within 150 ms');
+    await cancelled;
+  });
+
+  test('a limit of its own replaces the configured one', async () => {
+    answer = (_, send) => setTimeout(() => send(null, wire.ContainerStatusResponse.fromPartial({})), 300);
+    await expect(containerStatus({ timeoutMs: 5000 })).resolves.toBeDefined();
+    await expect(containerStatus({ timeoutMs: 20 })).rejects.toThrow('within 20 ms');
+  });
+
+  test('a stop has its grace on top of the limit', async () => {
+    const stop = cri.stopContainer({ containerId, timeout: 1n }, { signal });
+    await expect(stop).rejects.toThrow('within 1150 ms');
+  });
+
+  test('a grace longer than a timer can count does not end the call', async () => {
+    const aborter = new AbortController();
+    const stop = failureOf(cri.stopContainer({ containerId, timeout: 2n ** 32n }, { signal: aborter.signal }));
+    setTimeout(() => aborter.abort(), 100);
+    expect((await stop).reason).toBe('Cancelled');
+  });
+
+  test('a pull is not limited by the request timeout', async () => {
+    const pull = cri.pullImage(wire.PullImageRequest.fromPartial({}), { signal });
+    await expect(pull).resolves.toEqual({ imageRef: 'sha256:1' });
+  });
+
+  test('the signal cancels the call at the runtime too', async () => {
+    const aborter = new AbortController();
+    const cancelled = new Promise<void>((resolve) => {
+      answer = (call) => {
+        call.on('cancelled', resolve);
+        aborter.abort(new Error('no longer wanted'));
+      };
+    });
+    const failure = await failureOf(containerStatus({ signal: aborter.signal, timeoutMs: 10_000 }));
+    expect(failure).toMatchObject({ reason: 'Cancelled', cause: { message: 'no longer wanted' } });
+    await cancelled;
+  });
+
+  test('a signal that has aborted sends nothing', async () => {
+    answer = () => {
+      throw new Error('was called');
+    };
+    expect((await failureOf(containerStatus({ signal: AbortSignal.abort() }))).reason).toBe('Cancelled');
+  });
+});
+
+describe('the runtime away', () => {
+  test('calls fail at once, also again and again, and succeed within seconds of its return', async () => {
+    const version = () => cri.version({ version: '' }, { signal, timeoutMs: 10_000 });
+    await version();
+    server.down();
+    const goneAt = performance.now();
+    for (let i = 0; i < 20; i++) {
+      expect((await failureOf(version())).reason).toBe('RuntimeUnavailable');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(performance.now() - goneAt).toBeLessThan(4000);
+    await server.up();
+    const backAt = performance.now();
+    while (
+      !(await version().then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(performance.now() - backAt).toBeLessThan(4000);
+  }, 15_000);
+
+  test('a call under way when it goes fails', async () => {
+    answer = () => server.down();
+    expect((await failureOf(containerStatus({ timeoutMs: 5000 }))).reason).toBe('RuntimeUnavailable');
+  });
+
+  test('a closed connection takes no more calls', async () => {
+    cri.close();
+    await expect(cri.version({ version: '' }, { signal })).rejects.toBeInstanceOf(NodeFailure);
+  });
+});
+
+test.each(['', '/run/containerd/containerd.sock', 'unix://run/c.sock', 'tcp://127.0.0.1:1', 'unix:///'])(
+  'the endpoint "%s" is refused with what was expected',
+  (runtimeEndpoint) => {
+    expect(() => connectCri({ runtimeEndpoint, requestTimeoutMs: 1 })).toThrow('expected unix:///path/to/runtime.sock');
+  },
+);

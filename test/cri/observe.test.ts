@@ -1,0 +1,188 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  Container,
+  ContainerState,
+  ContainerStatus,
+  NamespaceMode,
+  PodSandbox,
+  PodSandboxState,
+  PodSandboxStatus,
+} from '../../cri/generated/runtime.ts';
+import { observedContainerStatus, observedPods, observedSandboxStatus } from '../../cri/observe.ts';
+
+const NS = 1_700_000_000_123_456_789n;
+const MS = 1_700_000_000_123;
+const labels = {
+  'io.kubernetes.pod.uid': 'u1',
+  'io.kubernetes.pod.name': 'web',
+  'io.kubernetes.pod.namespace': 'default',
+};
+const containerLabels = { ...labels, 'io.kubernetes.container.name': 'main' };
+
+function sandbox(id: string, attempt: number, createdAt: bigint, more: Partial<PodSandbox> = {}): PodSandbox {
+  const metadata = { name: 'web', namespace: 'default', uid: 'u1', attempt };
+  return { ...PodSandbox.fromPartial({ id, metadata, createdAt, labels }), ...more };
+}
+
+function container(id: string, attempt: number, createdAt: bigint, more: Partial<Container> = {}): Container {
+  const metadata = { name: 'main', attempt };
+  return {
+    ...Container.fromPartial({ id, metadata, podSandboxId: 's1', createdAt, labels: containerLabels }),
+    ...more,
+  };
+}
+
+describe('lists', () => {
+  test('all of a pod, the newest first, to the nanosecond and then by attempt', () => {
+    const pods = observedPods(
+      [sandbox('s1', 0, NS), sandbox('s3', 2, NS + 1n), sandbox('s2', 1, NS + 1n)],
+      [container('c1', 0, NS), container('c2', 1, NS + 5n)],
+    );
+    expect([...pods.keys()]).toEqual(['u1']);
+    expect(pods.get('u1')).toMatchObject({ uid: 'u1', namespace: 'default', name: 'web' });
+    expect(pods.get('u1')?.sandboxes.map(({ id }) => id)).toEqual(['s3', 's2', 's1']);
+    expect(pods.get('u1')?.containers.map(({ id }) => id)).toEqual(['c2', 'c1']);
+  });
+
+  test('each field where the machines expect it', () => {
+    const pods = observedPods(
+      [sandbox('s1', 3, NS, { state: PodSandboxState.SANDBOX_NOTREADY, annotations: { 'statelet.io/owner': '/r@n' } })],
+      [
+        container('c1', 4, NS, {
+          state: ContainerState.CONTAINER_RUNNING,
+          image: {
+            image: 'sha256:1',
+            annotations: {},
+            userSpecifiedImage: 'busybox:1',
+            runtimeHandler: '',
+            imageRef: '',
+          },
+          imageRef: 'sha256:1',
+          annotations: { 'io.kubernetes.container.hash': 'abc', 'io.kubernetes.container.restartCount': '7' },
+        }),
+      ],
+    );
+    expect(pods.get('u1')?.sandboxes[0]).toEqual({
+      id: 's1',
+      podUid: 'u1',
+      namespace: 'default',
+      podName: 'web',
+      attempt: 3,
+      state: 'notReady',
+      createdAt: MS,
+      owner: '/r@n',
+    });
+    expect(pods.get('u1')?.containers[0]).toEqual({
+      id: 'c1',
+      sandboxId: 's1',
+      podUid: 'u1',
+      name: 'main',
+      attempt: 4,
+      state: 'running',
+      createdAt: MS,
+      hash: 'abc',
+      restartCount: 7,
+      image: 'busybox:1',
+      imageRef: 'sha256:1',
+    });
+  });
+
+  test('what has no pod uid in its labels is nobody’s', () => {
+    const pods = observedPods([sandbox('s1', 0, NS, { labels: {} })], [container('c1', 0, NS, { labels: {} })]);
+    expect(pods.size).toBe(0);
+  });
+
+  test('a container whose sandbox is gone still shows its pod', () => {
+    const pod = observedPods([], [container('c1', 0, NS)]).get('u1');
+    expect(pod).toMatchObject({ namespace: 'default', name: 'web', sandboxes: [], containers: [{ id: 'c1' }] });
+  });
+
+  test.each([['x'], ['-1'], ['1.5'], [''], ['99999999999999999999'], [undefined]])(
+    'a restart count of %p falls back to the attempt',
+    (text) => {
+      const annotations: Record<string, string> =
+        text === undefined ? {} : { 'io.kubernetes.container.restartCount': text };
+      const pod = observedPods([], [container('c1', 2, NS, { annotations })]).get('u1');
+      expect(pod?.containers[0]).toMatchObject({ restartCount: 2, hash: '' });
+    },
+  );
+
+  test.each([
+    [ContainerState.CONTAINER_CREATED, 'created'],
+    [ContainerState.CONTAINER_RUNNING, 'running'],
+    [ContainerState.CONTAINER_EXITED, 'exited'],
+    [ContainerState.CONTAINER_UNKNOWN, 'unknown'],
+  ])('container state %p is %p', (state, expected) => {
+    expect(observedPods([], [container('c1', 0, NS, { state })]).get('u1')?.containers[0]?.state).toBe(expected);
+  });
+});
+
+describe('statuses', () => {
+  const options = (network: NamespaceMode) => ({ namespaces: { options: { network } } });
+
+  test('a sandbox with its addresses, the primary first', () => {
+    const network = { ip: '10.0.0.5', additionalIps: [{ ip: 'fd00::5' }] };
+    const status = PodSandboxStatus.fromPartial({ id: 's1', labels, network, linux: options(NamespaceMode.POD) });
+    expect(observedSandboxStatus(status)).toMatchObject({
+      ips: ['10.0.0.5', 'fd00::5'],
+      hostNetwork: false,
+      state: 'ready',
+    });
+  });
+
+  test('a sandbox on the host network has none', () => {
+    const status = PodSandboxStatus.fromPartial({
+      id: 's1',
+      labels,
+      network: { ip: '' },
+      linux: options(NamespaceMode.NODE),
+    });
+    expect(observedSandboxStatus(status)).toMatchObject({ ips: [], hostNetwork: true });
+  });
+
+  test('a sandbox of nobody is skipped', () => {
+    expect(observedSandboxStatus(PodSandboxStatus.fromPartial({ id: 's1' }))).toBeUndefined();
+  });
+
+  test('an exit with times, code, reason and message', () => {
+    const status = ContainerStatus.fromPartial({
+      id: 'c1',
+      labels: containerLabels,
+      state: ContainerState.CONTAINER_EXITED,
+      createdAt: NS,
+      startedAt: NS + 1_000_000n,
+      finishedAt: NS + 2_000_000n,
+      exitCode: 137,
+      reason: 'OOMKilled',
+      message: 'out of memory',
+      imageId: 'sha256:9',
+    });
+    expect(observedContainerStatus(status, 's1')).toMatchObject({
+      sandboxId: 's1',
+      state: 'exited',
+      createdAt: MS,
+      startedAt: MS + 1,
+      finishedAt: MS + 2,
+      exitCode: 137,
+      reason: 'OOMKilled',
+      message: 'out of memory',
+      imageRef: 'sha256:9',
+    });
+  });
+
+  test('one that runs has neither an end nor a code', () => {
+    const status = ContainerStatus.fromPartial({
+      id: 'c1',
+      labels: containerLabels,
+      state: ContainerState.CONTAINER_RUNNING,
+      startedAt: NS,
+    });
+    const observed = observedContainerStatus(status, 's1');
+    expect(observed).toMatchObject({ state: 'running', startedAt: MS });
+    for (const absent of ['finishedAt', 'exitCode', 'reason', 'message']) expect(observed).not.toHaveProperty(absent);
+  });
+
+  test('a container of nobody is skipped', () => {
+    expect(observedContainerStatus(ContainerStatus.fromPartial({ id: 'c1' }), 's1')).toBeUndefined();
+  });
+});
