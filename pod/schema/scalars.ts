@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
+import { parseQuantity } from '../quantity.ts';
 
 /** An amount as Kubernetes writes it (`100m`, `64Mi`); a bare number is taken for its digits. */
-export const quantitySchema = z.pipe(z.union([z.string(), z.number()]), z.transform(String));
+export const quantitySchema = z
+  .pipe(z.union([z.string(), z.number()]), z.transform(String))
+  .check(z.refine((text) => parseQuantity(text) !== undefined, 'must be a quantity such as "100m", "1.5" or "64Mi"'));
 
 /** A port's number or its name. */
 export const intOrStringSchema = z.union([z.int32(), z.string()]);

@@ -1,0 +1,63 @@
+import type { Problem } from './problem.ts';
+import type { Pod } from './schema/pod.ts';
+import { isStaticPod } from './staticPod.ts';
+import { validateContainers } from './validation/containers.ts';
+import { validateAmounts, validateResources } from './validation/resources.ts';
+import { validateStatic } from './validation/static.ts';
+import { validateVolumes } from './validation/volumes.ts';
+import { dnsLabel, dnsSubdomain, forbidden, invalid, notNegative } from './validation/words.ts';
+
+/** What a node can not run of a pod with its defaults; empty when all is well. Messages are Kubernetes's own. */
+export function validatePod(pod: Pod): Problem[] {
+  const { metadata, spec } = pod;
+  return [
+    ...dnsSubdomain('metadata.name', metadata.name),
+    ...dnsLabel('metadata.namespace', metadata.namespace),
+    ...validateUid(metadata.uid),
+    ...notNegative('spec.terminationGracePeriodSeconds', spec.terminationGracePeriodSeconds),
+    ...(spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds < 1
+      ? [
+          invalid(
+            'spec.activeDeadlineSeconds',
+            spec.activeDeadlineSeconds,
+            'must be between 1 and 2147483647, inclusive',
+          ),
+        ]
+      : []),
+    ...(spec.hostname ? dnsLabel('spec.hostname', spec.hostname) : []),
+    ...(spec.subdomain ? dnsLabel('spec.subdomain', spec.subdomain) : []),
+    ...validateVolumes(spec.volumes ?? [], 'spec.volumes'),
+    ...validateContainers(spec),
+    ...validateResources(spec.resources, 'spec.resources'),
+    ...validateAmounts(spec.overhead ?? {}, 'spec.overhead'),
+    ...validateHostNetwork(pod),
+    ...(isStaticPod(pod) ? validateStatic(spec) : []),
+  ];
+}
+
+/** A UID becomes the name of a directory and of a cgroup. */
+function validateUid(uid: string): Problem[] {
+  const rule =
+    "must consist of alphanumeric characters, '-', '_' or '.', start with an alphanumeric one, and have at most 63";
+  return /^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$/.test(uid) ? [] : [invalid('metadata.uid', uid, rule)];
+}
+
+function validateHostNetwork({ spec }: Pod): Problem[] {
+  if (!spec.hostNetwork) return [];
+  const shared =
+    spec.hostUsers === false ? [forbidden('spec.hostUsers', 'must not be false when hostNetwork is set')] : [];
+  const ports = spec.containers.flatMap(({ ports = [] }, index) =>
+    ports.flatMap(({ hostPort, containerPort }, at) =>
+      hostPort && hostPort !== containerPort
+        ? [
+            invalid(
+              `spec.containers[${index}].ports[${at}].hostPort`,
+              hostPort,
+              'must match `containerPort` when `hostNetwork` is true',
+            ),
+          ]
+        : [],
+    ),
+  );
+  return [...shared, ...ports];
+}

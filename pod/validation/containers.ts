@@ -1,0 +1,85 @@
+import { containersOf, type PlacedContainer } from '../containers.ts';
+import type { Problem } from '../problem.ts';
+import type { Container, ContainerPort } from '../schema/container.ts';
+import type { PodSpec } from '../schema/pod.ts';
+import { validateEnv } from './env.ts';
+import { isPortName, PORT_NAME_RULE, validateHandlers } from './handlers.ts';
+import { validateResources } from './resources.ts';
+import { validateMounts } from './volumes.ts';
+import { dnsLabel, duplicates, forbidden, invalid, portNumber, required } from './words.ts';
+
+/** All containers of a pod, and what must be unique among them: names and host ports. */
+export function validateContainers(spec: PodSpec): Problem[] {
+  const placed = containersOf(spec);
+  const pathOf = (index: number) => {
+    const at = placed[index];
+    return at === undefined ? 'spec' : `spec.${at.field}[${at.index}]`;
+  };
+  return [
+    ...(spec.containers.length === 0 ? [required('spec.containers')] : []),
+    ...placed.flatMap((each, index) => validateContainer(each, spec, pathOf(index))),
+    ...duplicates(
+      placed.map(({ container }) => container.name),
+      (index) => `${pathOf(index)}.name`,
+    ),
+    ...validateHostPorts(placed),
+  ];
+}
+
+function validateContainer({ container, role }: PlacedContainer, spec: PodSpec, path: string): Problem[] {
+  return [
+    ...dnsLabel(`${path}.name`, container.name),
+    ...validateImage(container.image, `${path}.image`),
+    ...validatePorts(container.ports ?? [], `${path}.ports`),
+    ...validateEnv(container.env ?? [], `${path}.env`),
+    ...validateResources(container.resources, `${path}.resources`),
+    ...validateMounts(container, spec.volumes ?? [], path),
+    ...validateHandlers(container, role, path),
+    ...validateRestartRules(container, path),
+  ];
+}
+
+function validateImage(image: string, path: string): Problem[] {
+  if (image === '') return [required(path)];
+  return image === image.trim() ? [] : [invalid(path, image, 'must not have leading or trailing whitespace')];
+}
+
+function validatePorts(ports: readonly ContainerPort[], path: string): Problem[] {
+  const names = ports.map(({ name }) => name ?? '');
+  return [
+    ...duplicates(names, (index) => `${path}[${index}].name`),
+    ...ports.flatMap(({ name, containerPort, hostPort }, index) => [
+      ...(name && !isPortName(name) ? [invalid(`${path}[${index}].name`, name, PORT_NAME_RULE)] : []),
+      ...portNumber(`${path}[${index}].containerPort`, containerPort),
+      // A hostPort of 0 is none.
+      ...(hostPort ? portNumber(`${path}[${index}].hostPort`, hostPort) : []),
+    ]),
+  ];
+}
+
+function validateHostPorts(placed: readonly PlacedContainer[]): Problem[] {
+  const ports = placed
+    .filter(({ role }) => role !== 'init')
+    .flatMap(({ container, field, index }) =>
+      (container.ports ?? []).map((port, at) => ({ port, path: `spec.${field}[${index}].ports[${at}].hostPort` })),
+    )
+    .filter(({ port }) => port.hostPort);
+  const keys = ports.map(({ port }) => `${port.protocol ?? 'TCP'}/${port.hostIP ?? ''}/${port.hostPort}`);
+  return duplicates(keys, (index) => ports[index]?.path ?? 'spec');
+}
+
+function validateRestartRules(container: Container, path: string): Problem[] {
+  const rules = container.restartPolicyRules ?? [];
+  if (rules.length === 0) return [];
+  return [
+    ...(container.restartPolicy === undefined
+      ? [required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used')]
+      : []),
+    ...(container.restartPolicy === 'Always' && path.includes('initContainers')
+      ? [forbidden(`${path}.restartPolicyRules`, 'rules do not apply to sidecars')]
+      : []),
+    ...rules.flatMap(({ exitCodes }, index) =>
+      exitCodes === undefined ? [required(`${path}.restartPolicyRules[${index}].exitCodes`)] : [],
+    ),
+  ];
+}

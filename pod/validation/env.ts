@@ -1,0 +1,47 @@
+import type { Problem } from '../problem.ts';
+import type { EnvVar } from '../schema/container.ts';
+import { forbidden, invalid, required } from './words.ts';
+
+const FIELDS =
+  /^(metadata\.(name|namespace|uid)|metadata\.(labels|annotations)\['.+'\]|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$/;
+const RESOURCES = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
+
+/** Names that an environment can hold, and one source at most for each value. */
+export function validateEnv(env: readonly EnvVar[], path: string): Problem[] {
+  return env.flatMap((each, index) => validateVariable(each, `${path}[${index}]`));
+}
+
+function validateVariable({ name, value, valueFrom }: EnvVar, path: string): Problem[] {
+  return [
+    ...(name === '' ? [required(`${path}.name`)] : []),
+    ...(/[=\0]|[^ -~]/.test(name)
+      ? [
+          invalid(
+            `${path}.name`,
+            name,
+            "a valid environment variable name must consist only of printable ASCII characters other than '='",
+          ),
+        ]
+      : []),
+    ...(valueFrom === undefined ? [] : validateSource(valueFrom, value, `${path}.valueFrom`)),
+  ];
+}
+
+function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string | undefined, path: string): Problem[] {
+  const kinds = Object.keys(source);
+  const { fieldRef, resourceFieldRef } = source;
+  const unsupported = 'is not a field that an environment variable can take';
+  return [
+    ...(value ? [invalid(path, '', 'may not be specified when `value` is not empty')] : []),
+    ...(kinds.length === 0 ? [required(path, 'must specify one of the sources')] : []),
+    ...kinds
+      .slice(1)
+      .map((kind) => forbidden(`${path}.${kind}`, 'may not have more than one field specified at a time')),
+    ...(fieldRef && !FIELDS.test(fieldRef.fieldPath)
+      ? [invalid(`${path}.fieldRef.fieldPath`, fieldRef.fieldPath, unsupported)]
+      : []),
+    ...(resourceFieldRef && !RESOURCES.test(resourceFieldRef.resource)
+      ? [invalid(`${path}.resourceFieldRef.resource`, resourceFieldRef.resource, unsupported)]
+      : []),
+  ];
+}

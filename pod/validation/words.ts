@@ -1,0 +1,55 @@
+import type { Problem } from '../problem.ts';
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** A check's result, in Kubernetes's words: nothing, or one problem at the path. */
+export function invalid(path: string, value: unknown, detail: string): Problem {
+  return { path, message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
+}
+
+export function required(path: string, detail?: string): Problem {
+  return { path, message: detail === undefined ? 'Required value' : `Required value: ${detail}` };
+}
+
+export function forbidden(path: string, detail: string): Problem {
+  return { path, message: `Forbidden: ${detail}` };
+}
+
+export function dnsLabel(path: string, value: string): Problem[] {
+  if (value === '') return [required(path)];
+  if (value.length > 63) return [invalid(path, value, 'must be no more than 63 characters')];
+  if (LABEL.test(value)) return [];
+  const rule = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'";
+  return [invalid(path, value, `${rule}, and must start and end with an alphanumeric character`)];
+}
+
+export function dnsSubdomain(path: string, value: string): Problem[] {
+  if (value === '') return [required(path)];
+  if (value.length > 253) return [invalid(path, value, 'must be no more than 253 characters')];
+  if (value.split('.').every((label) => LABEL.test(label))) return [];
+  const rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'";
+  return [invalid(path, value, `${rule}, and must start and end with an alphanumeric character`)];
+}
+
+export function portNumber(path: string, value: number): Problem[] {
+  return value >= 1 && value <= 65535 ? [] : [invalid(path, value, 'must be between 1 and 65535, inclusive')];
+}
+
+export function notNegative(path: string, value: number | undefined): Problem[] {
+  return value !== undefined && value < 0 ? [invalid(path, value, 'must be greater than or equal to 0')] : [];
+}
+
+/** Reports every value that stands a second time; `path` says where an index is. */
+export function duplicates(values: readonly string[], path: (index: number) => string): Problem[] {
+  return values.flatMap((value, index) =>
+    value !== '' && values.indexOf(value) < index
+      ? [{ path: path(index), message: `Duplicate value: ${JSON.stringify(value)}` }]
+      : [],
+  );
+}
+
+/** A path below a volume: relative, and never upwards (C26). */
+export function pathInVolume(path: string, value: string): Problem[] {
+  if (value.startsWith('/')) return [invalid(path, value, 'must be a relative path')];
+  return value.split('/').includes('..') ? [invalid(path, value, "must not contain '..'")] : [];
+}
