@@ -34,10 +34,7 @@ function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
   return [`${path === '' ? '' : `${path}: `}${issue.message}${got}`];
 }
 
-/** What a schema found wrong with `input`, one line for each mistake: "source: field: expected …, got …". */
-export function describeIssues(source: string, issues: readonly z.core.$ZodIssue[], input: unknown): string {
-  return issues
-    .flatMap((issue) => linesOf(issue, input))
-    .map((line) => `${source}: ${line}`)
-    .join('\n');
+/** What a schema found wrong with `input`, one line for each mistake: "field: expected …, got …". */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown): string[] {
+  return issues.flatMap((issue) => linesOf(issue, input));
 }

@@ -54,6 +54,6 @@ export type Flags = z.output<typeof flags>;
 export function readFlags(given: Readonly<Record<string, string | undefined>>): Flags {
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const read = flags.safeParse(set);
-  if (!read.success) throw new ConfigError(describeIssues('command line', read.error.issues, set));
+  if (!read.success) throw new ConfigError(describeIssues(read.error.issues, set).join('\n'));
   return read.data;
 }

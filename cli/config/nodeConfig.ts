@@ -34,7 +34,8 @@ export interface NodeConfig {
   readonly maxContainerRestartPeriodMs: number;
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;
-  readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
+  /** `auto`: JSON, or text where a terminal reads along. */
+  readonly logging: { readonly format: 'auto' | 'text' | 'json'; readonly verbosity: number };
 }
 
 /** What flags and file leave open: the host's own name and addresses, and where a command puts things. */
@@ -95,7 +96,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     failCgroupV1: file?.failCgroupV1 ?? false,
     failSwapOn: file?.failSwapOn ?? false,
     logging: Object.freeze({
-      format: file?.logging?.format || ('text' as const),
+      format: file?.logging?.format || ('auto' as const),
       verbosity: flags['--v'] ?? file?.logging?.verbosity ?? 0,
     }),
   });

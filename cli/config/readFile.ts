@@ -38,7 +38,10 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   if (syntaxError) throw new ConfigError(`${path}: ${syntaxError.message.split('\n')[0]}`, { cause: syntaxError });
   const input = withoutNulls(document.toJS() ?? {});
   const read = kubeletConfiguration.safeParse(input);
-  if (!read.success) throw new ConfigError(describeIssues(path, read.error.issues, input));
+  if (!read.success) {
+    const mistakes = describeIssues(read.error.issues, input).map((mistake) => `${path}: ${mistake}`);
+    throw new ConfigError(mistakes.join('\n'));
+  }
   return {
     path,
     config: resolvedFrom(dirname(resolve(path)), read.data),

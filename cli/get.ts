@@ -1,0 +1,94 @@
+import { NodeFailure } from '../pod/failure.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import { podTable } from '../pod/table.ts';
+import { type AgentClient, findAgent } from '../server/client.ts';
+import { candidateSockets } from './places.ts';
+import { readIsSimulated, readPodList, readWatchEvent } from './readPods.ts';
+import { type TablePrinter, tablePrinter } from './table/printer.ts';
+
+export interface GetOptions {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly output?: 'wide' | 'json' | 'yaml' | 'name';
+  readonly watch?: boolean;
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}
+
+type Write = (text: string) => unknown;
+
+function isWanted({ metadata }: Pod, { name, namespace, allNamespaces }: GetOptions): boolean {
+  return (
+    (name === undefined || metadata.name === name) &&
+    (namespace === undefined || allNamespaces === true || metadata.namespace === namespace)
+  );
+}
+
+async function asText(value: unknown, output: 'json' | 'yaml'): Promise<string> {
+  if (output === 'json') return `${JSON.stringify(value, null, 4)}\n`;
+  const { stringify } = await import('yaml');
+  return stringify(value, { aliasDuplicateObjects: false });
+}
+
+/** Prints pods as they come, in the form that was asked for. */
+async function podPrinter(agent: AgentClient, options: GetOptions, pods: readonly Pod[], write: Write) {
+  const { output } = options;
+  if (output === 'name')
+    return async (each: readonly Pod[]) => each.forEach(({ metadata }) => void write(`pod/${metadata.name}\n`));
+  if (output === 'json' || output === 'yaml') {
+    return async (each: readonly Pod[]) => {
+      for (const pod of each) write(`${output === 'yaml' ? '---\n' : ''}${await asText(pod, output)}`);
+    };
+  }
+  if (readIsSimulated(await agent.json('/node'))) write('SIMULATED runtime: no real containers run\n');
+  const namespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
+  const table: TablePrinter = tablePrinter(write);
+  return async (each: readonly Pod[]) => {
+    const lines = podTable(each, { wide: output === 'wide', now: Date.now() });
+    const rows = lines.slice(1).map((cells, index) => [each[index]?.metadata.namespace ?? '', ...cells]);
+    const [header = []] = lines;
+    table.print(namespaces ? ['NAMESPACE', ...header] : header, namespaces ? rows : lines.slice(1));
+  };
+}
+
+/** The watch's events after what was listed: a pod that is the same as in the list is not printed twice. */
+async function watch(
+  agent: AgentClient,
+  options: GetOptions,
+  listed: readonly Pod[],
+  print: (pods: Pod[]) => Promise<void>,
+) {
+  const known = new Map(listed.map((pod) => [pod.metadata.uid, JSON.stringify(pod)]));
+  for await (const line of agent.watch('/api/v1/pods', new AbortController().signal)) {
+    const { type, pod } = readWatchEvent(line);
+    const isKnown = type === 'ADDED' && known.get(pod.metadata.uid) === JSON.stringify(pod);
+    known.delete(pod.metadata.uid);
+    if (!isKnown && isWanted(pod, options)) await print([pod]);
+  }
+}
+
+async function printObjects(
+  options: GetOptions,
+  pods: readonly Pod[],
+  output: 'json' | 'yaml',
+  write: Write,
+): Promise<void> {
+  const list = { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '' }, items: pods };
+  write(await asText(options.name === undefined ? list : pods[0], output));
+}
+
+/** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */
+export async function get(options: GetOptions, write: Write): Promise<void> {
+  const agent = await findAgent(candidateSockets(options));
+  const pods = readPodList(await agent.json('/api/v1/pods')).filter((pod) => isWanted(pod, options));
+  if (pods.length === 0 && options.name !== undefined && !options.watch) {
+    throw new NodeFailure('NotFound', `pods "${options.name}" not found`, { retryable: false });
+  }
+  const { output } = options;
+  if ((output === 'json' || output === 'yaml') && !options.watch) return printObjects(options, pods, output, write);
+  if (pods.length === 0 && output !== 'name') process.stderr.write('No resources found\n');
+  const print = await podPrinter(agent, options, pods, write);
+  if (pods.length > 0) await print(pods);
+  if (options.watch) await watch(agent, options, pods, print);
+}

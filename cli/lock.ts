@@ -1,0 +1,62 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { NodeFailure } from '../pod/failure.ts';
+import { isAnswering, socketPath } from '../server/socketPath.ts';
+
+/** When a process started, in the kernel's ticks since boot: with its pid it names a process for good. */
+async function startOf(pid: number): Promise<string> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+async function isAlive(claim: string): Promise<boolean> {
+  const [pid, start] = claim.split('-');
+  return exists(Number(pid)) && (await startOf(Number(pid))) === start;
+}
+
+function refusal(rootDirectory: string, who: string): NodeFailure {
+  const message = `another agent ${who} already runs over ${rootDirectory}: end it first, or use another directory`;
+  return new NodeFailure('AgentRunning', message, { retryable: false });
+}
+
+/** The live claims other than our own; those of processes that are gone are removed, for they can never come back. */
+async function otherClaims(directory: string, own: string): Promise<string[]> {
+  const live: string[] = [];
+  for (const claim of await readdir(directory)) {
+    if (claim === own) continue;
+    if (await isAlive(claim)) live.push(claim);
+    else await rm(join(directory, claim), { force: true });
+  }
+  return live;
+}
+
+/**
+ * Makes sure that this process is the only agent over a root directory, and throws a `NodeFailure` when it is not.
+ * Each agent first writes its claim and then reads those of others, so of two at once at most one goes on; the socket
+ * tells of an agent whose process cannot be seen from here. Returns the function that gives the claim back.
+ */
+export async function claimRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
+  const directory = join(rootDirectory, 'agents');
+  await mkdir(directory, { recursive: true, mode: 0o750 });
+  const own = `${process.pid}-${await startOf(process.pid)}`;
+  const release = () => rm(join(directory, own), { force: true });
+  await writeFile(join(directory, own), '');
+  const [other] = await otherClaims(directory, own);
+  const answering = other === undefined && (await isAnswering(socketPath(rootDirectory)));
+  if (other === undefined && !answering) return release;
+  await release();
+  throw refusal(rootDirectory, other === undefined ? 'that answers on its socket' : `(process ${other.split('-')[0]})`);
+}

@@ -1,0 +1,37 @@
+import pino, { type DestinationStream, type Logger, stdSerializers } from 'pino';
+import type { NodeConfig } from './config/nodeConfig.ts';
+
+/** pino's level for a kubelet's verbosity: 2 and up debug, 5 and up trace. */
+export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
+  if (verbosity >= 5) return 'trace';
+  return verbosity >= 2 ? 'debug' : 'info';
+}
+
+/** Makes lines for people of pino's, at once: what is logged last before the process ends is not lost. */
+async function pretty(destination: DestinationStream, colorize: boolean): Promise<DestinationStream> {
+  const { prettyFactory } = await import('pino-pretty');
+  const prettify = prettyFactory({ colorize, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+  return { write: (line) => destination.write(prettify(line)) };
+}
+
+/** The agent's log: JSON lines, or text for people where a terminal reads along or `logging.format` asks for it. */
+export async function createLogger(options: {
+  logging: NodeConfig['logging'];
+  terminal: boolean;
+  simulated: boolean;
+  /** The least level instead of the verbosity's. */
+  level?: 'warn';
+  /** Where the lines go instead of stderr. */
+  destination?: DestinationStream;
+}): Promise<Logger> {
+  const { logging, terminal, destination = pino.destination({ fd: 2, sync: true }) } = options;
+  const forPeople = logging.format === 'text' || (logging.format === 'auto' && terminal);
+  return pino(
+    {
+      level: options.level ?? levelOf(logging.verbosity),
+      base: options.simulated ? { simulated: true } : {},
+      serializers: { error: stdSerializers.err },
+    },
+    forPeople ? await pretty(destination, terminal) : destination,
+  );
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { socketPath } from '../server/socketPath.ts';
+
+/** The directory of the installed package, whether the sources run or the bundle made of them. */
+export function packageDirectory(): string {
+  let directory = import.meta.dirname;
+  while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
+    directory = dirname(directory);
+  return directory;
+}
+
+/** Where `run` keeps its things unless told otherwise: the kubelet's own place. */
+export const kubeletDirectory = '/var/lib/kubelet';
+
+const systemStateDirectory = '/var/lib/statelet';
+
+function ownStateDirectory(): string {
+  return join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'statelet');
+}
+
+/** Where `up` keeps its things unless told otherwise: users without root cannot write to the system's place. */
+export function defaultStateDirectory(): string {
+  return process.getuid?.() === 0 ? systemStateDirectory : ownStateDirectory();
+}
+
+/** What lies where below the state directory of `up`. */
+export function stateLayout(stateDirectory: string): {
+  readonly rootDirectory: string;
+  readonly podLogsDirectory: string;
+  readonly containerdDirectory: string;
+} {
+  return {
+    rootDirectory: join(stateDirectory, 'kubelet'),
+    podLogsDirectory: join(stateDirectory, 'log', 'pods'),
+    containerdDirectory: join(stateDirectory, 'containerd'),
+  };
+}
+
+/** The sockets at which a running agent may answer: the one named, or those of all default places. */
+export function candidateSockets(named: { rootDir?: string; stateDir?: string }): string[] {
+  const ofState = (directory: string) => stateLayout(directory).rootDirectory;
+  const roots =
+    named.rootDir !== undefined || named.stateDir !== undefined
+      ? [named.rootDir, named.stateDir === undefined ? undefined : ofState(named.stateDir)]
+      : [kubeletDirectory, ofState(systemStateDirectory), ofState(ownStateDirectory())];
+  return roots.filter((root) => root !== undefined).map(socketPath);
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Argument, Command, Option } from 'commander';
+import { type Flags, readFlags } from './config/flags.ts';
+import type { ExplainOptions } from './explain.ts';
+import type { GetOptions } from './get.ts';
+import { packageDirectory } from './places.ts';
+
+/** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
+export interface Commands {
+  run(flags: Flags): Promise<void>;
+  up(flags: Flags): Promise<void>;
+  get(options: GetOptions): Promise<void>;
+  explain(words: string[], options: ExplainOptions): Promise<void>;
+}
+
+function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageDirectory(), 'package.json'), 'utf8'));
+  const read: unknown =
+    typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : '';
+  return String(read);
+}
+
+/** commander's message as one line: "statelet: unknown option '--max-pod'; did you mean --max-pods?". */
+function oneLine(message: string): string {
+  return message.replace(/^error: /, 'statelet: ').replace(/\n\(Did you mean (.*)\)\n/, '; did you mean $1\n');
+}
+
+function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Command {
+  return program
+    .command(name)
+    .description(summary)
+    .option('--config <file>', 'a KubeletConfiguration, YAML or JSON; flags win over it')
+    .option('--pod-manifest-path <path>', 'directory of the manifests of the pods to run, or one such file')
+    .option('--container-runtime-endpoint <socket>', 'the CRI runtime, as unix:///path')
+    .option('--image-service-endpoint <socket>', 'the CRI image service (default: the runtime)')
+    .option('--root-dir <directory>', 'where volumes and durable facts lie')
+    .option('--pod-log-dir <directory>', "where the containers' logs lie; symlinks to them in containers/ beside it")
+    .option('--hostname-override <name>', "the node's name (default: the host's)")
+    .option('--node-ip <address>', "the node's addresses, one of each family, separated by a comma")
+    .option('--max-pods <number>', 'how many pods the node takes (default: 110)')
+    .option('-v, --v <level>', 'how much is logged: 0 info, 2 debug, 5 trace');
+}
+
+/** The flags under their names on the command line. */
+function givenFlags(command: Command): Record<string, string | undefined> {
+  const values = command.opts<Record<string, string | undefined>>();
+  return Object.fromEntries(
+    command.options.map((option) => [option.long ?? option.name(), values[option.attributeName()]]),
+  );
+}
+
+const socketOptions = (command: Command) =>
+  command
+    .option('--root-dir <directory>', "the agent's root directory")
+    .option('--state-dir <directory>', 'the state directory of "statelet up"');
+
+function addNodeCommands(program: Command, commands: Commands): void {
+  nodeCommand(program, 'run', 'run the node agent; when it stops, its pods go on running').action(
+    (_, command: Command) => commands.run(readFlags(givenFlags(command))),
+  );
+  nodeCommand(program, 'up', 'run a node of its own: a private containerd, the agent and a live table, until Ctrl-C')
+    .option('--state-dir <directory>', 'where everything of its own lies (default: /var/lib/statelet)')
+    .action((_, command: Command) => commands.up(readFlags(givenFlags(command))));
+}
+
+function addQueryCommands(program: Command, commands: Commands): void {
+  socketOptions(program.command('get').description("show the running agent's pods"))
+    .addArgument(new Argument('<resource>', 'what to show').choices(['pods', 'pod', 'po']))
+    .argument('[name]', 'only the pod of this name')
+    .option('-n, --namespace <namespace>', 'only pods of this namespace (default: all)')
+    .option('-A, --all-namespaces', 'pods of all namespaces, with a column that shows theirs')
+    .addOption(new Option('-o, --output <format>', 'the form').choices(['wide', 'json', 'yaml', 'name']))
+    .option('-w, --watch', 'go on with every change')
+    .action((_resource, name: string | undefined, options: GetOptions) => {
+      return commands.get(name === undefined ? options : { ...options, name });
+    });
+  socketOptions(program.command('explain').description('show why a pod is in the state it is in'))
+    .argument('<pod...>', "pod/NAME, by its full name or its manifest's")
+    .addOption(new Option('-o, --output <format>', 'the form').choices(['json']))
+    .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
+}
+
+/** The command line, with help, suggestions on typos, and one message on a mistake. */
+export function createProgram(commands: Commands): Command {
+  const program = new Command('statelet')
+    .description('A Kubernetes node agent that you can see through.')
+    .version(version(), '-V, --version')
+    .configureOutput({ outputError: (message, write) => write(oneLine(message)) });
+  addNodeCommands(program, commands);
+  addQueryCommands(program, commands);
+  return program;
+}

@@ -1,0 +1,33 @@
+import * as z from 'zod/mini';
+import type { Pod } from '../pod/schema/pod.ts';
+
+/** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */
+const podShape = z.looseObject({
+  metadata: z.looseObject({ name: z.string(), namespace: z.string(), uid: z.string() }),
+  spec: z.looseObject({ containers: z.array(z.looseObject({ name: z.string() })) }),
+});
+
+const listShape = z.looseObject({ items: z.array(podShape) });
+
+const eventShape = z.looseObject({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'ERROR']), object: z.unknown() });
+
+const statusShape = z.looseObject({ message: z.string() });
+
+/** The pods of a PodList from the agent's socket. */
+export function readPodList(answer: unknown): Pod[] {
+  // The agent wrote the other fields from this very type.
+  return listShape.parse(answer).items as unknown as Pod[];
+}
+
+/** A watch event from the agent's socket; throws with its message when it tells of the watch's end. */
+export function readWatchEvent(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod } {
+  const { type, object } = eventShape.parse(line);
+  if (type === 'ERROR') throw new Error(statusShape.parse(object).message);
+  // As above.
+  return { type, pod: podShape.parse(object) as unknown as Pod };
+}
+
+/** Whether the node of the agent's answer runs no real containers. */
+export function readIsSimulated(answer: unknown): boolean {
+  return z.looseObject({ simulated: z.boolean() }).parse(answer).simulated;
+}

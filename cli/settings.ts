@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { hostname, networkInterfaces } from 'node:os';
+import type { Flags } from './config/flags.ts';
+import { type ConfigDefaults, compileConfig, type NodeConfig } from './config/nodeConfig.ts';
+import { type ConfigFile, readConfigFile } from './config/readFile.ts';
+import { hostAddresses } from './hostAddresses.ts';
+import { hostWarnings, readHostFacts } from './hostChecks.ts';
+
+/** The compiled configuration, and what to warn of before the node starts. */
+export interface Settings {
+  readonly config: NodeConfig;
+  readonly file?: ConfigFile;
+  readonly warnings: readonly string[];
+}
+
+function ignoredWarning(file: ConfigFile | undefined): string[] {
+  if (file === undefined || file.ignored.length === 0) return [];
+  return [`${file.path}: accepted, but without effect in this version: ${file.ignored.join(', ')}`];
+}
+
+/** Reads the configuration file and the host, and compiles all there is; throws a `ConfigError` that users understand. */
+export async function readSettings(
+  flags: Flags,
+  options: { defaults: Omit<ConfigDefaults, 'hostname' | 'addresses'>; checkHost: boolean },
+): Promise<Settings> {
+  const file = flags['--config'] === undefined ? undefined : await readConfigFile(flags['--config']);
+  const routes = await readFile('/proc/net/route', 'utf8').catch(() => '');
+  const addresses = hostAddresses(networkInterfaces(), routes);
+  const config = compileConfig({
+    flags,
+    ...(file ? { file } : {}),
+    defaults: { ...options.defaults, hostname: hostname(), addresses },
+  });
+  const facts = options.checkHost ? await readHostFacts() : undefined;
+  const warnings = [...ignoredWarning(file), ...(facts ? hostWarnings(facts, config) : [])];
+  return { config, ...(file ? { file } : {}), warnings };
+}

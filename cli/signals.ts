@@ -1,0 +1,39 @@
+import { constants } from 'node:os';
+
+/** Signals so soon after the first are the same wish to end: npm passes a terminal's Ctrl-C on a second time. */
+const ONE_WISH_MS = 2000;
+
+/**
+ * Turns SIGINT and SIGTERM into an `AbortSignal` that asks for a graceful end (its reason is the signal's name).
+ * A further signal, two seconds or more after the first, ends the process at once with 128 + its number.
+ */
+export function endOnSignals(): { readonly asked: AbortSignal; close(): void } {
+  const controller = new AbortController();
+  let firstAt: number | undefined;
+  const onSignal = (name: 'SIGINT' | 'SIGTERM') => {
+    const now = performance.now();
+    if (firstAt === undefined) {
+      firstAt = now;
+      controller.abort(name);
+    } else if (now - firstAt >= ONE_WISH_MS) {
+      process.exit(128 + constants.signals[name]);
+    }
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    asked: controller.signal,
+    close: () => {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+    },
+  };
+}
+
+/** Resolves when a graceful end is asked for. */
+export function askedToEnd(asked: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (asked.aborted) resolve();
+    else asked.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,120 @@
+import { join, resolve } from 'node:path';
+import type { Logger } from 'pino';
+import { serveSocket } from '../server/socket.ts';
+import { checkSocketPath, socketPath } from '../server/socketPath.ts';
+import type { Flags } from './config/flags.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import { type LiveView, type Output, openLiveView } from './liveTable.ts';
+import { claimRootDirectory } from './lock.ts';
+import { createLogger } from './logger.ts';
+import { defaultStateDirectory, packageDirectory, stateLayout } from './places.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { askedToEnd, endOnSignals } from './signals.ts';
+import type { StartNode } from './startNode.ts';
+
+/** A runtime that was started for the node alone. */
+export interface OwnRuntime {
+  readonly endpoint: string;
+  /** The cgroup that it expects its pods' cgroups below. */
+  readonly cgroupParent: string;
+  stop(): Promise<void>;
+}
+
+/** What `up` starts; tests give their own. */
+export interface UpParts {
+  readonly startNode: StartNode;
+  startRuntime(directory: string, onProgress: (step: string) => void): Promise<OwnRuntime>;
+  readonly output: Output;
+}
+
+/** Why no real container can run here, as the beginning of a sentence; undefined when they can. */
+function whySimulated(): string | undefined {
+  if (process.platform !== 'linux') return `containers need Linux, and this is ${process.platform}`;
+  return process.getuid?.() === 0 ? undefined : 'containers need root';
+}
+
+function withRuntime(config: NodeConfig, runtime: OwnRuntime | undefined): NodeConfig {
+  if (runtime === undefined) return config;
+  const { endpoint, cgroupParent } = runtime;
+  const endpoints = { containerRuntimeEndpoint: endpoint, imageServiceEndpoint: endpoint };
+  return Object.freeze({ ...config, ...endpoints, cgroupRoot: config.cgroupRoot ?? cgroupParent });
+}
+
+/** Runs the node until a signal asks for its end, then terminates its pods. */
+async function runNode(node: {
+  config: NodeConfig;
+  simulated: boolean;
+  logger: Logger;
+  view: LiveView;
+  asked: AbortSignal;
+  startNode: StartNode;
+}): Promise<void> {
+  const { config, simulated, logger, view, asked, startNode } = node;
+  const { agent, drain, stop } = await startNode({ config, simulated, logger });
+  const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent });
+  view.follow(agent);
+  await askedToEnd(asked);
+  view.print(`${String(asked.reason)}: terminating all pods; a further signal ends at once and leaves them running`);
+  await drain();
+  await socket.close();
+  await stop();
+}
+
+async function prepare(flags: Flags) {
+  const stateDirectory = resolve(flags['--state-dir'] ?? defaultStateDirectory());
+  const layout = stateLayout(stateDirectory);
+  const explicit = flags['--container-runtime-endpoint'] !== undefined;
+  const simulatedBecause = explicit ? undefined : whySimulated();
+  const staticPodPath = join(packageDirectory(), 'examples', 'pods');
+  const settings = await readSettings(flags, {
+    defaults: { ...layout, staticPodPath },
+    checkHost: simulatedBecause === undefined,
+  });
+  checkSocketPath(socketPath(settings.config.rootDirectory));
+  return { settings, layout, simulatedBecause, ownRuntime: !explicit && simulatedBecause === undefined };
+}
+
+function warningsOf({ settings, ownRuntime }: { settings: Settings; ownRuntime: boolean }): string[] {
+  const endpoint = settings.file?.config.containerRuntimeEndpoint;
+  const unused = `${settings.file?.path}: containerRuntimeEndpoint is not used: "up" has a containerd of its own unless --container-runtime-endpoint names another`;
+  return [...settings.warnings, ...(ownRuntime && endpoint ? [unused] : [])];
+}
+
+/** The node in one command: a private runtime, the agent and a live view, until a signal ends all of it gracefully. */
+export async function up(flags: Flags, parts: UpParts): Promise<void> {
+  const prepared = await prepare(flags);
+  const { settings, layout, simulatedBecause, ownRuntime } = prepared;
+  const release = await claimRootDirectory(settings.config.rootDirectory);
+  const signals = endOnSignals();
+  const view = openLiveView(parts.output);
+  let runtime: OwnRuntime | undefined;
+  try {
+    const simulated = simulatedBecause !== undefined;
+    if (simulated)
+      view.print(`${simulatedBecause}: the pods run on the simulated runtime, which starts no real container.`);
+    const logger = await loggerBeside(view, parts.output, settings.config, simulated);
+    for (const warning of warningsOf(prepared)) logger.warn(warning);
+    // Not given the signals: a containerd that is half started could not be stopped.
+    if (ownRuntime) runtime = await parts.startRuntime(layout.containerdDirectory, (step) => view.print(step));
+    const config = withRuntime(settings.config, runtime);
+    if (!signals.asked.aborted) {
+      await runNode({ config, simulated, logger, view, asked: signals.asked, startNode: parts.startNode });
+    }
+  } finally {
+    view.close();
+    await runtime?.stop();
+    signals.close();
+    await release();
+  }
+  parts.output.write(`statelet has stopped${runtime ? ', and its containerd with it' : ''}\n`);
+}
+
+/** Where table and log share a terminal, the log keeps above the table and tells only of what the table does not. */
+async function loggerBeside(view: LiveView, output: Output, config: NodeConfig, simulated: boolean): Promise<Logger> {
+  const { logging } = config;
+  const terminal = process.stderr.isTTY === true;
+  if (!terminal || !output.isTTY) return createLogger({ logging, terminal, simulated });
+  const quiet = logging.verbosity === 0 ? { level: 'warn' as const } : {};
+  const destination = { write: (text: string) => view.print(text) };
+  return createLogger({ logging, terminal, simulated, destination, ...quiet });
+}
