@@ -3,7 +3,13 @@
  * A machine names a port in `setup`; only `createNodeAgent` provides it, behind the one recording boundary.
  * Everything that comes back is plain, serialisable data; a rejection is a `Failure`.
  */
-import { type CallbackActorLogic, fromCallback, fromPromise, type NonReducibleUnknown, type PromiseActorLogic } from 'xstate';
+import {
+  type CallbackActorLogic,
+  fromCallback,
+  fromPromise,
+  type NonReducibleUnknown,
+  type PromiseActorLogic,
+} from 'xstate';
 import type { ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 
@@ -20,12 +26,14 @@ export interface PortTypes {
   runSandbox: { input: { pod: Pod; attempt: number }; output: ObservedSandbox };
   /** The sandbox as it is, null when the runtime does not have it. */
   inspectSandbox: { input: { id: string }; output: ObservedSandbox | null };
-  stopSandbox: { input: { id: string }; output: null };
+  /** Stops sandboxes and everything in them; their network goes with them. Idempotent. */
+  stopSandboxes: { input: { ids: readonly string[] }; output: null };
   /** Removes sandboxes with all containers in them. */
   removeSandboxes: { input: { ids: readonly string[] }; output: null };
   /** The image's reference on this node, null when it is not there. */
   findImage: { input: { image: string }; output: { imageRef: string } | null };
   pullImage: { input: { pod: Pod; image: string }; output: { imageRef: string } };
+  /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */
   createContainer: {
     input: {
       pod: Pod;
@@ -38,14 +46,27 @@ export interface PortTypes {
     };
     output: { id: string };
   };
-  /** Starts a container, makes its log symlink, and reads its status. */
+  /** Sees to it that a container has started, makes its log symlink, and reads its status: it may already have ended. */
   startContainer: { input: { pod: Pod; container: string; id: string }; output: ObservedContainer };
-  /** Stops a container: SIGTERM, then SIGKILL when the grace (seconds) is over. Stopping a stopped one succeeds. */
-  stopContainer: { input: { id: string; graceSeconds: number }; output: null };
+  /**
+   * Stops a container: SIGTERM, then SIGKILL at the deadline or, without one, when the grace is over; at least 2 s are
+   * given (C10). The answer is its last status, null when the runtime does not have it.
+   */
+  stopContainer: {
+    input: { id: string; graceSeconds: number; deadline: number | undefined };
+    output: ObservedContainer | null;
+  };
   removeContainers: { input: { ids: readonly string[] }; output: null };
   inspectContainer: { input: { id: string }; output: ObservedContainer | null };
   runHook: {
-    input: { pod: Pod; container: string; id: string; hook: 'postStart' | 'preStop'; podIp: string; timeoutMs: number };
+    input: {
+      pod: Pod;
+      container: string;
+      id: string;
+      hook: 'postStart' | 'preStop';
+      podIp: string | undefined;
+      deadline: number | undefined;
+    };
     output: null;
   };
 }
@@ -74,5 +95,15 @@ export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>
 export function timerPort(): TimerLogic {
   return fromCallback<{ type: 'timer.never' }, TimerInput>(() => {
     throw new Error('the timer is not provided');
+  });
+}
+
+/** A feed: a callback actor that brings facts in until it is stopped. */
+export type FeedLogic = CallbackActorLogic<{ type: 'feed.never' }>;
+
+/** A feed as machines declare it; only `createNodeAgent` provides the real one. */
+export function feedPort(name: string): FeedLogic {
+  return fromCallback<{ type: 'feed.never' }>(() => {
+    throw new Error(`the feed ${name} is not provided`);
   });
 }

@@ -1,0 +1,188 @@
+/** What a container's actor knows, and the plain steps that change it. The chart is in container.ts. */
+import { type BackOff, crashLoopBackOff, nextBackOff, pullBackOff } from '../pod/backoff.ts';
+import type { Failure } from '../pod/failure.ts';
+import { containerHash } from '../pod/identity.ts';
+import type { ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
+import { shouldRestart } from '../pod/restart.ts';
+import type { Container } from '../pod/schema/container.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { ContainerRole, TerminatedRun } from '../pod/view.ts';
+import type { GateEvent, PodEvent, Ref } from './events.ts';
+import { isRuntimeAway } from './failure.ts';
+
+export interface ContainerInput {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly role: ContainerRole;
+  readonly ticket: number;
+  readonly crashLoop: BackOff;
+  readonly parent: Ref<PodEvent>;
+  readonly startGate: Ref<GateEvent>;
+  readonly pullGate: Ref<GateEvent>;
+  /** Host paths by volume name: a container is spawned once its pod's volumes are mounted. */
+  readonly volumes: Readonly<Record<string, string>>;
+  /** The pod's sandbox if it has one already. */
+  readonly sandbox: ObservedSandbox | undefined;
+  /** What the runtime already has of it, the newest first. */
+  readonly observed: readonly ObservedContainer[];
+}
+
+export interface ContainerContext {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly role: ContainerRole;
+  readonly ticket: number;
+  readonly crashLoop: BackOff;
+  readonly parent: Ref<PodEvent>;
+  readonly startGate: Ref<GateEvent>;
+  readonly pullGate: Ref<GateEvent>;
+  readonly volumes: Readonly<Record<string, string>>;
+  readonly sandbox?: ObservedSandbox | undefined;
+  /** The attempt that is, or will next be, created: also the restart count. */
+  readonly attempt: number;
+  readonly imageRef?: string | undefined;
+  /** The container of the present attempt at the runtime. */
+  readonly id?: string | undefined;
+  readonly startedAt?: number | undefined;
+  /** The identity (C6) of the container under `id`. */
+  readonly madeFrom?: string | undefined;
+  /** The last run that ended, and the one before it. */
+  readonly run?: TerminatedRun | undefined;
+  readonly earlierRun?: TerminatedRun | undefined;
+  /** Dead containers that the runtime may drop: one is kept for its logs. */
+  readonly discard: readonly string[];
+  /** What an end of the process leads to: the restart rules decide unless somebody asked for more. */
+  readonly onEnd: 'byPolicy' | 'recreate' | 'stay';
+  /** Until when a stop may take, in milliseconds since the epoch; absent: the pod's own grace from its beginning. */
+  readonly stopBy?: number | undefined;
+  /** The last wait before a restart; absent before the first one, which is immediate. */
+  readonly crashDelayMs?: number | undefined;
+  readonly pullDelayMs: number;
+  /** When the present wait for another try is over. */
+  readonly retryAt: number;
+  readonly failure?: Failure | undefined;
+}
+
+/** How soon to try again what failed because the runtime was away; its return ends the wait at once. */
+const RUNTIME_AWAY_MS = 1_000;
+/** How soon to try again what the runtime refused: the kubelet's wait after a failed sync. */
+const REFUSED_MS = 10_000;
+
+export function initialContext(input: ContainerInput): ContainerContext {
+  const { observed, ...rest } = input;
+  const [newest, previous, ...older] = observed;
+  return {
+    ...rest,
+    attempt: newest?.attempt ?? 0,
+    id: newest?.id,
+    madeFrom: newest?.hash,
+    imageRef: newest?.imageRef,
+    earlierRun: previous && terminatedRun(previous),
+    discard: older.map(({ id }) => id),
+    onEnd: 'byPolicy',
+    pullDelayMs: 0,
+    retryAt: 0,
+  };
+}
+
+/** The container's part of its pod's spec. */
+export function specOf(context: { readonly pod: Pod; readonly name: string }): Container {
+  const { spec } = context.pod;
+  const found = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === context.name);
+  if (found === undefined) throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
+  return found;
+}
+
+/** How a container ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
+export function terminatedRun(container: ObservedContainer): TerminatedRun {
+  if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt);
+  const exitCode = container.exitCode ?? 137;
+  return {
+    containerId: container.id,
+    exitCode,
+    reason: container.reason || (exitCode === 0 ? 'Completed' : 'Error'),
+    ...(container.message ? { message: container.message } : {}),
+    ...(container.startedAt ? { startedAt: container.startedAt } : {}),
+    ...(container.finishedAt ? { finishedAt: container.finishedAt } : {}),
+  };
+}
+
+export function unknownEnd(containerId: string, startedAt?: number): TerminatedRun {
+  return {
+    containerId,
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message: 'The container could not be located when the pod was terminated',
+    ...(startedAt ? { startedAt } : {}),
+  };
+}
+
+/** A start that the runtime refused counts as a run that ended at once, so that it backs off like a crash. */
+export const failedStart = (context: ContainerContext, failure: Failure): TerminatedRun => ({
+  containerId: context.id ?? '',
+  exitCode: 128,
+  reason: 'StartError',
+  message: failure.message,
+  startedAt: failure.at,
+  finishedAt: failure.at,
+});
+
+/** Whether the restart rules want it to run again (C5). */
+export const wantsRestart = (context: ContainerContext): boolean =>
+  context.onEnd === 'recreate' ||
+  (context.run !== undefined &&
+    shouldRestart({
+      pod: context.pod,
+      container: specOf(context),
+      role: context.role,
+      run: context.run,
+      podEnding: context.onEnd === 'stay',
+    }));
+
+/** The wait before the next run, from the end of the last one (C7). */
+export function crashBackoff(context: ContainerContext): { crashDelayMs: number; retryAt: number } {
+  const finishedAt = context.run?.finishedAt ?? 0;
+  if (context.onEnd === 'recreate') return { crashDelayMs: 0, retryAt: finishedAt };
+  const crashDelayMs = crashLoopBackOff({
+    ...(context.crashDelayMs === undefined ? {} : { previousDelayMs: context.crashDelayMs }),
+    ...(context.run?.startedAt === undefined ? {} : { startedAt: context.run.startedAt }),
+    finishedAt,
+    ...context.crashLoop,
+  });
+  return { crashDelayMs, retryAt: finishedAt + crashDelayMs };
+}
+
+/** Makes room for the next attempt; the run that just ended is kept, what came before it may go. */
+export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
+  attempt: context.id === undefined ? context.attempt : context.attempt + 1,
+  id: undefined,
+  madeFrom: undefined,
+  startedAt: undefined,
+  run: undefined,
+  earlierRun: context.run ?? context.earlierRun,
+  discard: context.earlierRun?.containerId ? [...context.discard, context.earlierRun.containerId] : context.discard,
+  onEnd: 'byPolicy',
+});
+
+/** The wait after a failed look at, or pull of, the image. */
+export function pullBackoff(context: ContainerContext, failure: Failure): Partial<ContainerContext> {
+  if (isRuntimeAway(failure)) return { failure, retryAt: failure.at + RUNTIME_AWAY_MS };
+  const pullDelayMs = nextBackOff(context.pullDelayMs, pullBackOff);
+  return { failure, pullDelayMs, retryAt: failure.at + pullDelayMs };
+}
+
+/** The wait after a failed create, start or stop. */
+export const callBackoff = (failure: Failure): Partial<ContainerContext> => ({
+  failure,
+  retryAt: failure.at + (isRuntimeAway(failure) ? RUNTIME_AWAY_MS : REFUSED_MS),
+});
+
+/** Whether the container at the runtime is not the one that the spec now asks for (C6). */
+export const isOutdated = (context: ContainerContext): boolean =>
+  context.madeFrom !== undefined && context.madeFrom !== identityOf(context);
+
+/** The identity of the container that the spec asks for (C6). */
+export function identityOf(context: { readonly pod: Pod; readonly name: string }): string {
+  const { name, image = '' } = specOf(context);
+  return containerHash({ name, image });
+}

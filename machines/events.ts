@@ -1,0 +1,112 @@
+/** The events that pass between the actors. Facts are named `source.fact`; commands go from parent to child only. */
+import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
+import type { Claims } from '../pod/claims.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { Termination } from '../pod/view.ts';
+
+/** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
+export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
+
+/** A wait is over. */
+export type TimerEvent = { type: 'timer.elapsed' };
+
+/** A gate's answer: the slot that was asked for under this key is held now. */
+export type GateGranted = { type: 'gate.granted'; key: string };
+
+export type GateEvent =
+  | { type: 'gate.request'; key: string; ticket: number; holder: Ref<GateGranted> }
+  /** Gives a slot back, or leaves the queue. Harmless when neither is the case. */
+  | { type: 'gate.release'; key: string }
+  /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */
+  | { type: 'gate.forget'; uid: string };
+
+export type LedgerAnswer = { type: 'ledger.admitted' } | { type: 'ledger.refused'; reason: string; message: string };
+
+export type LedgerEvent =
+  /** Asks for admission; `adopted` when the runtime already runs it: such a pod is never refused. */
+  | {
+      type: 'ledger.admit';
+      uid: string;
+      fullName: string;
+      claims: Claims;
+      /** What was admitted before a restart of the agent. */
+      allocated?: Claims;
+      adopted: boolean;
+      holder: Ref<LedgerAnswer>;
+    }
+  /** What the runtime now has of the pod; null when it has nothing any more. */
+  | { type: 'ledger.actual'; uid: string; claims: Claims | null }
+  | { type: 'ledger.release'; uid: string };
+
+/** Where a volume stands, as its pod needs to know it. */
+export type VolumeStanding = 'pending' | 'mounted' | 'unmounted';
+
+export type VolumeEvent = { type: 'volume.unmount' } | TimerEvent;
+
+/**
+ * Where a container stands, as its pod needs to know it: `pending` has no process and will (re)start, `live` may have
+ * one, `running` has one that got past its postStart hook; the others have none and will get none by themselves.
+ */
+export type ContainerStanding = 'pending' | 'live' | 'running' | 'succeeded' | 'failed' | 'stopped';
+
+export type ContainerEvent =
+  /** Its turn has come; the sandbox follows by `sandbox.ready`. An init container that is done runs again. */
+  | { type: 'container.start' }
+  /**
+   * It must end and stay so: by the deadline (ms since the epoch; it only ever moves nearer, C10), or within the pod's
+   * own grace when there is none.
+   */
+  | { type: 'container.stop'; deadline?: number }
+  /** The pod was updated in place; a changed name or image makes it a new container (C6). */
+  | { type: 'container.update'; pod: Pod; volumes: Readonly<Record<string, string>> }
+  | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
+  | { type: 'sandbox.lost' }
+  /** What the runtime shows of the container now; null when it does not list it any more. */
+  | { type: 'runtime.containerObserved'; id: string; container: ObservedContainer | null }
+  /** The runtime answers again: what failed because it was away need not wait longer. */
+  | { type: 'runtime.returned' }
+  | GateGranted
+  | TimerEvent;
+
+export type PodEvent =
+  | LedgerAnswer
+  | { type: 'pod.update'; pod: Pod }
+  | { type: 'pod.terminate'; termination: Termination }
+  | { type: 'volume.changed'; name: string; standing: VolumeStanding; hostPath?: string }
+  /** `endedAt` tells when the last run ended, if one did. */
+  | { type: 'container.changed'; name: string; standing: ContainerStanding; endedAt?: number }
+  | { type: 'runtime.podObserved'; pod: ObservedPod }
+  | { type: 'runtime.containerSeen'; container: ObservedContainer }
+  | { type: 'runtime.returned' }
+  | ErrorActorEvent
+  | GateGranted
+  | TimerEvent;
+
+export interface RuntimeHealth {
+  readonly ready: boolean;
+  readonly message?: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+export interface SourceProblem {
+  readonly file: string;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
+export type NodeFact =
+  /** The full set of pods of one source. */
+  | { type: 'config.podsChanged'; source: string; pods: readonly Pod[]; problems: readonly SourceProblem[]; at: number }
+  /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */
+  | { type: 'runtime.podsObserved'; pods: readonly ObservedPod[]; at: number }
+  /** One container's status, read at once because the runtime hinted at it. */
+  | { type: 'runtime.containerSeen'; container: ObservedContainer }
+  | { type: 'runtime.healthChanged'; health: RuntimeHealth }
+  | { type: 'node.ticked'; at: number }
+  /** Ends every pod, each within its own grace, then the node itself. */
+  | { type: 'node.drain'; at: number };
+
+export type NodeEvent = NodeFact | DoneActorEvent | ErrorActorEvent;

@@ -1,0 +1,112 @@
+/**
+ * The node's ledger: per pod what was admitted (allocated) and what the runtime has (actual); what is desired comes
+ * with each request. All admission happens here, one pod at a time, in the order of arrival.
+ */
+import { assign, enqueueActions, setup } from 'xstate';
+import { type Capacity, type Claims, conflicts } from '../pod/claims.ts';
+import type { LedgerAnswer, LedgerEvent, Ref } from './events.ts';
+
+export interface LedgerEntry {
+  readonly uid: string;
+  readonly fullName: string;
+  readonly desired: Claims;
+  readonly allocated: Claims | null;
+  readonly actual: Claims | null;
+}
+
+interface Request {
+  readonly uid: string;
+  readonly fullName: string;
+  readonly adopted: boolean;
+  readonly holder: Ref<LedgerAnswer>;
+}
+
+export interface LedgerContext {
+  readonly capacity: Capacity;
+  /** Entries by uid, in the order of arrival. */
+  readonly entries: Readonly<Record<string, LedgerEntry>>;
+  /** Requests that wait for an earlier pod of the same full name to end (C24). */
+  readonly waiting: readonly Request[];
+}
+
+const others = (context: LedgerContext, uid: string): Claims[] =>
+  Object.values(context.entries).flatMap((entry) =>
+    entry.uid !== uid && entry.allocated !== null ? [entry.allocated] : [],
+  );
+
+/** The pod that holds a full name at present, if it is another one. */
+export const nameHolder = (context: LedgerContext, uid: string, fullName: string): LedgerEntry | undefined =>
+  Object.values(context.entries).find(
+    (entry) => entry.uid !== uid && entry.fullName === fullName && entry.allocated !== null,
+  );
+
+function answer(context: LedgerContext, request: Request, claims: Claims): LedgerAnswer {
+  if (request.adopted) return { type: 'ledger.admitted' };
+  const refusal = conflicts(claims, others(context, request.uid), context.capacity);
+  return refusal === undefined ? { type: 'ledger.admitted' } : { type: 'ledger.refused', ...refusal };
+}
+
+export const ledgerMachine = setup({
+  types: {
+    input: {} as { capacity: Capacity },
+    context: {} as LedgerContext,
+    events: {} as LedgerEvent,
+  },
+  guards: {
+    someoneCanProceed: ({ context }) =>
+      context.waiting.some((request) => nameHolder(context, request.uid, request.fullName) === undefined),
+  },
+  actions: {
+    desire: assign(({ context, event }) => {
+      if (event.type !== 'ledger.admit') return {};
+      const { uid, fullName, claims, allocated, adopted, holder } = event;
+      const known = context.entries[uid];
+      const entry: LedgerEntry = {
+        uid,
+        fullName,
+        desired: claims,
+        allocated: known?.allocated ?? allocated ?? null,
+        actual: known?.actual ?? null,
+      };
+      const waiting = context.waiting.filter((request) => request.uid !== uid);
+      return {
+        entries: { ...context.entries, [uid]: entry },
+        waiting: [...waiting, { uid, fullName, adopted, holder }],
+      };
+    }),
+    decideNext: enqueueActions(({ context, enqueue }) => {
+      const next = context.waiting.find((request) => nameHolder(context, request.uid, request.fullName) === undefined);
+      const entry = next && context.entries[next.uid];
+      if (next === undefined || entry === undefined) return;
+      const decision = answer(context, next, entry.desired);
+      const keeps = next.adopted && entry.allocated !== null;
+      const allocated = decision.type === 'ledger.admitted' && !keeps ? entry.desired : entry.allocated;
+      enqueue.assign({
+        entries: { ...context.entries, [next.uid]: { ...entry, allocated } },
+        waiting: context.waiting.filter((request) => request !== next),
+      });
+      enqueue.sendTo(next.holder, decision);
+    }),
+    recordActual: assign(({ context, event }) => {
+      const entry = event.type === 'ledger.actual' ? context.entries[event.uid] : undefined;
+      if (event.type !== 'ledger.actual' || entry === undefined) return {};
+      return { entries: { ...context.entries, [event.uid]: { ...entry, actual: event.claims } } };
+    }),
+    release: assign(({ context, event }) => {
+      const { [event.uid]: _released, ...entries } = context.entries;
+      return { entries, waiting: context.waiting.filter((request) => request.uid !== event.uid) };
+    }),
+  },
+}).createMachine({
+  id: 'ledger',
+  context: ({ input }) => ({ capacity: input.capacity, entries: {}, waiting: [] }),
+  initial: 'open',
+  on: {
+    'ledger.admit': { actions: 'desire' },
+    'ledger.actual': { actions: 'recordActual' },
+    'ledger.release': { actions: 'release' },
+  },
+  states: {
+    open: { always: { guard: 'someoneCanProceed', actions: 'decideNext', target: 'open', reenter: true } },
+  },
+});

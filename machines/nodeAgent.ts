@@ -1,0 +1,198 @@
+/** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
+import { assign, enqueueActions, setup } from 'xstate';
+import type { NodeEvent } from './events.ts';
+import { gateMachine } from './gate.ts';
+import { ledgerMachine } from './ledger.ts';
+import {
+  edited,
+  haveSourcesSpoken,
+  type NodeContext,
+  type NodeInput,
+  newcomers,
+  observedOf,
+  orphans,
+  podOfOrphan,
+  terminationOf,
+  unwanted,
+  withObserved,
+} from './nodeContext.ts';
+import { podMachine } from './pod.ts';
+import { feedPort } from './ports.ts';
+
+const podId = (uid: string) => `pod/${uid}` as const;
+
+export const nodeAgentMachine = setup({
+  types: {
+    input: {} as NodeInput,
+    context: {} as NodeContext,
+    events: {} as NodeEvent,
+    children: {} as { [id: `pod/${string}`]: 'pod' },
+  },
+  actors: {
+    pod: podMachine,
+    gate: gateMachine,
+    ledger: ledgerMachine,
+    sources: feedPort('sources'),
+    pleg: feedPort('pleg'),
+    runtimeHealth: feedPort('runtimeHealth'),
+    ticker: feedPort('ticker'),
+  },
+  guards: {
+    isRuntimeSeen: ({ context }) => context.observed !== undefined,
+    haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
+    hasReturned: ({ context, event }) =>
+      event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
+    hasNoPods: ({ context }) => Object.keys(context.pods).length === 0,
+  },
+  actions: {
+    recordSource: assign(({ context, event }) => {
+      if (event.type !== 'config.podsChanged') return {};
+      const { source, pods, problems } = event;
+      return {
+        desired: { ...context.desired, [source]: pods },
+        problems: { ...context.problems, [source]: problems },
+      };
+    }),
+    recordObserved: assign(({ context, event }) =>
+      event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods) } : {},
+    ),
+    recordHealth: assign(({ event }) => (event.type === 'runtime.healthChanged' ? { health: event.health } : {})),
+    welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop, statuses, allocations } = context;
+      const common = { ledger, startGate, pullGate, crashLoop };
+      const pods = { ...context.pods };
+      let ticket = context.tickets;
+      for (const pod of newcomers(context)) {
+        const { uid } = pod.metadata;
+        const restored = statuses[uid];
+        const allocation = allocations[uid];
+        pods[uid] = { pod, ending: false };
+        ticket += 1;
+        enqueue.spawnChild('pod', {
+          id: podId(uid),
+          input: {
+            ...common,
+            pod,
+            ticket,
+            observed: observedOf(context, pod),
+            ...(allocation ? { allocation } : {}),
+            ...(restored ? { restored, termination: terminationOf(pod, 'Completed', 0) } : {}),
+          },
+        });
+      }
+      enqueue.assign({ pods, tickets: ticket });
+    }),
+    endOrphans: enqueueActions(({ context, event, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop } = context;
+      const pods = { ...context.pods };
+      for (const observed of orphans(context)) {
+        const pod = podOfOrphan(observed);
+        const termination = terminationOf(pod, 'Orphaned', 'at' in event ? event.at : 0);
+        pods[observed.uid] = { pod, ending: true };
+        enqueue.spawnChild('pod', {
+          id: podId(observed.uid),
+          input: { ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
+        });
+      }
+      enqueue.assign({ pods });
+    }),
+    endUnwanted: enqueueActions(({ context, event, enqueue }) => {
+      const pods = { ...context.pods };
+      for (const uid of unwanted(context)) {
+        const known = pods[uid];
+        if (known === undefined) continue;
+        const termination = terminationOf(known.pod, 'Removed', 'at' in event ? event.at : 0);
+        pods[uid] = { ...known, ending: true };
+        enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
+      }
+      enqueue.assign({ pods });
+    }),
+    passOnEdits: enqueueActions(({ context, enqueue }) => {
+      const pods = { ...context.pods };
+      for (const pod of edited(context)) {
+        pods[pod.metadata.uid] = { pod, ending: false };
+        enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.update', pod });
+      }
+      enqueue.assign({ pods });
+    }),
+    routeObserved: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.podsObserved') return;
+      for (const pod of event.pods) {
+        if (pod.uid in context.pods) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });
+      }
+    }),
+    routeContainer: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.containerSeen') return;
+      const { container } = event;
+      if (container.podUid in context.pods) enqueue.sendTo(podId(container.podUid), event);
+    }),
+    announceReturn: enqueueActions(({ context, enqueue }) => {
+      for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
+    }),
+    /** A pod's actor is through: terminated, or broken and to be built anew at the next tick. */
+    dismissPod: enqueueActions(({ context, event, enqueue }) => {
+      const id = 'actorId' in event ? String(event.actorId) : '';
+      if (!id.startsWith('pod/')) return;
+      const { [id.slice('pod/'.length)]: _gone, ...pods } = context.pods;
+      enqueue.stopChild(id);
+      enqueue.assign({ pods });
+    }),
+    endAll: enqueueActions(({ context, event, enqueue }) => {
+      const at = 'at' in event ? event.at : 0;
+      for (const [uid, { pod }] of Object.entries(context.pods)) {
+        enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: terminationOf(pod, 'NodeShutdown', at) });
+      }
+    }),
+  },
+}).createMachine({
+  id: 'nodeAgent',
+  context: ({ input: { startSlots, pullSlots, ...input }, spawn }) => ({
+    ...input,
+    ledger: spawn('ledger', { id: 'ledger', input: { capacity: input.capacity } }),
+    startGate: spawn('gate', { id: 'startGate', input: { capacity: startSlots } }),
+    pullGate: spawn('gate', { id: 'pullGate', input: { capacity: pullSlots } }),
+    desired: {},
+    problems: {},
+    pods: {},
+    health: { ready: false, name: '', version: '', message: 'not asked yet' },
+    tickets: 0,
+  }),
+  invoke: [{ src: 'runtimeHealth' }, { src: 'pleg' }, { src: 'sources' }, { src: 'ticker' }],
+  initial: 'starting',
+  on: {
+    'config.podsChanged': { actions: 'recordSource' },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
+    'runtime.containerSeen': { actions: 'routeContainer' },
+    'runtime.healthChanged': [
+      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn'] },
+      { actions: 'recordHealth' },
+    ],
+    'node.drain': { target: '.draining' },
+    'xstate.done.actor.*': { actions: 'dismissPod' },
+    'xstate.error.actor.*': { actions: 'dismissPod' },
+  },
+  states: {
+    /** Until the runtime has been listed once. */
+    starting: { always: { guard: 'isRuntimeSeen', target: 'recovering' } },
+    /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
+    recovering: { always: { guard: 'haveSourcesSpoken', target: 'running' } },
+    running: {
+      entry: ['welcomeNewcomers', 'endOrphans'],
+      on: {
+        'config.podsChanged': {
+          actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'welcomeNewcomers', 'endOrphans'],
+        },
+        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
+        // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
+        'node.ticked': { actions: ['welcomeNewcomers', 'endOrphans'] },
+        'xstate.done.actor.*': { actions: ['dismissPod', 'welcomeNewcomers'] },
+      },
+    },
+    draining: {
+      entry: 'endAll',
+      always: { guard: 'hasNoPods', target: 'stopped' },
+      on: { 'node.drain': { actions: 'endAll' } },
+    },
+    stopped: { type: 'final' },
+  },
+});

@@ -1,0 +1,129 @@
+/** What the node agent knows, and the plain questions that its chart asks of it. The chart is in nodeAgent.ts. */
+import type { BackOff } from '../pod/backoff.ts';
+import type { Capacity, Claims } from '../pod/claims.ts';
+import type { ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { PodStatus } from '../pod/schema/status.ts';
+import type { Termination } from '../pod/view.ts';
+import type { GateEvent, LedgerEvent, Ref, RuntimeHealth, SourceProblem } from './events.ts';
+
+export interface NodeInput {
+  readonly nodeName: string;
+  /** The mark on sandboxes that are this agent's: its root directory and node. */
+  readonly owner: string;
+  /** The sources that must have spoken before anything is started or ended. */
+  readonly sources: readonly string[];
+  readonly capacity: Capacity;
+  readonly startSlots: number;
+  readonly pullSlots: number;
+  readonly crashLoop: BackOff;
+  /** Terminal statuses that pods had reached before the restart, by uid. */
+  readonly statuses: Readonly<Record<string, PodStatus>>;
+  /** What had been admitted before the restart, by uid. */
+  readonly allocations: Readonly<Record<string, Claims>>;
+}
+
+export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'> {
+  readonly ledger: Ref<LedgerEvent>;
+  readonly startGate: Ref<GateEvent>;
+  readonly pullGate: Ref<GateEvent>;
+  /** The last full set of each source that has spoken. */
+  readonly desired: Readonly<Record<string, readonly Pod[]>>;
+  readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
+  /** What the runtime has, by uid; absent until it has been listed once. */
+  readonly observed?: Readonly<Record<string, ObservedPod>>;
+  /** The pods that have an actor, by uid, as last given to it; `ending` once it was told to end. */
+  readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
+  readonly health: RuntimeHealth;
+  /** How many pods have arrived. */
+  readonly tickets: number;
+}
+
+/** A pod that no source wants and that the runtime still has gets so long (C10). */
+const ORPHAN_GRACE_SECONDS = 1;
+
+/** Every wanted pod by uid. */
+export const wantedPods = ({ desired }: NodeContext): Map<string, Pod> =>
+  new Map(Object.values(desired).flatMap((pods) => pods.map((pod) => [pod.metadata.uid, pod] as const)));
+
+export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
+  sources.every((source) => source in desired);
+
+const nothingOf = ({ metadata: { uid, namespace, name } }: Pod): ObservedPod => ({
+  uid,
+  namespace,
+  name,
+  sandboxes: [],
+  containers: [],
+});
+
+export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
+  context.observed?.[pod.metadata.uid] ?? nothingOf(pod);
+
+/** The wanted pods without an actor; those that already run go first, so that nobody takes their place. */
+export function newcomers(context: NodeContext): Pod[] {
+  const missing = [...wantedPods(context).values()].filter(({ metadata }) => !(metadata.uid in context.pods));
+  const runs = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : 1);
+  return missing.sort((a, b) => runs(a) - runs(b));
+}
+
+/** The uids of pods that have an actor and are not wanted any more. */
+export function unwanted(context: NodeContext): string[] {
+  const wanted = wantedPods(context);
+  return Object.keys(context.pods).filter((uid) => !wanted.has(uid) && context.pods[uid]?.ending === false);
+}
+
+/** The wanted pods whose sources now say something else than their actors were told. */
+export const edited = (context: NodeContext): Pod[] =>
+  [...wantedPods(context).values()].filter((pod) => {
+    const known = context.pods[pod.metadata.uid];
+    return known !== undefined && !known.ending && known.pod !== pod;
+  });
+
+/** Pods at the runtime that carry our mark and that no source wants: they must end. */
+export function orphans(context: NodeContext): ObservedPod[] {
+  const wanted = wantedPods(context);
+  return Object.values(context.observed ?? {}).filter(
+    ({ uid, sandboxes }) =>
+      !wanted.has(uid) && !(uid in context.pods) && sandboxes.some(({ owner }) => owner === context.owner),
+  );
+}
+
+/** Sandboxes with Kubernetes' labels that are neither ours nor wanted: left alone, and listed. */
+export function foreignSandboxes(context: NodeContext): ObservedSandbox[] {
+  const wanted = wantedPods(context);
+  return Object.values(context.observed ?? {}).flatMap(({ uid, sandboxes }) =>
+    wanted.has(uid) || uid in context.pods ? [] : sandboxes.filter(({ owner }) => owner !== context.owner),
+  );
+}
+
+/** A pod known only from the runtime: enough of one to end it. */
+export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { uid, namespace, name },
+  spec: {
+    terminationGracePeriodSeconds: ORPHAN_GRACE_SECONDS,
+    containers: [...new Map(containers.map((container) => [container.name, container])).values()].map((container) => ({
+      name: container.name,
+      image: container.image,
+    })),
+  },
+});
+
+/** The command for a pod that is to go, with the pod's own grace (at least 1 s, C10). */
+export const terminationOf = (pod: Pod, reason: string, at: number): Termination => ({
+  reason,
+  graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
+  at,
+});
+
+/** What the runtime has after a look that brought these pods; a pod of which nothing is left goes. */
+export function withObserved(context: NodeContext, pods: readonly ObservedPod[]): Record<string, ObservedPod> {
+  const observed = { ...context.observed };
+  for (const pod of pods) {
+    if (pod.sandboxes.length + pod.containers.length > 0) observed[pod.uid] = pod;
+    else delete observed[pod.uid];
+  }
+  return observed;
+}

@@ -1,0 +1,284 @@
+/** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
+import { and, assign } from 'xstate';
+import { allSandboxes, initialPodContext } from './podContext.ts';
+import { podSetup } from './podSetup.ts';
+
+export const podMachine = podSetup.createMachine({
+  id: 'pod',
+  context: ({ input }) => initialPodContext(input),
+  initial: 'new',
+  on: {
+    'pod.update': { actions: ['desire', 'askAdmission'] },
+    'pod.terminate': { target: '.terminating', actions: 'recordTermination' },
+    'volume.changed': { actions: 'recordVolume' },
+    'container.changed': { actions: 'recordContainer' },
+    'runtime.podObserved': { actions: 'observe' },
+    'runtime.containerSeen': { actions: 'seeContainer' },
+    'runtime.returned': { actions: 'passOnReturn' },
+    'ledger.admitted': { actions: 'applyUpdate' },
+    // A fault of ours in a child: the node builds the whole pod anew from the facts.
+    'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
+  },
+  states: {
+    new: { always: [{ guard: 'mustEnd', target: 'terminating' }, { target: 'admitting' }] },
+    admitting: {
+      entry: 'askAdmission',
+      on: {
+        'ledger.admitted': { target: 'preparing', actions: 'applyUpdate' },
+        'ledger.refused': { target: 'refused', actions: 'recordRefusal' },
+      },
+    },
+    /** The node does not take it: Failed, and so it stays until no source wants it. */
+    refused: { on: { 'pod.update': { actions: 'desire' } } },
+    preparing: {
+      initial: 'directory',
+      states: {
+        directory: {
+          invoke: {
+            src: 'preparePod',
+            input: ({ context }) => ({ pod: context.allocated }),
+            onDone: 'volumes',
+            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+          },
+        },
+        awaitingRetry: {
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'directory' },
+        },
+        volumes: {
+          entry: 'spawnVolumes',
+          always: { guard: 'areVolumesMounted', target: '#pod.sandboxing' },
+        },
+      },
+    },
+    sandboxing: {
+      initial: 'deciding',
+      states: {
+        /** Which sandbox, by what the runtime shows (C8). */
+        deciding: {
+          always: [
+            { guard: 'keepsSandbox', target: 'adopting' },
+            { guard: 'needsNoSandbox', target: 'declining' },
+            { guard: 'hasSandboxes', target: 'clearing', actions: 'loseSandbox' },
+            { target: 'acquiring' },
+          ],
+        },
+        adopting: {
+          invoke: {
+            src: 'inspectSandbox',
+            input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
+            onDone: [
+              {
+                guard: ({ event }) => event.output?.state === 'ready',
+                target: '#pod.active',
+                actions: [
+                  assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
+                  'spawnContainers',
+                ],
+              },
+              { target: 'clearing', actions: 'loseSandbox' },
+            ],
+            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+          },
+        },
+        /** All has run that ever will: the containers' actors only tell how it ended. */
+        declining: {
+          entry: ['spawnContainers', 'startFirst', 'startRegular', 'initialize'],
+          always: { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+        },
+        clearing: {
+          invoke: {
+            src: 'stopSandboxes',
+            input: ({ context }) => ({ ids: context.stale }),
+            onDone: 'acquiring',
+            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+          },
+        },
+        acquiring: {
+          entry: ['requestSlot', 'spawnContainers', 'startFirst'],
+          exit: 'releaseSlot',
+          initial: 'queued',
+          states: {
+            queued: { on: { 'gate.granted': 'running' } },
+            running: {
+              invoke: {
+                src: 'runSandbox',
+                input: ({ context }) => ({ pod: context.allocated, attempt: context.attempt }),
+                onDone: [
+                  {
+                    guard: 'mustEnd',
+                    target: '#pod.terminating',
+                    actions: assign(({ event }) => ({ sandbox: event.output })),
+                  },
+                  {
+                    target: '#pod.active',
+                    actions: [
+                      assign(({ event }) => ({ sandbox: event.output, failure: undefined })),
+                      'announceSandbox',
+                    ],
+                  },
+                ],
+                onError: [
+                  { guard: 'mustEnd', target: '#pod.terminating' },
+                  { target: '#pod.sandboxing.awaitingAcquisition', actions: 'recordFailure' },
+                ],
+              },
+              // The call is awaited: what it makes must be known to be removed.
+              on: { 'pod.terminate': { actions: 'recordTermination' } },
+            },
+          },
+        },
+        awaitingAcquisition: {
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: {
+            'timer.elapsed': 'acquiring',
+            'runtime.returned': [
+              { guard: 'failedForRuntime', target: 'acquiring', actions: 'passOnReturn' },
+              { actions: 'passOnReturn' },
+            ],
+          },
+        },
+        awaitingRetry: {
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
+        },
+      },
+    },
+    active: {
+      entry: 'tellActual',
+      initial: 'initializing',
+      on: {
+        'runtime.podObserved': [
+          { guard: 'lacksSandbox', target: 'resetting', actions: 'observe' },
+          { actions: 'observe' },
+        ],
+        'ledger.admitted': { actions: ['applyUpdate', 'spawnVolumes'] },
+      },
+      always: { guard: 'hasDeparted', actions: 'dismissDeparted' },
+      states: {
+        /** Init containers and sidecars, each in its turn (C3, C4). */
+        initializing: {
+          always: [
+            { guard: 'wasInitialized', target: 'running' },
+            { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+            { guard: 'isLastTurnOver', target: 'running' },
+            { guard: 'isTurnOver', actions: 'startNext' },
+          ],
+        },
+        running: {
+          entry: ['initialize', 'startRegular'],
+          initial: 'choosing',
+          always: [
+            { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+            { guard: 'hasNewcomers', actions: ['spawnContainers', 'startRegular'] },
+          ],
+          states: {
+            choosing: { always: [{ guard: 'hasStale', target: 'tidying' }, { target: 'steady' }] },
+            tidying: {
+              invoke: {
+                src: 'removeSandboxes',
+                input: ({ context }) => ({ ids: context.stale }),
+                onDone: { target: 'steady', actions: assign({ stale: [] }) },
+                // The pod's end removes whatever is left.
+                onError: 'steady',
+              },
+            },
+            steady: {},
+          },
+        },
+      },
+    },
+    /** The sandbox is lost: everything in it ends, then the pod gets a new one (C8). */
+    resetting: {
+      initial: 'verifying',
+      states: {
+        /** A list without it may be older than it: only the runtime's own word about it counts. */
+        verifying: {
+          invoke: {
+            src: 'inspectSandbox',
+            input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
+            onDone: [
+              { guard: ({ event }) => event.output?.state === 'ready', target: '#pod.active' },
+              { target: 'draining', actions: ['revokeSandbox', 'loseSandbox'] },
+            ],
+            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+          },
+        },
+        awaitingRetry: {
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
+        },
+        draining: {
+          entry: 'tellActual',
+          always: [
+            { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+            { guard: 'isQuiet', target: '#pod.sandboxing.clearing' },
+          ],
+        },
+      },
+    },
+    terminating: {
+      initial: 'containers',
+      on: {
+        'pod.update': { actions: 'desire' },
+        'pod.terminate': { actions: ['recordTermination', 'stopContainers'] },
+        'ledger.admitted': {},
+      },
+      states: {
+        containers: {
+          entry: ['spawnContainers', 'stopContainers'],
+          always: { guard: 'hasNoProcess', target: 'sandbox' },
+        },
+        sandbox: { always: [{ guard: 'hasSandboxes', target: 'stopping' }, { target: 'volumes' }] },
+        stopping: {
+          invoke: {
+            src: 'stopSandboxes',
+            input: ({ context }) => ({ ids: allSandboxes(context) }),
+            onDone: 'volumes',
+            onError: { target: 'awaitingStopRetry', actions: 'recordFailure' },
+          },
+        },
+        awaitingStopRetry: {
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'stopping', 'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' } },
+        },
+        volumes: {
+          entry: 'unmountVolumes',
+          always: [
+            { guard: and(['areVolumesUnmounted', 'isMerelyComplete']), target: '#pod.finished' },
+            { guard: 'areVolumesUnmounted', target: 'removing' },
+          ],
+        },
+        /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
+        removing: {
+          invoke: {
+            src: 'removeSandboxes',
+            input: ({ context }) => ({ ids: allSandboxes(context) }),
+            onDone: 'erasing',
+            onError: { target: 'awaitingRemoveRetry', actions: 'recordFailure' },
+          },
+        },
+        awaitingRemoveRetry: {
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
+        },
+        erasing: {
+          invoke: {
+            src: 'removePodData',
+            input: ({ context }) => ({ pod: context.allocated }),
+            onDone: '#pod.terminated',
+            onError: { target: 'awaitingEraseRetry', actions: 'recordFailure' },
+          },
+        },
+        awaitingEraseRetry: {
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'erasing' },
+        },
+      },
+    },
+    /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
+    finished: { entry: 'releaseClaims', on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {} } },
+    terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'] },
+    broken: { type: 'final', entry: 'leaveGates' },
+  },
+});

@@ -1,0 +1,193 @@
+/** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in pod.ts. */
+import type { BackOff } from '../pod/backoff.ts';
+import type { Claims } from '../pod/claims.ts';
+import { containersOf } from '../pod/containers.ts';
+import type { Failure } from '../pod/failure.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import { shouldRestart } from '../pod/restart.ts';
+import { type SandboxDecision, sandboxDecision } from '../pod/sandboxDecision.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { PodStatus } from '../pod/schema/status.ts';
+import type { ContainerRole, Termination } from '../pod/view.ts';
+import type { ContainerStanding, GateEvent, LedgerEvent, Ref, VolumeStanding } from './events.ts';
+
+export interface PodInput {
+  readonly pod: Pod;
+  /** What the runtime already has of it when the actor is born. */
+  readonly observed: ObservedPod;
+  /** The pod's number in the order of arrival: who came first goes first. */
+  readonly ticket: number;
+  readonly ledger: Ref<LedgerEvent>;
+  readonly startGate: Ref<GateEvent>;
+  readonly pullGate: Ref<GateEvent>;
+  readonly crashLoop: BackOff;
+  /** What was admitted for it before the agent restarted. */
+  readonly allocation?: Claims;
+  /** Set for a pod that must end from the start: no source wants it any more, or it had finished before. */
+  readonly termination?: Termination;
+  /** The terminal status that it had reached before the agent restarted: nothing of it may run again (C2). */
+  readonly restored?: PodStatus;
+}
+
+export interface PodContext {
+  /** What the sources want. */
+  readonly desired: Pod;
+  /** What the node has admitted and the actors work for: differs from `desired` while an update is not admitted. */
+  readonly allocated: Pod;
+  /** What the runtime has. */
+  readonly observed: ObservedPod;
+  readonly ticket: number;
+  readonly ledger: Ref<LedgerEvent>;
+  readonly startGate: Ref<GateEvent>;
+  readonly pullGate: Ref<GateEvent>;
+  readonly crashLoop: BackOff;
+  readonly restored?: PodStatus;
+  readonly allocation?: Claims;
+  readonly volumes: Readonly<Record<string, { standing: VolumeStanding; hostPath?: string }>>;
+  readonly containers: Readonly<Record<string, ContainerStanding>>;
+  readonly sandbox?: ObservedSandbox | undefined;
+  /** The number of the sandbox that is, or will next be, run. */
+  readonly attempt: number;
+  /** Sandboxes that are stopped and may go once the present one stands. */
+  readonly stale: readonly string[];
+  /** How many init containers have had their turn in the present sandbox. */
+  readonly turn: number;
+  /** All init containers have done their part for the present sandbox. */
+  readonly initialized: boolean;
+  /** When the last container ended, in milliseconds since the epoch. */
+  readonly endedAt: number;
+  readonly termination?: Termination | undefined;
+  readonly refused?: { readonly reason: string; readonly message: string } | undefined;
+  readonly failure?: Failure | undefined;
+  readonly retryAt: number;
+}
+
+const RUNTIME_AWAY_MS = 1_000;
+const SYNC_BACKOFF_MS = 10_000;
+
+export function initialPodContext({ pod, ...input }: PodInput): PodContext {
+  return {
+    desired: pod,
+    allocated: pod,
+    ...input,
+    volumes: {},
+    containers: {},
+    attempt: input.observed.sandboxes[0]?.attempt ?? 0,
+    stale: [],
+    turn: 0,
+    initialized: false,
+    endedAt: 0,
+    retryAt: 0,
+  };
+}
+
+const namesOf = (pod: Pod, roles: readonly ContainerRole[]): string[] =>
+  [...containersOf(pod.spec)].flatMap(({ container, role }) => (roles.includes(role) ? [container.name] : []));
+
+export const initNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['init', 'sidecar']);
+export const regularNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['regular']);
+const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
+  [...containersOf(allocated.spec)].find(({ container }) => container.name === name)?.role;
+
+/** Who starts as soon as there is a sandbox: the first init container, or all when there is none. */
+export const firstTurn = (context: PodContext): string[] => {
+  const inits = initNames(context);
+  return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
+};
+
+/** Whether the init container whose turn it is has done its part: a sidecar by running, another by succeeding (C3, C4). */
+export function hasTurnPassed(context: PodContext): boolean {
+  const name = initNames(context)[context.turn - 1];
+  if (name === undefined) return true;
+  const standing = context.containers[name];
+  return standing === 'succeeded' || (standing === 'running' && roleOf(context, name) === 'sidecar');
+}
+
+/** An init container has failed for good (C1). */
+export const hasInitFailed = (context: PodContext): boolean =>
+  initNames(context).some((name) => context.containers[name] === 'failed');
+
+/** A regular container was already made in this sandbox: its init containers had done their part (C3). */
+export const wasInitialized = (context: PodContext): boolean =>
+  context.observed.containers.some(
+    ({ name, sandboxId }) => sandboxId === context.sandbox?.id && regularNames(context).includes(name),
+  );
+
+/** All regular containers have ended and none will run again (C9). */
+export const hasNothingLeft = (context: PodContext): boolean =>
+  regularNames(context).every((name) => ['succeeded', 'failed', 'stopped'].includes(context.containers[name] ?? ''));
+
+/** No container has, or will by itself get, a process. */
+export const hasNoProcess = (context: PodContext): boolean =>
+  Object.values(context.containers).every((standing) => ['succeeded', 'failed', 'stopped'].includes(standing));
+
+/** No container has a process now, though some may start again. */
+export const isQuiet = (context: PodContext): boolean =>
+  Object.values(context.containers).every((standing) => standing !== 'live' && standing !== 'running');
+
+export const areVolumes = (context: PodContext, standing: VolumeStanding): boolean =>
+  Object.values(context.volumes).every((volume) => volume.standing === standing);
+
+export const hostPaths = ({ volumes }: PodContext): Record<string, string> =>
+  Object.fromEntries(Object.entries(volumes).flatMap(([name, { hostPath }]) => (hostPath ? [[name, hostPath]] : [])));
+
+/** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
+export const decideSandbox = ({ allocated: pod, observed }: PodContext): SandboxDecision =>
+  sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });
+
+/** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */
+function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
+  return [...containersOf(pod.spec)].some(({ container, role }) => {
+    const newest = observed.containers.find(({ name }) => name === container.name);
+    if (newest === undefined) return role !== 'ephemeral';
+    const run = newest.exitCode === undefined ? {} : { exitCode: newest.exitCode };
+    return shouldRestart({ pod, container, role, run, podEnding: false });
+  });
+}
+
+/** The sandbox that the pod had is not ready any more, or not even listed. */
+export const lacksSandbox = (context: PodContext, observed: ObservedPod): boolean =>
+  context.sandbox !== undefined &&
+  !observed.sandboxes.some(({ id, state }) => id === context.sandbox?.id && state === 'ready');
+
+/** Every sandbox of the pod that may exist at the runtime. */
+export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[] => [
+  ...new Set([...(sandbox ? [sandbox.id] : []), ...stale, ...observed.sandboxes.map(({ id }) => id)]),
+];
+
+/** The moment by which every container must have ended: all share one grace (C11). */
+export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;
+
+/** A later command may end the pod sooner, never later (C10); it replaces a mere completion. */
+export function mergeTermination(present: Termination | undefined, next: Termination): Termination {
+  if (present === undefined || present.reason === 'Completed') return next;
+  return deadlineOf(next) < deadlineOf(present)
+    ? { ...present, at: next.at, graceSeconds: next.graceSeconds }
+    : present;
+}
+
+/** The observed pod with one container's newer facts in it. */
+export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
+  const rest = observed.containers.filter(({ id }) => id !== container.id);
+  return { ...observed, containers: [container, ...rest].sort((a, b) => b.createdAt - a.createdAt) };
+}
+
+/** The wait after a failed call. */
+export const callRetry = (failure: Failure): Partial<PodContext> => ({
+  failure,
+  retryAt: failure.at + (failure.reason === 'RuntimeUnavailable' ? RUNTIME_AWAY_MS : SYNC_BACKOFF_MS),
+});
+
+/** Containers whose actors are done with although the pod goes on: the spec does not have them any more. */
+export const departed = ({ allocated, containers }: PodContext): string[] => {
+  const wanted = [...containersOf(allocated.spec)].map(({ container }) => container.name);
+  return Object.keys(containers).filter((name) => !wanted.includes(name));
+};
+
+/** All regular containers are done, or an init container has failed for good: the pod ends by itself (C9). */
+export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);
+
+/** The spec has containers without an actor, and what they mount is there. */
+export const hasNewcomers = (context: PodContext): boolean =>
+  areVolumes(context, 'mounted') &&
+  [...containersOf(context.allocated.spec)].some(({ container }) => !(container.name in context.containers));

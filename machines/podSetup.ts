@@ -1,0 +1,269 @@
+/** The words of a pod's chart: its ports, children, guards and actions. The chart itself is in pod.ts. */
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { claimsOf } from '../pod/claims.ts';
+import { containersOf } from '../pod/containers.ts';
+import { fullName } from '../pod/staticPod.ts';
+import { containerMachine } from './container.ts';
+import type { ContainerEvent, PodEvent } from './events.ts';
+import { failureOf, isRuntimeAway } from './failure.ts';
+import {
+  allSandboxes,
+  areVolumes,
+  callRetry,
+  deadlineOf,
+  decideSandbox,
+  departed,
+  firstTurn,
+  hasNewcomers,
+  hasNoProcess,
+  hasTurnPassed,
+  hostPaths,
+  initNames,
+  isComplete,
+  isQuiet,
+  lacksSandbox,
+  mergeTermination,
+  type PodContext,
+  type PodInput,
+  wasInitialized,
+  withContainer,
+} from './podContext.ts';
+import { port, timerPort } from './ports.ts';
+import { volumeMachine } from './volume.ts';
+
+const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/sandbox`;
+const containerId = (name: string) => `container/${name}` as const;
+const volumeId = (name: string) => `volume/${name}` as const;
+
+export const podSetup = setup({
+  types: {
+    input: {} as PodInput,
+    context: {} as PodContext,
+    events: {} as PodEvent,
+    children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' },
+  },
+  actors: {
+    container: containerMachine,
+    volume: volumeMachine,
+    preparePod: port('preparePod'),
+    removePodData: port('removePodData'),
+    runSandbox: port('runSandbox'),
+    inspectSandbox: port('inspectSandbox'),
+    stopSandboxes: port('stopSandboxes'),
+    removeSandboxes: port('removeSandboxes'),
+    timer: timerPort(),
+  },
+  guards: {
+    mustEnd: ({ context }) => context.termination !== undefined,
+    isMerelyComplete: ({ context }) => context.termination?.reason === 'Completed',
+    areVolumesMounted: ({ context }) => areVolumes(context, 'mounted'),
+    areVolumesUnmounted: ({ context }) => areVolumes(context, 'unmounted'),
+    keepsSandbox: ({ context }) => decideSandbox(context) === 'keep',
+    needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
+    hasSandboxes: ({ context }) => allSandboxes(context).length > 0,
+    hasStale: ({ context }) => context.stale.length > 0,
+    isComplete: ({ context }) => isComplete(context),
+    hasNoProcess: ({ context }) => hasNoProcess(context),
+    isQuiet: ({ context }) => isQuiet(context),
+    wasInitialized: ({ context }) => wasInitialized(context),
+    isTurnOver: ({ context }) => hasTurnPassed(context) && context.turn < initNames(context).length,
+    isLastTurnOver: ({ context }) => hasTurnPassed(context) && context.turn >= initNames(context).length,
+    hasNewcomers: ({ context }) => hasNewcomers(context),
+    hasDeparted: ({ context }) => departed(context).some((name) => context.containers[name] === 'stopped'),
+    lacksSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && lacksSandbox(context, event.pod),
+    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+  },
+  actions: {
+    askAdmission: sendTo(
+      ({ context }) => context.ledger,
+      ({ context, self }) => ({
+        type: 'ledger.admit',
+        uid: context.desired.metadata.uid,
+        fullName: fullName(context.desired),
+        claims: claimsOf(context.desired),
+        ...(context.allocation ? { allocated: context.allocation } : {}),
+        adopted: context.observed.sandboxes.length > 0 && context.desired === context.allocated,
+        holder: self,
+      }),
+    ),
+    releaseClaims: sendTo(
+      ({ context }) => context.ledger,
+      ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid }),
+    ),
+    tellActual: sendTo(
+      ({ context }) => context.ledger,
+      ({ context }) => ({
+        type: 'ledger.actual',
+        uid: context.allocated.metadata.uid,
+        claims: context.sandbox ? claimsOf(context.allocated) : null,
+      }),
+    ),
+    requestSlot: sendTo(
+      ({ context }) => context.startGate,
+      ({ context, self }) => ({ type: 'gate.request', key: slotKey(context), ticket: context.ticket, holder: self }),
+    ),
+    releaseSlot: sendTo(
+      ({ context }) => context.startGate,
+      ({ context }) => ({ type: 'gate.release', key: slotKey(context) }),
+    ),
+    desire: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod } : {})),
+    recordRefusal: assign(({ event }) =>
+      event.type === 'ledger.refused' ? { refused: { reason: event.reason, message: event.message } } : {},
+    ),
+    recordTermination: assign(({ context, event }) =>
+      event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
+    ),
+    recordVolume: assign(({ context, event }) => {
+      if (event.type !== 'volume.changed') return {};
+      const { name, standing, hostPath } = event;
+      return { volumes: { ...context.volumes, [name]: { standing, ...(hostPath ? { hostPath } : {}) } } };
+    }),
+    recordContainer: assign(({ context, event }) => {
+      if (event.type !== 'container.changed' || !(event.name in context.containers)) return {};
+      return {
+        containers: { ...context.containers, [event.name]: event.standing },
+        endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
+      };
+    }),
+    recordFailure: assign(({ event }) => callRetry(failureOf(event))),
+    recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
+    leaveGates: enqueueActions(({ context, enqueue }) => {
+      const event = { type: 'gate.forget' as const, uid: context.allocated.metadata.uid };
+      enqueue.sendTo(context.startGate, event);
+      enqueue.sendTo(context.pullGate, event);
+    }),
+    complete: assign(({ context }) => ({
+      termination: {
+        reason: 'Completed',
+        graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
+        at: context.endedAt,
+      },
+    })),
+    loseSandbox: assign(({ context }) => ({
+      sandbox: undefined,
+      attempt: context.attempt + 1,
+      stale: allSandboxes(context),
+      turn: 0,
+      initialized: false,
+    })),
+    initialize: assign({ initialized: true }),
+    spawnVolumes: enqueueActions(({ context, enqueue, self }) => {
+      for (const { name } of context.allocated.spec.volumes ?? []) {
+        if (name in context.volumes) continue;
+        enqueue.assign(({ context: now }) => ({
+          volumes: { ...now.volumes, [name]: { standing: 'pending' as const } },
+        }));
+        enqueue.spawnChild('volume', { id: volumeId(name), input: { pod: context.allocated, name, parent: self } });
+      }
+    }),
+    /** Each container of the spec that has no actor yet gets one. */
+    spawnContainers: enqueueActions(({ context, enqueue, self }) => {
+      const { allocated: pod, observed, ticket, crashLoop, startGate, pullGate, sandbox } = context;
+      const common = {
+        pod,
+        ticket,
+        crashLoop,
+        startGate,
+        pullGate,
+        sandbox,
+        volumes: hostPaths(context),
+        parent: self,
+      };
+      for (const { container, role } of containersOf(pod.spec)) {
+        const { name } = container;
+        if (name in context.containers) continue;
+        const seen = observed.containers.filter((shown) => shown.name === name);
+        enqueue.assign(({ context: now }) => ({ containers: { ...now.containers, [name]: 'pending' as const } }));
+        enqueue.spawnChild('container', { id: containerId(name), input: { ...common, name, role, observed: seen } });
+      }
+    }),
+    announceSandbox: enqueueActions(({ context, enqueue }) => {
+      if (context.sandbox === undefined) return;
+      const event: ContainerEvent = { type: 'sandbox.ready', sandbox: context.sandbox };
+      for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
+    }),
+    revokeSandbox: enqueueActions(({ context, enqueue }) => {
+      for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), { type: 'sandbox.lost' });
+    }),
+    /** Who needs nothing but a sandbox may look for its image while that is being made. */
+    startFirst: enqueueActions(({ context, enqueue }) => {
+      if (context.turn > 0) return;
+      for (const name of firstTurn(context)) enqueue.sendTo(containerId(name), { type: 'container.start' });
+      if (initNames(context).length > 0) enqueue.assign({ turn: 1 });
+    }),
+    startNext: enqueueActions(({ context, enqueue }) => {
+      const name = initNames(context)[context.turn];
+      if (name === undefined) return;
+      enqueue.sendTo(containerId(name), { type: 'container.start' });
+      enqueue.assign({ turn: context.turn + 1 });
+    }),
+    /** Those that already had their turn take no notice. */
+    startRegular: enqueueActions(({ context, enqueue }) => {
+      for (const { container, role } of containersOf(context.allocated.spec)) {
+        if (role === 'init' || role === 'ephemeral') continue;
+        enqueue.sendTo(containerId(container.name), { type: 'container.start' });
+      }
+    }),
+    stopContainers: enqueueActions(({ context, enqueue }) => {
+      if (context.termination === undefined) return;
+      const event: ContainerEvent = { type: 'container.stop', deadline: deadlineOf(context.termination) };
+      for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
+    }),
+    unmountVolumes: enqueueActions(({ context, enqueue }) => {
+      for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'volume.unmount' });
+    }),
+    /** A full look at the pod: what was known of a container and is not shown any more is told as absent. */
+    observe: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.podObserved') return;
+      enqueue.assign({ observed: event.pod });
+      const gone = context.observed.containers.filter(({ id }) => !event.pod.containers.some((now) => now.id === id));
+      for (const container of event.pod.containers) {
+        if (!(container.name in context.containers)) continue;
+        enqueue.sendTo(containerId(container.name), {
+          type: 'runtime.containerObserved',
+          id: container.id,
+          container,
+        });
+      }
+      for (const { id, name } of gone) {
+        if (!(name in context.containers)) continue;
+        enqueue.sendTo(containerId(name), { type: 'runtime.containerObserved', id, container: null });
+      }
+    }),
+    /** One container's facts, read ahead of the next full look. */
+    seeContainer: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.containerSeen') return;
+      const { container } = event;
+      enqueue.assign({ observed: withContainer(context.observed, container) });
+      if (!(container.name in context.containers)) return;
+      enqueue.sendTo(containerId(container.name), { type: 'runtime.containerObserved', id: container.id, container });
+    }),
+    passOnReturn: enqueueActions(({ context, enqueue }) => {
+      for (const name of Object.keys(context.containers))
+        enqueue.sendTo(containerId(name), { type: 'runtime.returned' });
+    }),
+    /** An admitted update: containers that the spec no longer has end, the others compare themselves with it. */
+    applyUpdate: enqueueActions(({ context, enqueue }) => {
+      const pod = context.desired;
+      const wanted = [...containersOf(pod.spec)].map(({ container }) => container.name);
+      enqueue.assign({ allocated: pod });
+      for (const name of Object.keys(context.containers)) {
+        if (wanted.includes(name)) {
+          enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
+        } else {
+          enqueue.sendTo(containerId(name), { type: 'container.stop' });
+        }
+      }
+    }),
+    dismissDeparted: enqueueActions(({ context, enqueue }) => {
+      for (const name of departed(context)) {
+        if (context.containers[name] !== 'stopped') continue;
+        enqueue.stopChild(containerId(name));
+        enqueue.assign(({ context: now }) => {
+          const { [name]: _gone, ...containers } = now.containers;
+          return { containers };
+        });
+      }
+    }),
+  },
+});

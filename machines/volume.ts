@@ -1,0 +1,85 @@
+/** One volume of one pod, from its request to its removal. */
+import { assign, sendTo, setup } from 'xstate';
+import { nextBackOff, volumeBackOff } from '../pod/backoff.ts';
+import type { Failure } from '../pod/failure.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
+import { failureOf } from './failure.ts';
+import { port, timerPort } from './ports.ts';
+
+export interface VolumeContext {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly parent: Ref<PodEvent>;
+  readonly hostPath?: string;
+  readonly failure?: Failure;
+  /** The wait before the next try, in milliseconds. */
+  readonly delayMs: number;
+  /** When that try is due. */
+  readonly retryAt: number;
+}
+
+export const volumeMachine = setup({
+  types: {
+    input: {} as { pod: Pod; name: string; parent: Ref<PodEvent> },
+    context: {} as VolumeContext,
+    events: {} as VolumeEvent,
+  },
+  actors: { mountVolume: port('mountVolume'), unmountVolume: port('unmountVolume'), timer: timerPort() },
+  actions: {
+    report: sendTo(
+      ({ context }) => context.parent,
+      ({ context }, params: { standing: VolumeStanding }) => ({
+        type: 'volume.changed' as const,
+        name: context.name,
+        standing: params.standing,
+        ...(context.hostPath === undefined ? {} : { hostPath: context.hostPath }),
+      }),
+    ),
+    recordFailure: assign(({ context, event }) => {
+      const failure = failureOf(event);
+      const delayMs = nextBackOff(context.delayMs, volumeBackOff);
+      return { failure, delayMs, retryAt: failure.at + delayMs };
+    }),
+  },
+}).createMachine({
+  id: 'volume',
+  context: ({ input }) => ({ ...input, delayMs: 0, retryAt: 0 }),
+  initial: 'mounting',
+  states: {
+    mounting: {
+      invoke: {
+        src: 'mountVolume',
+        input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+        onDone: {
+          target: 'mounted',
+          actions: assign(({ event }) => ({ hostPath: event.output.hostPath, delayMs: 0 })),
+        },
+        onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+      },
+      // What an aborted mount left half-made, the unmount removes.
+      on: { 'volume.unmount': 'unmounting' },
+    },
+    awaitingRetry: {
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'mounting', 'volume.unmount': 'unmounting' },
+    },
+    mounted: {
+      entry: { type: 'report', params: { standing: 'mounted' } },
+      on: { 'volume.unmount': 'unmounting' },
+    },
+    unmounting: {
+      invoke: {
+        src: 'unmountVolume',
+        input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+        onDone: 'unmounted',
+        onError: { target: 'awaitingUnmountRetry', actions: 'recordFailure' },
+      },
+    },
+    awaitingUnmountRetry: {
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'unmounting' },
+    },
+    unmounted: { entry: { type: 'report', params: { standing: 'unmounted' } } },
+  },
+});
