@@ -1,0 +1,165 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Pod } from '../../pod/schema/pod.ts';
+import type { Clock } from '../clock.ts';
+import { createAlarm } from './alarm.ts';
+import {
+  isManifestName,
+  listManifests,
+  locateManifests,
+  type ManifestPlace,
+  readManifestText,
+} from './manifestDirectory.ts';
+import { type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSet.ts';
+
+const LIST_EVERY_MS = 20_000;
+const FIRST_RETRY_MS = 1_000;
+/** A file that is still being written says so again within this time. */
+const SETTLE_MS = 5;
+
+export interface FileSourceOptions {
+  /** A directory of manifests or one file; both may come and go. */
+  readonly path: string;
+  readonly nodeName: string;
+  /** Last good versions by file, from before a restart. */
+  readonly lastGood: ReadonlyMap<string, Pod>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called with the full set once after the start and after each change. */
+  readonly onSet: (set: ManifestSet) => void;
+  /** Called before the set that it belongs to. */
+  readonly onManifest: (kept: KeptManifest) => void;
+}
+
+/** Follows the static pods of a path by inotify and a full list every 20 s, until the signal aborts. */
+export async function watchManifests(options: FileSourceOptions): Promise<void> {
+  const { signal, onSet } = options;
+  const source = new FileSource(options);
+  const end = () => source.end();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    while (!signal.aborted) {
+      await source.read();
+      const set = signal.aborted ? undefined : source.files.take();
+      if (set !== undefined) onSet(set);
+      if (!signal.aborted) await source.untilDue();
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    source.end();
+  }
+}
+
+class FileSource {
+  readonly files: ManifestFiles;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #alarm;
+  /** When each file that changed may be read, by its name in the directory. */
+  readonly #due = new Map<string, number>();
+  /** What can not be read or watched, and why: each is told once. */
+  readonly #troubles = new Map<string, string>();
+  #listAt: number;
+  #retryMs = FIRST_RETRY_MS;
+  #watched: { place: ManifestPlace; watcher: FSWatcher } | undefined;
+
+  constructor({ path, clock, signal, nodeName, lastGood, onManifest }: FileSourceOptions) {
+    this.files = new ManifestFiles({ nodeName, lastGood, onManifest });
+    this.#path = path;
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#alarm = createAlarm(clock);
+    this.#listAt = clock.now();
+  }
+
+  end(): void {
+    this.#unwatch();
+    this.#alarm.ring();
+  }
+
+  untilDue(): Promise<void> {
+    return this.#alarm.wait(Math.min(this.#listAt, ...this.#due.values()));
+  }
+
+  /** Reads what is due: everything when a list is, else the files that have settled. */
+  async read(): Promise<void> {
+    const now = this.#clock.now();
+    if (now >= this.#listAt) return this.#attempt(this.#path, () => this.#list(now));
+    const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : []));
+    for (const name of settled) this.#due.delete(name);
+    const directory = this.#watched?.place.directory;
+    if (directory !== undefined) await Promise.all(settled.map((name) => this.#readFile(join(directory, name))));
+  }
+
+  async #list(now: number): Promise<void> {
+    this.#listAt = now + LIST_EVERY_MS;
+    const place = await locateManifests(this.#path);
+    if (this.#signal.aborted) return;
+    if (place === undefined) return this.#absent(now);
+    this.#retryMs = FIRST_RETRY_MS;
+    await this.#attempt(`inotify on ${place.directory}`, () => this.#watch(place));
+    const present = await listManifests(place);
+    // What is being written has its own time.
+    await Promise.all(present.filter((file) => !this.#due.has(basename(file))).map((file) => this.#readFile(file)));
+    if (!this.#signal.aborted) this.files.keepOnly(new Set(present));
+  }
+
+  /** Nothing is at the path: an empty set, and another look soon, then ever later. */
+  #absent(now: number): void {
+    this.#unwatch();
+    this.#due.clear();
+    this.files.keepOnly(new Set());
+    this.#listAt = now + this.#retryMs;
+    this.#retryMs = Math.min(LIST_EVERY_MS, this.#retryMs * 2);
+  }
+
+  #readFile(file: string): Promise<void> {
+    return this.#attempt(file, async () => {
+      const text = await readManifestText(file, this.#signal);
+      if (this.#signal.aborted) return;
+      if (text === undefined) this.files.remove(file);
+      else this.files.update(file, text, this.#clock.now());
+    });
+  }
+
+  /** Does something that the file system may refuse; the refusal is told once, until it succeeds again. */
+  async #attempt(what: string, action: () => void | Promise<void>): Promise<void> {
+    try {
+      await action();
+      this.#troubles.delete(what);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (this.#signal.aborted || this.#troubles.get(what) === message) return;
+      this.#troubles.set(what, message);
+      this.files.unreadable(what, message);
+    }
+  }
+
+  #watch(place: ManifestPlace): void {
+    if (this.#watched?.place.id === place.id && this.#watched.place.only === place.only) return;
+    this.#unwatch();
+    const watcher = watch(place.directory, (_event, name) => this.#heard(place, name));
+    watcher.on('error', () => this.#lost());
+    this.#watched = { place, watcher };
+  }
+
+  #unwatch(): void {
+    this.#watched?.watcher.close();
+    this.#watched = undefined;
+  }
+
+  #lost(): void {
+    this.#unwatch();
+    this.#listAt = Math.min(this.#listAt, this.#clock.now() + FIRST_RETRY_MS);
+    this.#alarm.ring();
+  }
+
+  #heard(place: ManifestPlace, name: string | null): void {
+    const now = this.#clock.now();
+    if (name !== null && isManifestName(place, name)) this.#due.set(name, now + SETTLE_MS);
+    // The directory itself, or the link that a mounted volume swaps to change all its files at once.
+    if (name === null || name === basename(place.directory) || name.startsWith('..')) this.#listAt = now;
+    this.#alarm.ring();
+  }
+}

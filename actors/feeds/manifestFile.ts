@@ -1,0 +1,58 @@
+import { parseAllDocuments, type Tags } from 'yaml';
+import { withDefaults } from '../../pod/defaults.ts';
+import { readManifest } from '../../pod/manifest.ts';
+import type { Problem } from '../../pod/problem.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { staticPod } from '../../pod/staticPod.ts';
+import { validatePod } from '../../pod/validate.ts';
+
+/** What a manifest's text gives: the static pod to run, or all that is wrong with it. */
+export type ManifestFile =
+  | { readonly pod: Pod; readonly warnings: readonly Problem[] }
+  | { readonly problems: readonly Problem[] };
+
+/** Reads the text of a file, YAML or JSON with one pod, as the static pod that the node runs of it (C24). */
+export function parseManifestFile(
+  text: string,
+  { file, nodeName, seenAt }: { file: string; nodeName: string; seenAt: number },
+): ManifestFile {
+  const parsed = parseText(text);
+  if ('problem' in parsed) return { problems: [parsed.problem] };
+  const manifest = readManifest(parsed.value);
+  if ('problems' in manifest) return manifest;
+  const pod = withDefaults(staticPod(manifest.pod, { nodeName, source: 'file', origin: file, seenAt }));
+  const problems = validatePod(pod);
+  return problems.length > 0 ? { problems } : { pod, warnings: manifest.warnings };
+}
+
+function parseText(text: string): { value: unknown } | { problem: Problem } {
+  try {
+    const documents = [...parseAllDocuments(text, { version: '1.1', customTags: kubernetesTags })];
+    const error = documents.flatMap((each) => each.errors)[0];
+    if (error !== undefined) return wrong(firstLine(error.message));
+    const [document, ...more] = documents.filter((each) => each.contents !== null);
+    if (document === undefined) return wrong('the file is empty');
+    if (more.length > 0) return wrong('expected one Pod, got several documents: write each into a file of its own');
+    return { value: document.toJS() };
+  } catch (error) {
+    // An alias without its anchor, or too many of them, is found only now.
+    return wrong(error instanceof Error ? firstLine(error.message) : String(error));
+  }
+}
+
+function wrong(message: string): { problem: Problem } {
+  return { problem: { path: '', message } };
+}
+
+/** The parser's message with its line and column, without the excerpt under it. */
+function firstLine(message: string): string {
+  return message.replace(/:?\n[\s\S]*$/, '');
+}
+
+/** Kubernetes reads YAML 1.1 (`0644` is octal, `yes` is true), but for the types that JSON does not have. */
+function kubernetesTags(tags: Tags): Tags {
+  const foreign = /:(timestamp|binary|omap|pairs|set)$/;
+  return tags.filter(
+    (tag) => typeof tag === 'string' || !(foreign.test(tag.tag) || ('format' in tag && tag.format === 'TIME')),
+  );
+}

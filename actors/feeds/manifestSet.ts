@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Problem } from '../../pod/problem.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { parseManifestFile } from './manifestFile.ts';
+
+/** What is wrong or odd in a file; the path is a field's, empty for the whole file. */
+export interface FileProblem extends Problem {
+  readonly file: string;
+}
+
+/** The full set of a source's pods, and what was found wrong or odd since the set before. */
+export interface ManifestSet {
+  readonly pods: readonly Pod[];
+  readonly problems: readonly FileProblem[];
+  readonly warnings: readonly FileProblem[];
+}
+
+/** A file's last good version to keep over a restart; null when there is none any more. */
+export interface KeptManifest {
+  readonly file: string;
+  readonly pod: Pod | null;
+}
+
+interface Entry {
+  readonly text?: string;
+  readonly pod?: Pod;
+}
+
+/** The files of a source as they were last read; a file that is invalid stands with its last good version. */
+export class ManifestFiles {
+  readonly #entries = new Map<string, Entry>();
+  readonly #nodeName: string;
+  readonly #onManifest: (kept: KeptManifest) => void;
+  #changed = true;
+  #problems: FileProblem[] = [];
+  #warnings: FileProblem[] = [];
+
+  constructor(options: {
+    nodeName: string;
+    lastGood: ReadonlyMap<string, Pod>;
+    onManifest: (kept: KeptManifest) => void;
+  }) {
+    this.#nodeName = options.nodeName;
+    this.#onManifest = options.onManifest;
+    for (const [file, pod] of options.lastGood) this.#entries.set(file, { pod });
+  }
+
+  /** Takes in a file's text; the same text as before changes nothing. `seenAt` is in milliseconds since the epoch. */
+  update(file: string, text: string, seenAt: number): void {
+    const before = this.#entries.get(file);
+    if (before?.text === text) return;
+    const read = parseManifestFile(text, { file, nodeName: this.#nodeName, seenAt });
+    this.#changed = true;
+    if ('problems' in read) {
+      this.#entries.set(file, { ...before, text });
+      this.#problems.push(...read.problems.map((problem) => ({ file, ...problem })));
+      return;
+    }
+    this.#warnings.push(...read.warnings.map((warning) => ({ file, ...warning })));
+    const same = before?.pod !== undefined && samePod(before.pod, read.pod);
+    this.#entries.set(file, { text, pod: same ? before.pod : read.pod });
+    if (!same) this.#onManifest({ file, pod: read.pod });
+  }
+
+  /** A file or the whole source can not be read: what was good stays, and the cause is told. */
+  unreadable(file: string, message: string): void {
+    this.#problems.push({ file, path: '', message });
+    this.#changed = true;
+  }
+
+  remove(file: string): void {
+    const before = this.#entries.get(file);
+    if (!this.#entries.delete(file)) return;
+    this.#changed = true;
+    if (before?.pod !== undefined) this.#onManifest({ file, pod: null });
+  }
+
+  /** Removes every file that is not among those present. */
+  keepOnly(present: ReadonlySet<string>): void {
+    for (const file of this.#entries.keys()) if (!present.has(file)) this.remove(file);
+  }
+
+  /** The set, once after each change and at first; undefined when nothing has changed since. */
+  take(): ManifestSet | undefined {
+    if (!this.#changed) return undefined;
+    const files = [...this.#entries.keys()].sort();
+    const pods = files.flatMap((file) => this.#entries.get(file)?.pod ?? []);
+    const set = { pods, problems: this.#problems, warnings: this.#warnings };
+    this.#changed = false;
+    this.#problems = [];
+    this.#warnings = [];
+    return set;
+  }
+}
+
+/** Whether two pods differ in nothing but the moment at which their file was seen. */
+function samePod(one: Pod, other: Pod): boolean {
+  return isDeepStrictEqual(unseen(one), unseen(other));
+}
+
+function unseen({ status: _, ...pod }: Pod): unknown {
+  const { 'kubernetes.io/config.seen': _seen, ...annotations } = pod.metadata.annotations ?? {};
+  return { ...pod, metadata: { ...pod.metadata, annotations } };
+}
