@@ -1,10 +1,9 @@
 /** The folders of a pod: made before anything else of it, removed after everything else of it. */
-import { mkdir, open, readdir } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { containersOf } from '../pod/containers.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import { isMissing } from './fileErrors.ts';
-import { isSafeSegment, type Layout, type PodIdentity } from './layout.ts';
+import type { Layout, PodIdentity } from './layout.ts';
 import { removeTree } from './removeTree.ts';
 
 export interface PodFolders {
@@ -54,37 +53,6 @@ export async function removePodDirectory(layout: Layout, uid: string, signal: Ab
 /** Deletes the pod's logs. Idempotent. */
 export async function removePodLogs(layout: Layout, pod: PodIdentity, signal: AbortSignal): Promise<void> {
   await removeTree(layout.podLogDir(pod), signal);
-}
-
-/** Lists the UIDs of the pods that have a directory: what a former run of the agent may have left. */
-export async function podDirectories(layout: Layout): Promise<readonly string[]> {
-  const entries = await entriesOf(layout.podsDir);
-  return entries.filter(isSafeSegment);
-}
-
-/** Lists the volumes that a pod has directories for: plugin (`kubernetes.io/empty-dir`) and volume name. */
-export async function volumeDirectories(
-  layout: Layout,
-  uid: string,
-): Promise<readonly { readonly plugin: string; readonly volume: string }[]> {
-  const root = layout.volumesDir(uid);
-  const plugins = await entriesOf(root);
-  const found = await Promise.all(
-    plugins.map(async (folder) => {
-      const names = await entriesOf(path.join(root, folder));
-      return names.map((volume) => ({ plugin: folder.replaceAll('~', '/'), volume }));
-    }),
-  );
-  return found.flat();
-}
-
-async function entriesOf(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
 }
 
 async function makeDirectory(directory: string, mode: number): Promise<void> {

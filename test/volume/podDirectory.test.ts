@@ -4,13 +4,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { unmount } from '../../volume/mounter.ts';
+import { podDirectories } from '../../volume/orphans.ts';
 import {
   makeTerminationLog,
-  podDirectories,
   preparePodDirectory,
   removePodDirectory,
   removePodLogs,
-  volumeDirectories,
 } from '../../volume/podDirectory.ts';
 import { inFolder, isRoot, podWith, signal } from './onDisk.ts';
 
@@ -77,22 +76,6 @@ test('removing a pod deletes its directory and logs, also twice, and nothing tha
     await unmount(mounted, signal);
     await removePodDirectory(layout, 'u1', signal);
     expect(await podDirectories(layout)).toEqual([]);
-  });
-});
-
-test('what a former run left is found: pods, and their volumes by plugin', async () => {
-  await inFolder(async (_folder, layout) => {
-    expect(await podDirectories(layout)).toEqual([]);
-    expect(await volumeDirectories(layout, 'u1')).toEqual([]);
-    await mkdir(layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache'), { recursive: true });
-    await mkdir(layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'tmp'), { recursive: true });
-    await mkdir(layout.podDir('u2'), { recursive: true });
-    await mkdir(path.join(layout.podsDir, '.no pod'));
-    expect([...(await podDirectories(layout))].sort()).toEqual(['u1', 'u2']);
-    expect(await volumeDirectories(layout, 'u1')).toEqual([
-      { plugin: 'kubernetes.io/empty-dir', volume: 'cache' },
-      { plugin: 'kubernetes.io/empty-dir', volume: 'tmp' },
-    ]);
   });
 });
 

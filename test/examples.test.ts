@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { withDefaults } from '../pod/defaults.ts';
+import { readManifest } from '../pod/manifest.ts';
+import { staticPod } from '../pod/staticPod.ts';
+import { validatePod } from '../pod/validate.ts';
+import { pluginFor } from '../volume/plugin.ts';
+import { volumePlugins } from '../volume/plugins.ts';
+
+const folder = path.join(import.meta.dirname, '..', 'examples', 'pods');
+const files = readdirSync(folder);
+
+/** Reads an example as the node does. */
+function exampleOf(file: string) {
+  const result = readManifest(parse(readFileSync(path.join(folder, file), 'utf8')));
+  if (!('pod' in result)) throw new Error(`${file}: ${JSON.stringify(result.problems)}`);
+  const source = { nodeName: 'node', source: 'file', origin: path.join(folder, file), seenAt: 0 } as const;
+  return { warnings: result.warnings, pod: withDefaults(staticPod(result.pod, source)) };
+}
+
+test('the examples show a server, a crash, a success and the host', () => {
+  expect(files).toEqual(['crash.yaml', 'host.yaml', 'once.yaml', 'web.yaml']);
+});
+
+describe('every example can run beside every other one, without a registry', () => {
+  test.each(files)('%s', (file) => {
+    const { pod, warnings } = exampleOf(file);
+    expect(warnings).toEqual([]);
+    expect(validatePod(pod)).toEqual([]);
+    expect(pod.metadata.name).toBe(`${path.parse(file).name}-node`);
+    for (const volume of pod.spec.volumes ?? []) expect(() => pluginFor(volumePlugins, volume)).not.toThrow();
+    for (const container of pod.spec.containers) {
+      expect(container).toMatchObject({ image: 'statelet.local/busybox:1', imagePullPolicy: 'IfNotPresent' });
+      expect((container.ports ?? []).filter(({ hostPort }) => hostPort !== undefined)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { unmount } from '../../volume/mounter.ts';
+import { mountsUnder } from '../../volume/mountinfo.ts';
+import { podDirectories, removeOrphan } from '../../volume/orphans.ts';
+import { pluginFor } from '../../volume/plugin.ts';
+import { volumePlugins } from '../../volume/plugins.ts';
+import { inFolder, isRoot, podWith, signal } from './onDisk.ts';
+
+const run = promisify(execFile);
+const withRoot = isRoot ? test : test.skip;
+
+test('the pods that a former run left are found; what is no pod is passed over', async () => {
+  await inFolder(async (_folder, layout) => {
+    expect(await podDirectories(layout)).toEqual([]);
+    await mkdir(layout.podDir('u1'), { recursive: true });
+    await mkdir(layout.podDir('u2'), { recursive: true });
+    await mkdir(path.join(layout.podsDir, '.no pod'));
+    expect([...(await podDirectories(layout))].sort()).toEqual(['u1', 'u2']);
+  });
+});
+
+test('an orphan goes with its volumes, also twice, and the other pods stay', async () => {
+  await inFolder(async (_folder, layout) => {
+    const cache = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
+    await mkdir(cache, { recursive: true });
+    await writeFile(path.join(cache, 'file'), '');
+    await mkdir(layout.podDir('u2'), { recursive: true });
+    await removeOrphan({ uid: 'u1', layout, plugins: volumePlugins, signal });
+    await removeOrphan({ uid: 'u1', layout, plugins: volumePlugins, signal });
+    expect(await podDirectories(layout)).toEqual(['u2']);
+  });
+});
+
+withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is left as it is', async () => {
+  await inFolder(async (_folder, layout) => {
+    const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
+    await pluginFor(volumePlugins, volume).mount({ pod: podWith(), volume, layout, signal });
+    const foreign = layout.volumeDir('u1', 'kubernetes.io/csi', 'disk');
+    await mkdir(foreign, { recursive: true });
+    await run('mount', ['-t', 'tmpfs', 'tmpfs', foreign]);
+    const orphan = { uid: 'u1', layout, plugins: volumePlugins, signal };
+    await expect(removeOrphan(orphan)).rejects.toMatchObject({ reason: 'FailedUnmount' });
+    expect(await mountsUnder(layout.podDir('u1'), signal)).toEqual([{ path: foreign, type: 'tmpfs' }]);
+    await unmount(foreign, signal);
+    await removeOrphan(orphan);
+    expect(await podDirectories(layout)).toEqual([]);
+  });
+});

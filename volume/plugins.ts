@@ -1,0 +1,6 @@
+import { emptyDirPlugin } from './emptyDir.ts';
+import { hostPathPlugin } from './hostPath.ts';
+import type { VolumePlugin } from './plugin.ts';
+
+/** The kinds of volumes that this node can mount. */
+export const volumePlugins: readonly VolumePlugin[] = [emptyDirPlugin, hostPathPlugin];
