@@ -46,7 +46,7 @@ function parseLine(line: string): MountPoint | undefined {
   return path === undefined || type === undefined ? undefined : { path: unescapeOctal(path), type };
 }
 
-/** The kernel writes each byte that would break a line (space, tab, newline, backslash, #) as a backslash and three octal digits. */
+/** The kernel writes what would break a line (space, tab, newline, backslash, #) as a backslash and three octal digits. */
 function unescapeOctal(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

@@ -1,4 +1,4 @@
-/** Pods of which only their directories are left: found after a restart of the agent, when nobody knows them any more. */
+/** Pods of which only their directories are left: nobody knows them any more after a restart of the agent. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from './fileErrors.ts';

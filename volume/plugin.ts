@@ -20,7 +20,7 @@ export interface VolumeUnmount {
   readonly signal: AbortSignal;
 }
 
-/** One kind of volume. Both calls are idempotent and fail with a `NodeFailure`. */
+/** One kind of volume. Both calls are idempotent; they fail with a `NodeFailure`, or with a system call's own error. */
 export interface VolumePlugin {
   /** Kubernetes' name of the kind; its folder below `volumes` is named after it. */
   readonly name: string;
