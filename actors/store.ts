@@ -6,10 +6,10 @@ import { batchWriter } from './storeBatches.ts';
 import { type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
 
 /** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
-export type FactSchemas = Readonly<Record<string, z.ZodMiniType>>;
+type FactSchemas = Readonly<Record<string, z.ZodMiniType>>;
 
 /** Everything that the store holds, and one message for each file that could not be read. */
-export interface StoreContent<Schemas extends FactSchemas> {
+interface StoreContent<Schemas extends FactSchemas> {
   readonly facts: { readonly [Kind in keyof Schemas]: ReadonlyMap<string, z.output<Schemas[Kind]>> };
   readonly damaged: readonly string[];
 }

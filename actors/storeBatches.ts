@@ -15,7 +15,7 @@ interface Change {
 /** So many files are synced at a time: each holds one of the few threads that all file access shares. */
 const PARALLEL_SYNCS = 2;
 
-export interface BatchWriter {
+interface BatchWriter {
   readonly change: (wanted: Omit<Change, 'waiting'>) => Promise<void>;
   readonly flush: () => Promise<void>;
 }

@@ -5,7 +5,7 @@ import { NodeFailure } from '../pod/failure.ts';
 import { errorCode, isMissing } from './fileErrors.ts';
 import { mountPoints } from './mountinfo.ts';
 
-export interface CgroupRemoval {
+interface CgroupRemoval {
   /** Below each hierarchy's root: `kubepods/burstable/pod<uid>`, or a systemd slice by its name. */
   readonly path: string;
   readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import type { Pod } from '../pod/schema/pod.ts';
 import { isMissing } from './fileErrors.ts';
 import type { Layout } from './layout.ts';
 
-export interface HostsFileInput {
+interface HostsFileInput {
   readonly pod: Pod;
   readonly layout: Layout;
   /** The pod's addresses, the primary first. */

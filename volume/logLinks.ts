@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isMissing } from './fileErrors.ts';
 import type { Layout, PodIdentity } from './layout.ts';
 
-export interface LogLink {
+interface LogLink {
   readonly pod: PodIdentity;
   readonly container: string;
   /** The container's id at the runtime. */

@@ -4,7 +4,7 @@ import { NodeFailure } from '../pod/failure.ts';
 import { messageOf } from './fileErrors.ts';
 import { mountAt } from './mountinfo.ts';
 
-export interface MountRequest {
+interface MountRequest {
   readonly source: string;
   /** An absolute path of an existing directory. */
   readonly target: string;

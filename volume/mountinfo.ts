@@ -2,7 +2,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { isMissing } from './fileErrors.ts';
 
-export interface MountPoint {
+interface MountPoint {
   /** An absolute path without symbolic links. */
   readonly path: string;
   /** The file system's type: `tmpfs`, `cgroup2`, … */
@@ -46,7 +46,7 @@ function parseLine(line: string): MountPoint | undefined {
   return path === undefined || type === undefined ? undefined : { path: unescapeOctal(path), type };
 }
 
-/** The kernel writes what would break a line (space, tab, newline, backslash, #) as a backslash and three octal digits. */
+/** What would break a line (space, tab, newline, backslash, #) is written as a backslash and three octal digits. */
 function unescapeOctal(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

@@ -6,7 +6,7 @@ import { isSafeSegment, type Layout } from './layout.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { removePodDirectory } from './podDirectory.ts';
 
-export interface Orphan {
+interface Orphan {
   readonly uid: string;
   readonly layout: Layout;
   readonly plugins: readonly VolumePlugin[];

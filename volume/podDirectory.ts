@@ -6,7 +6,7 @@ import type { Pod } from '../pod/schema/pod.ts';
 import type { Layout, PodIdentity } from './layout.ts';
 import { removeTree } from './removeTree.ts';
 
-export interface PodFolders {
+interface PodFolders {
   readonly pod: Pod;
   readonly layout: Layout;
   readonly signal: AbortSignal;
