@@ -1,4 +1,5 @@
-import { type Explanation, formatExplanation } from '../pod/explain.ts';
+import type { Explanation } from '../pod/explain.ts';
+import { formatExplanation } from '../pod/formatExplanation.ts';
 import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 
@@ -33,7 +34,9 @@ function explanationOf(agent: AgentPort, name: string): Explanation | undefined 
 function explanation(agent: AgentPort, name: string, asText: boolean): Answer {
   const found = explanationOf(agent, name);
   if (!found) return notFound(name);
-  return { code: 200, body: asText ? formatExplanation(found) : found };
+  if (!asText) return { code: 200, body: found };
+  const label = agent.node().simulated ? 'SIMULATED runtime: no real containers run\n' : '';
+  return { code: 200, body: `${label}${formatExplanation(found)}` };
 }
 
 /** Answers one request for `path`; a text is asked for by `Accept: text/plain`. */

@@ -1,7 +1,7 @@
 /** The kinds of fields that a KubeletConfiguration has. Each says in its error what it expects. */
 import * as z from 'zod/mini';
+import { nearest } from '../../pod/nearest.ts';
 import { parseDuration } from './duration.ts';
-import { nearestName } from './nearest.ts';
 
 /** A value that `is` accepts; the error reads "expected …". */
 function kind<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {
@@ -78,6 +78,6 @@ export function section<T extends z.core.$ZodLooseShape>(fields: T) {
 
 /** "; did you mean …?", or nothing when no known name is near. */
 export function suggestion(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  return nearest === undefined ? '' : `; did you mean ${nearest}?`;
+  const meant = nearest(name, known);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
 }

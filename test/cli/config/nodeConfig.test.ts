@@ -1,0 +1,142 @@
+import { describe, expect, test } from '@jest/globals';
+import { readFlags } from '../../../cli/config/flags.ts';
+import { compileConfig } from '../../../cli/config/nodeConfig.ts';
+import { parseConfigFile } from '../../../cli/config/readFile.ts';
+
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+const defaults = {
+  hostname: 'Host-A\n',
+  addresses: ['192.0.2.1'],
+  rootDirectory: '/var/lib/kubelet',
+  podLogsDirectory: '/var/log/pods',
+};
+
+const compile = (flags: Record<string, string>, yaml = '') =>
+  compileConfig({ flags: readFlags(flags), file: parseConfigFile('/etc/k.yaml', head + yaml), defaults });
+
+describe('defaults', () => {
+  test("are the kubelet's, but for cgroup v1 and swap, which do not stop the node", () => {
+    expect(compileConfig({ flags: {}, defaults })).toEqual({
+      nodeName: 'host-a',
+      nodeIps: ['192.0.2.1'],
+      rootDirectory: '/var/lib/kubelet',
+      podLogsDirectory: '/var/log/pods',
+      containerLogsDirectory: '/var/log/containers',
+      containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
+      imageServiceEndpoint: 'unix:///run/containerd/containerd.sock',
+      runtimeRequestTimeoutMs: 120_000,
+      cgroupDriver: 'cgroupfs',
+      seccompDefault: false,
+      maxContainerRestartPeriodMs: 300_000,
+      maxParallelImagePulls: 1,
+      syncFrequencyMs: 60_000,
+      fileCheckFrequencyMs: 20_000,
+      maxPods: 110,
+      clusterDns: [],
+      clusterDomain: '',
+      resolvConf: '/etc/resolv.conf',
+      failCgroupV1: false,
+      failSwapOn: false,
+      logging: { format: 'auto', verbosity: 0 },
+    });
+  });
+
+  test('stand in for zeros and empty words of the file, as in the kubelet', () => {
+    const config = compile(
+      {},
+      'maxPods: 0\nsyncFrequency: 0s\nruntimeRequestTimeout: 0s\ncontainerRuntimeEndpoint: ""\nstaticPodPath: ""',
+    );
+    expect(config).toEqual(compile({}));
+  });
+
+  test('an empty resolvConf is meant', () => {
+    expect(compile({}, 'resolvConf: ""').resolvConf).toBe('');
+  });
+});
+
+describe('a flag wins over the file', () => {
+  test.each([
+    ['--pod-manifest-path', '/flag', 'staticPodPath: /file', 'staticPodPath', '/flag', '/file'],
+    [
+      '--container-runtime-endpoint',
+      '/flag.sock',
+      'containerRuntimeEndpoint: unix:///file.sock',
+      'containerRuntimeEndpoint',
+      'unix:///flag.sock',
+      'unix:///file.sock',
+    ],
+    [
+      '--image-service-endpoint',
+      'unix:///flag.sock',
+      'imageServiceEndpoint: /file.sock',
+      'imageServiceEndpoint',
+      'unix:///flag.sock',
+      'unix:///file.sock',
+    ],
+    ['--pod-log-dir', '/flag/pods', 'podLogsDir: /file/pods', 'podLogsDirectory', '/flag/pods', '/file/pods'],
+    ['--max-pods', '0', 'maxPods: 9', 'maxPods', 0, 9],
+  ] as const)('%s', (flag, value, yaml, field, fromFlag, fromFile) => {
+    expect(compile({ [flag]: value }, yaml)[field]).toEqual(fromFlag);
+    expect(compile({}, yaml)[field]).toEqual(fromFile);
+  });
+
+  test('-v, also written with an equals sign', () => {
+    expect(compile({ '--v': '=4' }, 'logging: {verbosity: 2, format: json}').logging).toEqual({
+      format: 'json',
+      verbosity: 4,
+    });
+  });
+});
+
+describe('what follows from a field', () => {
+  test('the symlinks to logs lie beside them', () => {
+    expect(compile({ '--pod-log-dir': '/data/log/pods' }).containerLogsDirectory).toBe('/data/log/containers');
+  });
+
+  test('the image service is the runtime unless it is named', () => {
+    expect(compile({ '--container-runtime-endpoint': '/a.sock' }).imageServiceEndpoint).toBe('unix:///a.sock');
+  });
+
+  test.each([
+    ['', 1],
+    ['serializeImagePulls: true', 1],
+    ['serializeImagePulls: false', Number.POSITIVE_INFINITY],
+    ['serializeImagePulls: false\nmaxParallelImagePulls: 4', 4],
+  ])('parallel pulls: %j', (yaml, pulls) => {
+    expect(compile({}, yaml).maxParallelImagePulls).toBe(pulls);
+  });
+
+  test('nothing can be changed afterwards', () => {
+    const config = compile({});
+    expect(Object.isFrozen(config) && Object.isFrozen(config.logging) && Object.isFrozen(config.nodeIps)).toBe(true);
+  });
+});
+
+describe('flags are checked too', () => {
+  test.each([
+    ['--max-pods', 'many', '--max-pods: expected a whole number of at least 0, got "many"'],
+    ['--max-pods', '-1', '--max-pods: expected a whole number of at least 0, got "-1"'],
+    ['--hostname-override', 'a_b', '--hostname-override: expected a DNS name such as "node-1", got "a_b"'],
+    [
+      '--node-ip',
+      '10.0.0',
+      '--node-ip: expected an IP address, or one of each family separated by a comma, got "10.0.0"',
+    ],
+    [
+      '--node-ip',
+      '10.0.0.1,10.0.0.2',
+      '--node-ip: expected an IP address, or one of each family separated by a comma, got "10.0.0.1,10.0.0.2"',
+    ],
+    [
+      '--container-runtime-endpoint',
+      'run.sock',
+      '--container-runtime-endpoint: expected a socket such as "unix:///run/containerd/containerd.sock", got "run.sock"',
+    ],
+  ])('%s %s', (flag, value, message) => {
+    expect(() => readFlags({ [flag]: value })).toThrow(message);
+  });
+
+  test('both families of addresses', () => {
+    expect(compile({ '--node-ip': '10.0.0.1,fd00::1' }).nodeIps).toEqual(['10.0.0.1', 'fd00::1']);
+  });
+});

@@ -1,0 +1,69 @@
+import { explainPod } from '../../pod/explain.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { podStatus } from '../../pod/status.ts';
+import type { PodView } from '../../pod/view.ts';
+import type { AgentPort, NodeSummary, PodChange } from '../../server/agent.ts';
+
+/** A node agent whose pods are what a test says they are. */
+export interface FakeAgent extends AgentPort {
+  /** Brings a pod, or changes it, and tells all subscribers. */
+  show(view: PodView): void;
+  remove(view: PodView): void;
+  /** Changes what the node says of itself. */
+  become(node: Partial<NodeSummary>): void;
+  readonly subscribers: () => number;
+}
+
+const runtime = { name: 'containerd', version: 'v1.6.20', state: 'ready', since: 0 };
+
+/** An agent with the views' pods; a pod's status is computed as the node would, at the time `now`. */
+export function fakeAgent(options: {
+  now: number;
+  views?: readonly PodView[];
+  node?: Partial<NodeSummary>;
+}): FakeAgent {
+  const views = new Map((options.views ?? []).map((view) => [view.pod.metadata.uid, view]));
+  const listeners = new Set<(change: PodChange) => void>();
+  let node: NodeSummary = {
+    name: 'host',
+    state: 'running',
+    runtime: { ...runtime, since: options.now - 60_000 },
+    simulated: false,
+    foreign: [],
+    problems: [],
+    gates: [],
+    ...options.node,
+  };
+  const podOf = (view: PodView): Pod => ({
+    ...view.pod,
+    status: podStatus(view, { now: options.now, hostIps: ['192.0.2.1'], runtimeName: 'containerd' }),
+  });
+  const tell = (view: PodView, removed: boolean) => {
+    for (const listener of listeners) listener({ uid: view.pod.metadata.uid, pod: podOf(view), view, removed });
+  };
+  return {
+    pods: () => [...views.values()].map(podOf),
+    views: () => [...views.values()],
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    explain: (name) => {
+      const view = [...views.values()].find(({ pod }) => pod.metadata.name === name);
+      return view && explainPod(view, options.now);
+    },
+    node: () => node,
+    show: (view) => {
+      views.set(view.pod.metadata.uid, view);
+      tell(view, false);
+    },
+    remove: (view) => {
+      views.delete(view.pod.metadata.uid);
+      tell(view, true);
+    },
+    become: (change) => {
+      node = { ...node, ...change };
+    },
+    subscribers: () => listeners.size,
+  };
+}
