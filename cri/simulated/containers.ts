@@ -86,7 +86,7 @@ export class Containers {
     { containerId, timeout }: wire.StopContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.StopContainerResponse> {
-    const record = this.#records.containers.get(containerId);
+    const record = this.#world.absentStopsFail ? this.#find(containerId) : this.#records.containers.get(containerId);
     if (record) await this.#end(record, Number(timeout) * 1000, signal);
     await this.#world.work('stopContainer', signal);
     return {};

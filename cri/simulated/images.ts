@@ -49,18 +49,9 @@ export class Images {
     for (const [name, image] of Object.entries(registry)) this.publish(name, image);
   }
 
-  /** Puts an image onto the node, as an import does. */
-  add(name: string, sizeBytes = 2 * MIB): Image {
-    const fullName = fullImageName(name);
-    const image = Image.create({
-      id: digestOf(`config of ${fullName}`),
-      repoTags: fullName.includes('@') ? [] : [fullName],
-      repoDigests: [`${repositoryOf(fullName)}@${digestOf(fullName)}`],
-      size: BigInt(sizeBytes),
-      spec: { image: fullName },
-    });
-    this.#present.set(fullName, image);
-    return image;
+  /** Puts an image onto the node, as an import does: without the digest that a registry's has. */
+  add(name: string, sizeBytes?: number): void {
+    this.#add(fullImageName(name), [], sizeBytes);
   }
 
   /** Makes an image pullable, or changes how its pulls go. */
@@ -99,7 +90,8 @@ export class Images {
     }
     await pause(this.#world.clock, found.pullMs ?? 500, signal);
     if (found.error) throw pullError(found.error.code ?? 'UNKNOWN', name, found.error.message);
-    return { imageRef: this.add(name, found.sizeBytes).id };
+    const digest = `${repositoryOf(name)}@${digestOf(name)}`;
+    return { imageRef: this.#add(name, [digest], found.sizeBytes).id };
   }
 
   async remove({ image }: RemoveImageRequest, signal: AbortSignal): Promise<RemoveImageResponse> {
@@ -107,6 +99,18 @@ export class Images {
     const { id } = this.find(image?.image ?? '') ?? {};
     for (const [name, present] of this.#present) if (present.id === id) this.#present.delete(name);
     return {};
+  }
+
+  #add(fullName: string, repoDigests: string[], sizeBytes = 2 * MIB): Image {
+    const image = Image.create({
+      id: digestOf(`config of ${fullName}`),
+      repoTags: fullName.includes('@') ? [] : [fullName],
+      repoDigests,
+      size: BigInt(sizeBytes),
+      spec: { image: fullName },
+    });
+    this.#present.set(fullName, image);
+    return image;
   }
 }
 

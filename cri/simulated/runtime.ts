@@ -1,4 +1,3 @@
-import type { VersionResponse } from '../generated/runtime.ts';
 import { AddressPool } from './addresses.ts';
 import type { BehaviourSource } from './behaviour.ts';
 import { CallError } from './callError.ts';
@@ -10,28 +9,15 @@ import { type ExecScript, execSync } from './exec.ts';
 import { Faults } from './faults.ts';
 import { idsFrom, seededRandom } from './ids.ts';
 import { fullImageName } from './imageName.ts';
-import { Images, type ImagesOption } from './images.ts';
-import { type LatencyOption, latenciesOf } from './latency.ts';
+import { Images } from './images.ts';
+import { latenciesOf } from './latency.ts';
+import { operationsOf } from './operations.ts';
+import type { SimulatedRuntimeOptions } from './options.ts';
 import { exitWith } from './process.ts';
 import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
 import { Sandboxes } from './sandboxes.ts';
-import { runtimeConfig, runtimeStatus } from './selfReport.ts';
 import { struck } from './struck.ts';
 import type { World } from './world.ts';
-
-export interface SimulatedRuntimeOptions {
-  readonly clock: Clock;
-  /** As a real containerd's when absent. */
-  readonly latency?: LatencyOption;
-  readonly images?: ImagesOption;
-  /** By image name. */
-  readonly behaviours?: Readonly<Record<string, BehaviourSource>>;
-  readonly exec?: ExecScript;
-  /** Numbers in [0, 1) that ids are made of; the same ones every time when absent. */
-  readonly random?: () => number;
-  /** How many pods can have an address at a time; 65,000 when absent. */
-  readonly addresses?: number;
-}
 
 /** A call that arrived, answered or not. */
 export interface LoggedCall {
@@ -40,13 +26,6 @@ export interface LoggedCall {
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
-
-const VERSION: VersionResponse = {
-  version: '0.1.0',
-  runtimeName: 'simulated',
-  runtimeVersion: '1.0.0',
-  runtimeApiVersion: 'v1',
-};
 
 /** A CRI v1 runtime without containers: its states, names, addresses and errors are those of a real one. */
 export class SimulatedRuntime {
@@ -68,22 +47,16 @@ export class SimulatedRuntime {
   #life: AbortController | undefined = new AbortController();
 
   constructor(options: SimulatedRuntimeOptions) {
-    const {
-      clock,
-      latency,
-      images = {},
-      behaviours = {},
-      exec,
-      random = seededRandom(1),
-      addresses = 65_000,
-    } = options;
-    const latencies = latenciesOf(latency);
+    const { clock, images = {}, behaviours = {}, random = seededRandom(1), addresses = 65_000 } = options;
+    const latencies = latenciesOf(options.latency);
     this.clock = clock;
-    this.exec = exec;
+    this.exec = options.exec;
     this.#world = {
       clock,
       events: this.events,
       newId: idsFrom(random),
+      absentStopsFail: options.absentStopsFail ?? false,
+      latencies,
       work: (call, signal) => pause(clock, latencies[call], signal),
     };
     for (const [image, source] of Object.entries(behaviours)) this.behave(image, source);
@@ -91,7 +64,9 @@ export class SimulatedRuntime {
     const rules = { behaviours: this.#behaviours, hintLeadMs: () => this.hintLeadMs };
     const containers = new Containers(this.#world, this.#records, this.images, rules);
     this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, new AddressPool(addresses));
-    this.#operations = this.#operationsOf(containers);
+    const parts = { sandboxes: this.#sandboxes, containers, images: this.images };
+    const exec: Operations['execSync'] = (...call) => execSync(this.#world, this.#records, this.exec, ...call);
+    this.#operations = operationsOf(this.#world, parts, exec);
   }
 
   /** Does a call on wire messages. Rejects with a `CallError`, as a gRPC client sees it. */
@@ -180,36 +155,6 @@ export class SimulatedRuntime {
       if (life.state === 'running') life.process.end({ exitCode: 255, reason: 'Unknown' });
     }
     for (const sandbox of this.#records.sandboxes.values()) this.#sandboxes.kill(sandbox);
-  }
-
-  #operationsOf(containers: Containers): Operations {
-    const { images } = this;
-    const sandboxes = this.#sandboxes;
-    const fixed =
-      <Answer>(call: CallName, answer: Answer) =>
-      (_: unknown, signal: AbortSignal) =>
-        this.#world.work(call, signal).then(() => answer);
-    return {
-      version: fixed('version', VERSION),
-      status: fixed('status', runtimeStatus()),
-      runtimeConfig: fixed('runtimeConfig', runtimeConfig()),
-      runPodSandbox: (request, signal) => sandboxes.run(request, signal),
-      stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),
-      removePodSandbox: (request, signal) => sandboxes.remove(request, signal),
-      podSandboxStatus: (request, signal) => sandboxes.status(request, signal),
-      listPodSandbox: (request, signal) => sandboxes.list(request, signal),
-      createContainer: (request, signal) => containers.create(request, signal),
-      startContainer: (request, signal) => containers.start(request, signal),
-      stopContainer: (request, signal) => containers.stop(request, signal),
-      removeContainer: (request, signal) => containers.remove(request, signal),
-      listContainers: (request, signal) => containers.list(request, signal),
-      containerStatus: (request, signal) => containers.status(request, signal),
-      execSync: (request, signal) => execSync(this.#world, this.#records, this.exec, request, signal),
-      listImages: (request, signal) => images.list(request, signal),
-      imageStatus: (request, signal) => images.status(request, signal),
-      pullImage: (request, signal) => images.pull(request, signal),
-      removeImage: (request, signal) => images.remove(request, signal),
-    };
   }
 }
 

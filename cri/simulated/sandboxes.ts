@@ -38,7 +38,7 @@ export class Sandboxes {
       await this.#world.work('runPodSandbox', signal);
     } catch (error) {
       if (ip !== undefined) this.#addresses.giveBack(ip);
-      this.#names.release(name);
+      this.#undo(name);
       throw error;
     }
     const createdAt = this.#world.clock.now();
@@ -53,6 +53,7 @@ export class Sandboxes {
     await this.#world.work('stopPodSandbox', signal);
     const record = this.#records.sandboxes.get(podSandboxId);
     if (record) await this.#stop(record, signal);
+    else if (this.#world.absentStopsFail) throw absent(podSandboxId);
     return {};
   }
 
@@ -119,6 +120,14 @@ export class Sandboxes {
     await this.#containers.kill(record, signal);
   }
 
+  /** A sandbox that is given up halfway is taken down again, and its name stays reserved for as long as that takes. */
+  #undo(name: string): void {
+    const { clock, latencies } = this.#world;
+    const release = () => this.#names.release(name);
+    if (latencies.stopPodSandbox > 0) clock.setTimeout(release, latencies.stopPodSandbox);
+    else release();
+  }
+
   #giveBackAddress(record: SandboxRecord): void {
     if (record.ip !== undefined) this.#addresses.giveBack(record.ip);
     delete record.ip;
@@ -127,6 +136,10 @@ export class Sandboxes {
   #emit(id: string, podUid: string, type: ContainerEventType): void {
     this.#world.events.emit({ type, id, sandboxId: id, podUid, at: this.#world.clock.now() });
   }
+}
+
+function absent(id: string): CallError {
+  return new CallError('NOT_FOUND', `an error occurred when try to find sandbox "${id}": not found`);
 }
 
 function onHostNetwork({ linux }: wire.PodSandboxConfig): boolean {

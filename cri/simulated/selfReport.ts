@@ -1,4 +1,16 @@
-import { CgroupDriver, type RuntimeConfigResponse, StatusResponse } from '../generated/runtime.ts';
+import {
+  CgroupDriver,
+  type RuntimeConfigResponse,
+  StatusResponse,
+  type VersionResponse,
+} from '../generated/runtime.ts';
+
+export const VERSION: VersionResponse = {
+  version: '0.1.0',
+  runtimeName: 'simulated',
+  runtimeVersion: '1.0.0',
+  runtimeApiVersion: 'v1',
+};
 
 /** What the runtime says of its own health: all is well. */
 export function runtimeStatus(): StatusResponse {

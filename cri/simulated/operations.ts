@@ -1,0 +1,38 @@
+import type { CallName, Operations } from './callNames.ts';
+import type { Containers } from './containers.ts';
+import type { Images } from './images.ts';
+import type { Sandboxes } from './sandboxes.ts';
+import { runtimeConfig, runtimeStatus, VERSION } from './selfReport.ts';
+import type { World } from './world.ts';
+
+/** Which part of the runtime does which call. */
+export function operationsOf(
+  world: World,
+  { sandboxes, containers, images }: { sandboxes: Sandboxes; containers: Containers; images: Images },
+  execSync: Operations['execSync'],
+): Operations {
+  const fixed = <Answer>(call: CallName, answer: Answer) => {
+    return (_: unknown, signal: AbortSignal) => world.work(call, signal).then(() => answer);
+  };
+  return {
+    version: fixed('version', VERSION),
+    status: fixed('status', runtimeStatus()),
+    runtimeConfig: fixed('runtimeConfig', runtimeConfig()),
+    runPodSandbox: (request, signal) => sandboxes.run(request, signal),
+    stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),
+    removePodSandbox: (request, signal) => sandboxes.remove(request, signal),
+    podSandboxStatus: (request, signal) => sandboxes.status(request, signal),
+    listPodSandbox: (request, signal) => sandboxes.list(request, signal),
+    createContainer: (request, signal) => containers.create(request, signal),
+    startContainer: (request, signal) => containers.start(request, signal),
+    stopContainer: (request, signal) => containers.stop(request, signal),
+    removeContainer: (request, signal) => containers.remove(request, signal),
+    listContainers: (request, signal) => containers.list(request, signal),
+    containerStatus: (request, signal) => containers.status(request, signal),
+    execSync,
+    listImages: (request, signal) => images.list(request, signal),
+    imageStatus: (request, signal) => images.status(request, signal),
+    pullImage: (request, signal) => images.pull(request, signal),
+    removeImage: (request, signal) => images.remove(request, signal),
+  };
+}

@@ -1,0 +1,22 @@
+import type { BehaviourSource } from './behaviour.ts';
+import type { Clock } from './clock.ts';
+import type { ExecScript } from './exec.ts';
+import type { ImagesOption } from './images.ts';
+import type { LatencyOption } from './latency.ts';
+
+/** What a simulated runtime is made of. */
+export interface SimulatedRuntimeOptions {
+  readonly clock: Clock;
+  /** As a real containerd's when absent. */
+  readonly latency?: LatencyOption;
+  readonly images?: ImagesOption;
+  /** By image name. */
+  readonly behaviours?: Readonly<Record<string, BehaviourSource>>;
+  readonly exec?: ExecScript;
+  /** Numbers in [0, 1) that ids are made of; the same ones every time when absent. */
+  readonly random?: () => number;
+  /** Whether stopping what does not exist fails with NOT_FOUND, as containerd up to 1.6 does; later ones succeed. */
+  readonly absentStopsFail?: boolean;
+  /** How many pods can have an address at a time; 65,000 when absent. */
+  readonly addresses?: number;
+}

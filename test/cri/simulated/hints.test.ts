@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+import { follow, runOne, simulate } from './support.ts';
+
+test('exits are hinted at with the pod they concern; our own calls are not', async () => {
+  const simulation = simulate();
+  const { hints, opened } = follow(simulation.cri);
+  await opened;
+  const { container } = await runOne(simulation, ['sleep', '1']);
+  expect(hints).toEqual([]);
+  await simulation.clock.advance(1000);
+  expect(hints).toEqual([{ containerId: container, podUid: 'u1' }]);
+});
+
+test('a hint can come before the status shows the exit', async () => {
+  const simulation = simulate();
+  simulation.runtime.hintLeadMs = 15;
+  const { hints } = follow(simulation.cri);
+  const { container } = await runOne(simulation, ['sleep', '1']);
+  await simulation.clock.advance(1000);
+  expect(hints).toHaveLength(1);
+  expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_RUNNING/);
+  await simulation.clock.advance(15);
+  expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 0/);
+});
+
+test('hints can be kept back, lost and doubled', async () => {
+  const simulation = simulate();
+  const { runtime, clock, play } = simulation;
+  const { hints } = follow(simulation.cri);
+  const { sandbox } = await runOne(simulation);
+  const exitOf = async (name: string) => {
+    await play.runToEnd(sandbox, 'web', name, ['true'], 0);
+    await clock.advance(0);
+    return hints.splice(0).length;
+  };
+  runtime.events.deliver('paused');
+  expect(await exitOf('kept')).toBe(0);
+  runtime.events.deliver('normal');
+  expect(hints.splice(0)).toHaveLength(1);
+  runtime.events.deliver('dropped');
+  expect(await exitOf('lost')).toBe(0);
+  runtime.events.deliver('doubled');
+  expect(await exitOf('twice')).toBe(2);
+});
+
+test('the stream ends quietly by its signal, and breaks when the runtime goes', async () => {
+  const { cri, runtime } = simulate();
+  const caller = new AbortController();
+  const quiet = follow(cri, caller.signal);
+  const broken = follow(cri);
+  const failed = expect(broken.ended).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
+  caller.abort();
+  await expect(quiet.ended).resolves.toBeUndefined();
+  runtime.down();
+  await failed;
+  await expect(follow(cri).opened).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
+});

@@ -1,0 +1,44 @@
+import type { Cri, RuntimeHint } from '../../../cri/calls.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import type { SimulatedRuntimeOptions } from '../../../cri/simulated/options.ts';
+import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
+import { SimulatedClock } from '../../fakes/clock.ts';
+import { Actions } from '../scenarioActions.ts';
+
+export const IMAGE = 'statelet.local/busybox:1';
+
+export const noAbort = new AbortController().signal;
+
+/** A simulated runtime on its own clock, with the image, and the ways to call it. */
+export interface Simulation {
+  readonly clock: SimulatedClock;
+  readonly runtime: SimulatedRuntime;
+  readonly cri: Cri;
+  readonly play: Actions;
+}
+
+/** Calls take no time unless the options say so. */
+export function simulate(options: Partial<SimulatedRuntimeOptions> = {}): Simulation {
+  const clock = new SimulatedClock();
+  const runtime = createSimulatedRuntime({ clock, latency: 0, images: { present: [IMAGE] }, ...options });
+  const cri = inProcessCri(runtime);
+  const wait = (ms: number) => clock.advance(ms);
+  return { clock, runtime, cri, play: new Actions({ cri, image: IMAGE, uid: 'u1', signal: noAbort, wait }) };
+}
+
+/** A running container in its own sandbox; without a command it runs until it is stopped. */
+export async function runOne({ play }: Simulation, command: readonly string[] = []) {
+  const sandbox = await play.sandbox('web');
+  const container = await play.container(sandbox, 'web', 'main', command);
+  await play.start(container);
+  return { sandbox, container };
+}
+
+/** Follows the hints; `ended` is what the stream's promise comes to. */
+export function follow(cri: Cri, signal: AbortSignal = noAbort) {
+  const hints: RuntimeHint[] = [];
+  const opened = Promise.withResolvers<void>();
+  const ended = cri.hints((hint) => hints.push(hint), { signal, onOpen: opened.resolve });
+  ended.catch(opened.reject);
+  return { hints, opened: opened.promise, ended };
+}
