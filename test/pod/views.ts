@@ -1,0 +1,115 @@
+/** Views of pods as the machines would export them, for the tests of statuses, tables and explanations. */
+import type { Container } from '../../pod/schema/container.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import type { ContainerRole, ContainerView, PodView, TerminatedRun, VolumeView } from '../../pod/view.ts';
+
+/** 12:02:56 UTC on a day. */
+export const NOW = Date.parse('2026-05-04T12:02:56Z');
+export const UID = 'u-1';
+
+type State = Pick<ContainerView, 'now'> & Partial<ContainerView>;
+
+export function run(exitCode: number, more: Partial<TerminatedRun> = {}): TerminatedRun {
+  const reason = exitCode === 0 ? 'Completed' : 'Error';
+  return { containerId: 'run', exitCode, reason, startedAt: NOW - 60_000, finishedAt: NOW - 30_000, ...more };
+}
+
+export const running = (more: Partial<ContainerView> = {}): State => ({
+  now: { kind: 'running', startedAt: NOW - 60_000 },
+  started: true,
+  ready: true,
+  containerId: 'c1',
+  ...more,
+});
+
+export const waiting = (reason = 'ContainerCreating', more: Partial<ContainerView> = {}): State => ({
+  now: { kind: 'waiting', reason },
+  ...more,
+});
+
+export const exited = (exitCode: number, more: Partial<ContainerView> = {}): State => ({
+  now: { kind: 'terminated', run: run(exitCode) },
+  containerId: 'run',
+  ...more,
+});
+
+/** Waits to run again after a run that ended so. */
+export const backOff = (exitCode: number, more: Partial<ContainerView> = {}): State =>
+  waiting('CrashLoopBackOff', { last: run(exitCode), restartCount: 1, willRestart: true, ...more });
+
+export function containerView(name: string, role: ContainerRole, state: State): ContainerView {
+  return {
+    path: `pod/${UID}/container/${name}`,
+    state: state.now.kind,
+    since: NOW - 60_000,
+    name,
+    role,
+    restartCount: 0,
+    willRestart: false,
+    ready: false,
+    started: false,
+    ...state,
+  };
+}
+
+export function volumeView(name: string, more: Partial<VolumeView> = {}): VolumeView {
+  return { path: `pod/${UID}/volume/${name}`, state: 'mounted', since: NOW - 129_000, name, mounted: true, ...more };
+}
+
+interface Parts {
+  readonly init?: Readonly<Record<string, State | null>>;
+  readonly sidecars?: Readonly<Record<string, State | null>>;
+  /** The regular containers; `null` for one that no actor has seen yet. */
+  readonly main?: Readonly<Record<string, State | null>>;
+  readonly ephemeral?: Readonly<Record<string, State | null>>;
+  readonly spec?: Partial<Pod['spec']>;
+  readonly meta?: Partial<Pod['metadata']>;
+  readonly view?: Partial<PodView>;
+}
+
+const containerSpec = (name: string): Container => ({ name, image: `${name}:1` });
+
+/** A pod of these containers: init containers come before sidecars in its spec. */
+export function podView({ init = {}, sidecars = {}, main = {}, ephemeral = {}, spec, meta, view }: Parts): PodView {
+  const sidecarSpec = (name: string): Container => ({ ...containerSpec(name), restartPolicy: 'Always' });
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'default', uid: UID, ...meta },
+    spec: {
+      initContainers: [...Object.keys(init).map(containerSpec), ...Object.keys(sidecars).map(sidecarSpec)],
+      containers: Object.keys(main).map(containerSpec),
+      ephemeralContainers: Object.keys(ephemeral).map(containerSpec),
+      ...spec,
+    },
+  };
+  const seen = (role: ContainerRole, states: Readonly<Record<string, State | null>>) =>
+    Object.entries(states).flatMap(([name, state]) => (state ? [containerView(name, role, state)] : []));
+  return {
+    path: `pod/${UID}`,
+    state: 'running',
+    since: NOW - 130_000,
+    pod,
+    containers: [
+      ...seen('init', init),
+      ...seen('sidecar', sidecars),
+      ...seen('regular', main),
+      ...seen('ephemeral', ephemeral),
+    ],
+    volumes: [],
+    initialized: Object.keys(init).length + Object.keys(sidecars).length === 0,
+    ended: false,
+    ...view,
+  };
+}
+
+/** A sandbox that is ready, with these addresses. */
+export function sandbox(...ips: string[]): NonNullable<PodView['sandbox']> {
+  const id = { id: 's1', podUid: UID, namespace: 'default', podName: 'web' };
+  return { ...id, attempt: 0, state: 'ready', createdAt: NOW - 120_000, ips };
+}
+
+/** The command that ends a pod. */
+export const ending = (more: Partial<NonNullable<PodView['termination']>> = {}): Pick<PodView, 'termination'> => ({
+  termination: { reason: 'ManifestRemoved', graceSeconds: 30, at: NOW - 10_000, ...more },
+});
