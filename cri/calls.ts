@@ -41,6 +41,9 @@ export interface Cri {
    * Hints as they happen, until the signal aborts or the stream breaks (then it rejects); never more than hints.
    * `onOpen` is called once the runtime has accepted the subscription: from then on nothing is missed.
    */
-  readonly hints: (onHint: (hint: RuntimeHint) => void, options: { signal: AbortSignal; onOpen: () => void }) => Promise<void>;
+  readonly hints: (
+    onHint: (hint: RuntimeHint) => void,
+    options: { signal: AbortSignal; onOpen: () => void },
+  ) => Promise<void>;
   readonly close: () => void;
 }
