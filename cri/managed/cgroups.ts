@@ -26,17 +26,20 @@ async function parentCgroup(bundle: string): Promise<string | undefined> {
   }
 }
 
-/** Removes these cgroups with all below them, in every hierarchy; one that still has processes is tried again a while. */
-export async function removeCgroups(paths: readonly string[], pause: Pause): Promise<void> {
-  const attempts = 50;
+/**
+ * Removes a containerd's own cgroup with all below it and its pods' cgroups, in every hierarchy. Processes that were
+ * killed may still be leaving: a busy cgroup is tried again for a while.
+ */
+export async function removeCgroups(own: string, pods: readonly string[], pause: Pause): Promise<void> {
   for (const hierarchy of await hierarchies()) {
-    for (const path of paths) {
-      for (let attempt = 0; attempt < attempts; attempt++) {
-        if (await removeTree(join(hierarchy, path))) break;
-        await pause(20);
-      }
-    }
+    // A pod's cgroup may lie in another's tree: nothing but itself is removed there.
+    for (const path of pods) await persist(() => removeOne(join(hierarchy, path)), pause);
+    await persist(() => removeTree(join(hierarchy, own)), pause);
   }
+}
+
+async function persist(remove: () => Promise<boolean>, pause: Pause): Promise<void> {
+  for (let attempt = 0; attempt < 50 && !(await remove()); attempt++) await pause(20);
 }
 
 /** One root on cgroup v2, one a controller on v1 (and the hybrid layout's `unified`). */
@@ -48,9 +51,12 @@ async function hierarchies(): Promise<string[]> {
 
 /** True when it is gone. A cgroup's files go with it, its children must go before. */
 async function removeTree(directory: string): Promise<boolean> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
-  if (entries === undefined) return true;
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   for (const entry of entries) if (entry.isDirectory()) await removeTree(join(directory, entry.name));
+  return removeOne(directory);
+}
+
+function removeOne(directory: string): Promise<boolean> {
   return rmdir(directory).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code === 'ENOENT',

@@ -1,6 +1,6 @@
 import type { Layout } from './layout.ts';
 
-export interface ConfigInput {
+interface ConfigInput {
   readonly layout: Layout;
   readonly sandboxImage: string;
   readonly snapshotter: 'overlayfs' | 'native';

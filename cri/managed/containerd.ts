@@ -10,7 +10,7 @@ import { prepareNetwork } from './network.ts';
 import type { Pause } from './process.ts';
 import { tearDown } from './teardown.ts';
 
-export interface ManagedContainerdOptions {
+interface ManagedContainerdOptions {
   /** Where everything of it lies; two directories are two containerds that do not know of each other. */
   readonly directory: string;
   readonly signal: AbortSignal;

@@ -4,7 +4,7 @@ import { type BuiltImage, ociArchive } from './ociArchive.ts';
 import type { Pause } from './process.ts';
 import { run } from './program.ts';
 
-export interface ImportInput {
+interface ImportInput {
   readonly layout: Layout;
   readonly images: readonly BuiltImage[];
   readonly cri: Cri;

@@ -8,7 +8,7 @@ import type { Layout } from './layout.ts';
 import { endProcess, findContainerd, isContainerd, type Pause, spawnContainerd } from './process.ts';
 import { becomeReady } from './ready.ts';
 
-export interface LaunchInput {
+interface LaunchInput {
   readonly layout: Layout;
   readonly cri: Cri;
   readonly snapshotter: 'overlayfs' | 'native';

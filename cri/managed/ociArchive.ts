@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type TarEntry, tar } from './tar.ts';
 
 /** An image of one layer, as it is named and as its containers start. */
-export interface ImageRecipe {
+interface ImageRecipe {
   readonly name: string;
   readonly files: readonly TarEntry[];
   readonly config: {

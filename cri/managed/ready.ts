@@ -3,7 +3,7 @@ import type { Cri } from '../calls.ts';
 import type { Layout } from './layout.ts';
 import type { Pause } from './process.ts';
 
-export interface ReadyInput {
+interface ReadyInput {
   readonly layout: Layout;
   readonly cri: Cri;
   /** Whether the process is still there to wait for. */

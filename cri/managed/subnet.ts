@@ -5,7 +5,7 @@ import { NodeFailure } from '../../pod/failure.ts';
 import { type Layout, sharedDirectory } from './layout.ts';
 
 /** A block of IPv4 addresses: all whose bits under the mask are those of the base. */
-export interface Block {
+interface Block {
   readonly base: number;
   readonly mask: number;
 }

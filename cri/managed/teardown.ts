@@ -11,7 +11,7 @@ import { run } from './program.ts';
 
 const namespace = 'k8s.io';
 
-export interface TeardownInput {
+interface TeardownInput {
   readonly layout: Layout;
   /** Gives a connection to the containerd; it is closed here. */
   readonly connect: () => Cri;
@@ -24,7 +24,7 @@ export interface TeardownInput {
  * itself any more (it is killed, or hangs) is done without it. Its images and its log stay in its directory.
  */
 export async function tearDown({ layout, connect, signal, pause }: TeardownInput): Promise<void> {
-  const cgroups = [...(await podCgroups(layout)), layout.cgroupParent];
+  const cgroups = await podCgroups(layout);
   const ids = await readdir(join(layout.runcRoot, namespace)).catch(() => []);
   const pid = await findContainerd(layout);
   if (pid !== undefined) {
@@ -35,7 +35,7 @@ export async function tearDown({ layout, connect, signal, pause }: TeardownInput
   await removeShimSockets(layout, ids);
   await unmountAll(layout, signal);
   await removeNetwork(layout, signal);
-  await removeCgroups(cgroups, pause);
+  await removeCgroups(layout.cgroupParent, cgroups, pause);
   const left = [
     layout.state,
     layout.socket,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,6 +95,15 @@ describe('a private containerd', () => {
     });
   });
 
+  test('its pods run on while it is started again with another configuration', async () => {
+    await withContainerd(async (node) => {
+      const { pod } = await busyNode(node);
+      await appendFile(join(node.directory, 'config.toml'), '# of another version\n');
+      expect(await node.again()).toMatchObject({ attached: false });
+      expect(await stateOf(node, pod.containerId)).toBe(running);
+    });
+  });
+
   test('stopped after it was killed, it leaves nothing behind', async () => {
     const marks = await withContainerd(async (node) => {
       const busy = await busyNode(node);
@@ -112,6 +121,8 @@ describe('a private containerd', () => {
     const pid = Number(String(printed));
     parent.kill('SIGKILL');
     await once(parent, 'exit');
+    // It is found by its command line where its pid was not written down any more.
+    await rm(join(directory, 'containerd.pid'));
     const next = await startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
     try {
       expect(next).toMatchObject({ attached: true, pid });

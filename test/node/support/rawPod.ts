@@ -9,7 +9,7 @@ import {
 import { busyboxImage } from '../../../cri/managed/images.ts';
 import { noAbort } from './containerd.ts';
 
-export interface RawPodInput {
+interface RawPodInput {
   readonly name: string;
   readonly command: readonly string[];
   readonly cgroupParent: string;
@@ -18,7 +18,7 @@ export interface RawPodInput {
 }
 
 /** A pod of one container, made by the bare CRI calls. */
-export interface RawPod {
+interface RawPod {
   readonly sandboxId: string;
   readonly containerId: string;
   readonly ip: string;

@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { mountsBelow } from '../../../cri/managed/mounts.ts';
+import { rulesToRemove } from '../../../cri/managed/network.ts';
+
+const comment = (network: string, id: string) => `-m comment --comment "name: \\"${network}\\" id: \\"${id}\\""`;
+const dnat = (network: string, chain: string) =>
+  `-A CNI-HOSTPORT-DNAT -p tcp -m comment --comment "dnat name: \\"${network}\\" id: \\"c1\\"" -j ${chain}`;
+
+const common = [
+  ':CNI-HOSTPORT-DNAT - [0:0]',
+  ':CNI-HOSTPORT-MASQ - [0:0]',
+  '-A PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT',
+  '-A POSTROUTING -m comment --comment "CNI portfwd requiring masquerade" -j CNI-HOSTPORT-MASQ',
+  '-A CNI-HOSTPORT-MASQ -m mark --mark 0x2000/0x2000 -j MASQUERADE',
+];
+const ours = [
+  ':CNI-aaa - [0:0]',
+  ':CNI-DN-aaa - [0:0]',
+  `-A POSTROUTING -s 10.1.2.3/32 ${comment('statelet-1', 'c1')} -j CNI-aaa`,
+  `-A CNI-aaa -d 10.1.2.0/24 ${comment('statelet-1', 'c1')} -j ACCEPT`,
+  `-A CNI-aaa ! -d 224.0.0.0/4 ${comment('statelet-1', 'c1')} -j MASQUERADE`,
+  dnat('statelet-1', 'CNI-DN-aaa'),
+  '-A CNI-DN-aaa -s 10.1.2.0/24 -p tcp -m tcp --dport 8080 -j CNI-HOSTPORT-SETMARK',
+];
+const saved = (...lines: string[]) => ['*nat', ':POSTROUTING ACCEPT [0:0]', ...lines, 'COMMIT'].join('\n');
+
+test('a network that left no rule has none removed, and the last one gone takes the common chains', () => {
+  expect(rulesToRemove(saved(), 'statelet-1')).toBeUndefined();
+  const removal = rulesToRemove(saved(...common), 'statelet-1');
+  expect(removal).toContain('-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT\n');
+  expect(removal).toContain('-X CNI-HOSTPORT-DNAT\n');
+});
+
+test('its own chains go with the jumps to them, and with them the common chains that nobody uses', () => {
+  const removal = rulesToRemove(saved(...common, ...ours), 'statelet-1')?.split('\n');
+  expect(removal).toEqual([
+    '*nat',
+    `-D POSTROUTING -s 10.1.2.3/32 ${comment('statelet-1', 'c1')} -j CNI-aaa`,
+    dnat('statelet-1', 'CNI-DN-aaa').replace('-A', '-D'),
+    '-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT',
+    '-D POSTROUTING -m comment --comment "CNI portfwd requiring masquerade" -j CNI-HOSTPORT-MASQ',
+    ...['-F', '-X'].flatMap((action) =>
+      ['CNI-aaa', 'CNI-DN-aaa', 'CNI-HOSTPORT-DNAT', 'CNI-HOSTPORT-MASQ'].map((name) => `${action} ${name}`),
+    ),
+    'COMMIT',
+    '',
+  ]);
+});
+
+test("another network's rules stay, and the common chains as long as it has a host port", () => {
+  const others = [
+    ':CNI-bbb - [0:0]',
+    `-A POSTROUTING -s 10.9.9.9/32 ${comment('statelet-2', 'c2')} -j CNI-bbb`,
+    dnat('statelet-2', 'CNI-DN-bbb'),
+  ];
+  const removal = rulesToRemove(saved(...common, ...ours, ...others), 'statelet-1');
+  expect(removal).toContain('-X CNI-aaa\n');
+  expect(removal).not.toContain('bbb');
+  expect(removal).not.toContain('-X CNI-HOSTPORT');
+  expect(removal).not.toContain('-D PREROUTING');
+});
+
+test('mounts below a directory are listed the last first, and those of its neighbour are not', () => {
+  const line = (point: string) => `42 27 0:39 / ${point} rw - tmpfs shm rw`;
+  const table = [line('/run/a'), line('/run/a/one'), line('/run/a/one/t\\040wo'), line('/run/ab/three'), ''].join('\n');
+  expect(mountsBelow('/run/a', table)).toEqual(['/run/a/one/t wo', '/run/a/one']);
+});

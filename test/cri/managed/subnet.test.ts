@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { candidateSubnets, overlaps, parseRoutes, parseSubnet } from '../../../cri/managed/subnet.ts';
+
+const table = [
+  'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT',
+  'eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0',
+  'eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0',
+  'tun0\t0000000A\t00000000\t0001\t0\t0\t0\t000080FF\t0\t0\t0',
+  '',
+].join('\n');
+
+test('the routes of a host are read without the default route', () => {
+  expect(parseRoutes(table)).toEqual([parseSubnet('192.0.2.0/24'), parseSubnet('10.0.0.0/9')]);
+});
+
+test('two blocks overlap when one holds the other', () => {
+  expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.0.0.0/8'))).toBe(true);
+  expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.1.2.7/32'))).toBe(true);
+  expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.1.3.0/24'))).toBe(false);
+});
+
+test('candidates avoid the routes and begin elsewhere for each directory', () => {
+  const candidates = [...candidateSubnets('/var/lib/one', parseRoutes(table))];
+  expect(candidates).toHaveLength(128 * 256);
+  expect(new Set(candidates).size).toBe(candidates.length);
+  for (const subnet of candidates) expect(Number(subnet.split('.')[1])).toBeGreaterThanOrEqual(128);
+  expect(candidateSubnets('/var/lib/two', []).next().value).not.toBe(candidateSubnets('/var/lib/one', []).next().value);
+});
+
+test('a host whose routes take all of 10.0.0.0/8 has no candidate', () => {
+  expect([...candidateSubnets('/var/lib/one', [parseSubnet('10.0.0.0/8')])]).toEqual([]);
+});
