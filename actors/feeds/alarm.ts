@@ -7,7 +7,8 @@ export interface Alarm {
   readonly ring: () => void;
 }
 
-export function createAlarm(clock: Clock): Alarm {
+/** Makes an alarm; when the signal aborts it rings by itself. */
+export function createAlarm(clock: Clock, signal?: AbortSignal): Alarm {
   let rung = false;
   let wake: (() => void) | undefined;
   const sleep = (ms: number) =>
@@ -18,11 +19,13 @@ export function createAlarm(clock: Clock): Alarm {
         resolve();
       };
     });
+  const ring = () => {
+    rung = true;
+    wake?.();
+  };
+  signal?.addEventListener('abort', ring, { once: true });
   return {
-    ring: () => {
-      rung = true;
-      wake?.();
-    },
+    ring,
     wait: async (at) => {
       if (!rung) await sleep(at - clock.now());
       wake = undefined;

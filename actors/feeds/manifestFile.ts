@@ -30,10 +30,10 @@ function parseText(text: string): { value: unknown } | { problem: Problem } {
     const documents = [...parseAllDocuments(text, { version: '1.1', customTags: kubernetesTags })];
     const error = documents.flatMap((each) => each.errors)[0];
     if (error !== undefined) return wrong(firstLine(error.message));
-    const [document, ...more] = documents.filter((each) => each.contents !== null);
-    if (document === undefined) return wrong('the file is empty');
-    if (more.length > 0) return wrong('expected one Pod, got several documents: write each into a file of its own');
-    return { value: document.toJS() };
+    const values = documents.map((each): unknown => each.toJS()).filter((each) => each !== null && each !== undefined);
+    if (values.length === 0) return wrong('the file is empty');
+    if (values.length > 1) return wrong('expected one Pod, got several documents: write each into a file of its own');
+    return { value: values[0] };
   } catch (error) {
     // An alias without its anchor, or too many of them, is found only now.
     return wrong(error instanceof Error ? firstLine(error.message) : String(error));

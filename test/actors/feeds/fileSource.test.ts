@@ -92,7 +92,15 @@ describe('the set', () => {
   });
 
   test('all files there are in the first set, but for dot files and directories', async () => {
-    await writeFile(join(path, 'b.json'), JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'b' }, spec: { containers: [{ name: 'c', image: 'i' }] } }));
+    await writeFile(
+      join(path, 'b.json'),
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'b' },
+        spec: { containers: [{ name: 'c', image: 'i' }] },
+      }),
+    );
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     await writeFile(join(path, '.c.yaml'), manifest('c'));
     await mkdir(join(path, 'd'));

@@ -1,0 +1,162 @@
+/**
+ * The pod lifecycle event generator: brings in what the runtime shows. A relist of two calls finds every change,
+ * however it was missed; hints from the runtime's event stream only make it fast.
+ */
+import type { Cri, RuntimeHint } from '../../cri/calls.ts';
+import { observedContainerStatus, observedPods } from '../../cri/observe.ts';
+import type { NodeFact } from '../../machines/events.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { ObservedContainer, ObservedPod } from '../../pod/observed.ts';
+import type { Clock } from '../clock.ts';
+import { createAlarm } from './alarm.ts';
+
+/** How often the runtime is listed: rarely while its event stream is healthy. */
+const RELIST_MS = 1_000;
+const RELIST_WITH_STREAM_MS = 10_000;
+/** When a hinted container is looked at again if the runtime does not show its end yet. */
+const SECOND_LOOKS_MS = [10, 50, 250, 1_000];
+const STREAM_RETRY_MS = 1_000;
+const LIST_TIMEOUT_MS = 20_000;
+
+export interface PlegOptions {
+  readonly cri: Cri;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly send: (fact: NodeFact) => void;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/** Lists and listens until the signal aborts. */
+export async function observeRuntime(options: PlegOptions): Promise<void> {
+  const pleg = new Pleg(options);
+  await Promise.all([pleg.listLoop(), pleg.hintLoop()]);
+}
+
+class Pleg {
+  readonly #options: PlegOptions;
+  readonly #alarm;
+  /** What was told last, by pod; absent until the first list. */
+  #known: Map<string, ObservedPod> | undefined;
+  #streaming = false;
+  #listAt: number;
+
+  constructor(options: PlegOptions) {
+    this.#options = options;
+    this.#alarm = createAlarm(options.clock, options.signal);
+    this.#listAt = options.clock.now();
+  }
+
+  async listLoop(): Promise<void> {
+    const { clock, signal } = this.#options;
+    while (!signal.aborted) {
+      if (clock.now() < this.#listAt) {
+        await this.#alarm.wait(this.#listAt);
+        continue;
+      }
+      this.#listAt = Number.POSITIVE_INFINITY;
+      await this.#relist();
+      const period = this.#streaming ? RELIST_WITH_STREAM_MS : RELIST_MS;
+      this.#listAt = Math.min(this.#listAt, clock.now() + period);
+    }
+  }
+
+  async hintLoop(): Promise<void> {
+    const { cri, clock, signal, onError } = this.#options;
+    while (!signal.aborted) {
+      try {
+        // What happened before the stream opened is found by the list that follows its opening.
+        const onOpen = () => {
+          this.#streaming = true;
+          this.#relistSoon();
+        };
+        await cri.hints((hint) => void this.#look(hint), { signal, onOpen });
+      } catch (error) {
+        if (!signal.aborted && this.#streaming) onError('hints', error);
+      }
+      this.#streaming = false;
+      this.#relistSoon();
+      await createAlarm(clock, signal).wait(clock.now() + STREAM_RETRY_MS);
+    }
+  }
+
+  #relistSoon(): void {
+    this.#listAt = this.#options.clock.now();
+    this.#alarm.ring();
+  }
+
+  async #relist(): Promise<void> {
+    const { cri, clock, signal, send, onError } = this.#options;
+    try {
+      const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
+      const [sandboxes, containers] = await Promise.all([
+        cri.listPodSandbox({ filter: undefined }, options),
+        cri.listContainers({ filter: undefined }, options),
+      ]);
+      const shown = observedPods(sandboxes.items, containers.containers);
+      const changed = await this.#changes(shown);
+      if (changed.length > 0 || this.#known === undefined) {
+        send({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
+      }
+      this.#known = new Map([...shown].map(([uid, pod]) => [uid, changed.find((each) => each.uid === uid) ?? pod]));
+    } catch (error) {
+      if (!signal.aborted) onError('relist', error);
+    }
+  }
+
+  /** The pods that differ from what was told last, with the ends of containers read in full. */
+  async #changes(shown: Map<string, ObservedPod>): Promise<ObservedPod[]> {
+    const known = this.#known ?? new Map<string, ObservedPod>();
+    const changed = [...shown.values()].filter((pod) => signatureOf(pod) !== signatureOf(known.get(pod.uid)));
+    const gone = [...known.values()].filter(({ uid }) => !shown.has(uid));
+    const full = await Promise.all(changed.map((pod) => this.#withEnds(pod, known.get(pod.uid))));
+    return [...full, ...gone.map((pod) => ({ ...pod, sandboxes: [], containers: [] }))];
+  }
+
+  async #withEnds(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {
+    const containers = await Promise.all(
+      pod.containers.map(async (container) => {
+        if (container.state !== 'exited') return container;
+        const known = before?.containers.find(({ id, exitCode }) => id === container.id && exitCode !== undefined);
+        return known ?? (await this.#inspect(container.id, container.sandboxId)) ?? container;
+      }),
+    );
+    return { ...pod, containers };
+  }
+
+  async #inspect(containerId: string, sandboxId: string): Promise<ObservedContainer | undefined> {
+    const { cri, signal } = this.#options;
+    try {
+      const { status } = await cri.containerStatus(
+        { containerId, verbose: false },
+        { signal, timeoutMs: LIST_TIMEOUT_MS },
+      );
+      return status && observedContainerStatus(status, sandboxId);
+    } catch (error) {
+      if (error instanceof NodeFailure && error.reason === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+
+  /** A hint can come before the runtime shows what it hints at: it is a reason to look, now and shortly again. */
+  async #look({ containerId }: RuntimeHint): Promise<void> {
+    const { clock, signal, send, onError } = this.#options;
+    try {
+      for (const again of [...SECOND_LOOKS_MS, undefined]) {
+        const container = await this.#inspect(containerId, '');
+        if (signal.aborted) return;
+        // Not a container of a pod: a sandbox's own process, which only a list shows.
+        if (container === undefined) return this.#relistSoon();
+        if (container.state === 'exited') return send({ type: 'runtime.containerSeen', container });
+        if (again !== undefined) await createAlarm(clock, signal).wait(clock.now() + again);
+      }
+    } catch (error) {
+      if (!signal.aborted) onError('hints', error);
+    }
+  }
+}
+
+/** What of a pod makes a difference: which sandboxes and containers there are, and their states. */
+function signatureOf(pod: ObservedPod | undefined): string {
+  if (pod === undefined) return '';
+  return [...pod.sandboxes, ...pod.containers].map(({ id, state }) => `${id}:${state}`).join(' ');
+}

@@ -1,0 +1,54 @@
+/** Asks the runtime how it is; tells when the answer changes. */
+import type { Cri } from '../../cri/calls.ts';
+import type { NodeFact, RuntimeHealth } from '../../machines/events.ts';
+import type { Clock } from '../clock.ts';
+import { createAlarm } from './alarm.ts';
+
+const ASK_MS = 5_000;
+/** While it is away it is asked more often, so that its return is noticed at once. */
+const ASK_AWAY_MS = 500;
+const ANSWER_WITHIN_MS = 10_000;
+
+export interface RuntimeHealthOptions {
+  readonly cri: Cri;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly send: (fact: NodeFact) => void;
+}
+
+/** Asks every 5 s, and every 0.5 s while the runtime is not ready, until the signal aborts. */
+export async function watchRuntimeHealth({ cri, clock, signal, send }: RuntimeHealthOptions): Promise<void> {
+  let told: RuntimeHealth | undefined;
+  const alarm = createAlarm(clock, signal);
+  while (!signal.aborted) {
+    const health = await askHealth(cri, signal, told);
+    if (signal.aborted) return;
+    if (told === undefined || health.ready !== told.ready || health.message !== told.message) {
+      send({ type: 'runtime.healthChanged', health });
+      told = health;
+    }
+    await alarm.wait(clock.now() + (health.ready ? ASK_MS : ASK_AWAY_MS));
+  }
+}
+
+async function askHealth(cri: Cri, signal: AbortSignal, told: RuntimeHealth | undefined): Promise<RuntimeHealth> {
+  const options = { signal, timeoutMs: ANSWER_WITHIN_MS };
+  try {
+    const named = told?.name ? told : await askVersion(cri, options);
+    const { status } = await cri.status({ verbose: false }, options);
+    const failing = status?.conditions.find(({ status: holds }) => !holds);
+    const { name, version } = named;
+    return { ready: failing === undefined, name, version, ...(failing ? { message: wordsOf(failing) } : {}) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { ready: false, name: told?.name ?? '', version: told?.version ?? '', message };
+  }
+}
+
+async function askVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs: number }) {
+  const { runtimeName, runtimeVersion } = await cri.version({ version: '' }, options);
+  return { name: runtimeName, version: runtimeVersion };
+}
+
+const wordsOf = ({ type, reason, message }: { type: string; reason: string; message: string }): string =>
+  `${type} is false: ${[reason, message].filter(Boolean).join(': ')}`;

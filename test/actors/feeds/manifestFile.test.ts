@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseManifestFile } from '../../../actors/feeds/manifestFile.ts';
+
+const source = { file: '/pods/a.yaml', nodeName: 'node', seenAt: 0 };
+const read = (text: string) => parseManifestFile(text, source);
+const pod = (spec: string) =>
+  `apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - {name: c, image: i}\n${spec}`;
+
+function problems(text: string) {
+  const result = read(text);
+  return 'problems' in result ? result.problems : [];
+}
+
+describe('the text of a manifest', () => {
+  test('a good one gives the static pod with its defaults', () => {
+    expect(read(pod(''))).toMatchObject({
+      pod: { metadata: { name: 'a-node', namespace: 'default' }, spec: { restartPolicy: 'Always', nodeName: 'node' } },
+      warnings: [],
+    });
+  });
+
+  test('JSON is read as well, with tabs', () => {
+    const text = JSON.stringify(
+      { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'j' }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+      null,
+      '\t',
+    );
+    expect(read(text)).toMatchObject({ pod: { metadata: { name: 'j-node' } } });
+  });
+
+  test('a syntax error is told with its line and column', () => {
+    expect(problems('apiVersion: v1\nkind: [Pod\nmetadata: x')).toEqual([
+      { path: '', message: expect.stringMatching(/^[^\n]+ at line 3, column 1$/) },
+    ]);
+  });
+
+  test.each([
+    ['an empty file', '', 'the file is empty'],
+    ['a file of comments', '# nothing\n---\n', 'the file is empty'],
+    [
+      'several documents',
+      `${pod('')}---\n${pod('')}`,
+      'expected one Pod, got several documents: write each into a file of its own',
+    ],
+    ['a list', '[]', 'expected one Pod'],
+    ['a text', 'hello', 'expected one Pod'],
+    ['an alias without its anchor', 'a: *b', 'Unresolved alias (the anchor must be set before the alias): b'],
+  ])('%s is refused', (_what, text, message) => {
+    expect(problems(text)).toEqual([{ path: '', message }]);
+  });
+
+  test('empty documents around the one do not count', () => {
+    expect(problems(`---\n${pod('')}---\n`)).toEqual([]);
+  });
+
+  test('a key that stands twice is refused', () => {
+    expect(problems(pod('  hostname: a\n  hostname: b\n'))).toEqual([
+      { path: '', message: expect.stringContaining('unique at line') },
+    ]);
+  });
+
+  test('YAML is read as Kubernetes does: octal modes, yes for true, times as text', () => {
+    const text = pod('  hostNetwork: yes\n  volumes: [{name: v, downwardAPI: {defaultMode: 0640}}]\n').replace(
+      'name: a',
+      'name: a\n  labels: {day: 2024-01-02, span: "1:30"}',
+    );
+    expect(read(text)).toMatchObject({
+      pod: {
+        metadata: { labels: { day: '2024-01-02', span: '1:30' } },
+        spec: { hostNetwork: true, volumes: [{ downwardAPI: { defaultMode: 0o640 } }] },
+      },
+    });
+  });
+
+  test('what the schema takes and a node can not run is a problem', () => {
+    expect(problems(pod('  terminationGracePeriodSeconds: -1\n'))).toEqual([
+      { path: 'spec.terminationGracePeriodSeconds', message: 'Invalid value: -1: must be greater than or equal to 0' },
+    ]);
+  });
+});

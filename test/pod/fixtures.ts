@@ -1,0 +1,17 @@
+import type { Container } from '../../pod/schema/container.ts';
+import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
+
+/** A container that says no more than it must. */
+export function aContainer(over: Partial<Container> = {}): Container {
+  return { name: 'main', image: 'busybox:1', ...over };
+}
+
+/** A pod of one container, or with what a test is about. */
+export function aPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata']> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'default', uid: 'uid-1', ...metadata },
+    spec: { containers: [aContainer()], ...spec },
+  };
+}
