@@ -66,7 +66,7 @@ export function watchPods(agent: AgentPort): PodWatch {
   };
   return {
     add(response) {
-      response.writeHead(200, { 'content-type': 'application/json' });
+      response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
       response.flushHeaders();
       for (const pod of agent.pods()) {
         const json = JSON.stringify(pod);

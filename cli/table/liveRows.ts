@@ -22,9 +22,9 @@ export interface LivePod {
 /** What it waits for and for how much longer, or what went wrong last. */
 function note(view: ActorView, now: number): string {
   if (view.waitingFor === undefined) return '';
-  const left = view.until === undefined ? '' : ` (${humanDuration(Math.max(0, view.until - now))} left)`;
+  const left = view.until === undefined ? '' : `${humanDuration(Math.max(0, view.until - now))} left: `;
   const why = view.lastFailure === undefined ? '' : `: ${view.lastFailure.reason}`;
-  return `${view.waitingFor}${left}${why}`;
+  return `${left}${view.waitingFor}${why}`;
 }
 
 const age = (view: ActorView, now: number) => humanDuration(Math.max(0, now - view.since));

@@ -6,13 +6,13 @@ import { DETAILS, type LivePod, type LiveRow, liveRows, type Tone } from './live
 import { nodeReadiness } from './ready.ts';
 
 const COLUMNS: readonly Column[] = [
-  { header: 'NAME', min: 16 },
-  { header: 'PHASE', min: 9 },
-  { header: 'STATE', min: 9 },
+  { header: 'NAME', min: 20 },
+  { header: 'PHASE', min: 12 },
+  { header: 'STATE', min: 11 },
   { header: 'SINCE', align: 'right' },
   { header: 'RESTARTS', align: 'right' },
   { header: 'IP' },
-  { header: 'WAITING FOR', min: 11, optional: true },
+  { header: 'WAITING FOR', min: 28, optional: true },
 ];
 
 /** What the table is drawn on; `colour` says whether lines may carry colours. */

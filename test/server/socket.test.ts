@@ -1,0 +1,263 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { PodView } from '../../pod/view.ts';
+import { agentClient, findAgent } from '../../server/client.ts';
+import { type AgentSocket, serveSocket } from '../../server/socket.ts';
+import { UNREAD_LIMIT } from '../../server/watch.ts';
+import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
+import { backOff, NOW, podView, running, sandbox } from '../pod/views.ts';
+
+const pod = (name: string, view: Partial<PodView> = {}, annotations: Record<string, string> = {}) =>
+  podView({
+    main: { web: running() },
+    meta: { name, uid: `uid-${name}`, annotations },
+    view: { sandbox: sandbox('10.1.0.2'), ...view },
+  });
+
+let directory: string;
+let agent: FakeAgent;
+let socket: AgentSocket;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-socket-'));
+  agent = fakeAgent({ now: NOW, views: [pod('web-host'), pod('db-host')] });
+  socket = await serveSocket({ path: join(directory, 's.sock'), agent });
+});
+
+afterEach(async () => {
+  await socket.close();
+  await rm(directory, { recursive: true });
+});
+
+const client = () => agentClient(socket.path);
+
+describe('reading', () => {
+  test('the list is a PodList with full status', async () => {
+    expect(await client().json('/api/v1/pods')).toMatchObject({
+      apiVersion: 'v1',
+      kind: 'PodList',
+      items: [{ kind: 'Pod', metadata: { name: 'web-host' }, status: { phase: 'Running', podIP: '10.1.0.2' } }, {}],
+    });
+  });
+
+  test('one pod by namespace and name', async () => {
+    expect(await client().json('/api/v1/namespaces/default/pods/db-host')).toMatchObject({
+      metadata: { name: 'db-host' },
+    });
+  });
+
+  test.each([
+    ['/api/v1/namespaces/other/pods/db-host', 'pods "db-host" not found'],
+    ['/explain/pods/none', 'pods "none" not found'],
+    ['/nothing', 'there is nothing at /nothing'],
+  ])('%s is a Kubernetes NotFound', async (path, message) => {
+    await expect(client().json(path)).rejects.toMatchObject({ reason: 'NotFound', message });
+  });
+
+  test('a path that cannot be decoded is a bad request', async () => {
+    await expect(client().json('/explain/pods/%E0%A4%A')).rejects.toMatchObject({ reason: 'BadRequest' });
+  });
+
+  test('the node', async () => {
+    expect(await client().json('/node')).toMatchObject({ name: 'host', state: 'running', simulated: false });
+  });
+
+  test("an explanation, as data or text, by full name or by the manifest's", async () => {
+    expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host', phase: 'Running' });
+    expect(await client().text('/explain/pods/web')).toMatch(/^default\/web-host {2}Running/);
+  });
+
+  test('an explanation on a simulated runtime says so', async () => {
+    agent.become({ simulated: true });
+    expect(await client().text('/explain/pods/web')).toMatch(/^SIMULATED runtime/);
+  });
+
+  test('nothing can be changed through it', async () => {
+    const answer = await fetchRaw('DELETE /api/v1/pods HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1.1 405 /);
+    expect(answer).toContain('"reason":"MethodNotAllowed"');
+  });
+});
+
+function fetchRaw(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const raw = connect(socket.path, () => raw.write(request));
+    raw.setEncoding('utf8').on('data', (text) => {
+      answer += text;
+    });
+    raw.on('end', () => resolve(answer)).on('error', reject);
+  });
+}
+
+describe('watching', () => {
+  interface Event {
+    type: string;
+    object: { metadata: { name: string }; status: { phase: string } };
+  }
+
+  async function* events(signal: AbortSignal): AsyncGenerator<[string, string]> {
+    for await (const line of client().watch('/api/v1/pods', signal)) {
+      // The agent under test wrote it.
+      const { type, object } = line as Event;
+      yield [type, object.metadata.name];
+    }
+  }
+
+  const take = async (from: AsyncGenerator<[string, string]>, count: number) => {
+    const taken: [string, string][] = [];
+    while (taken.length < count) taken.push((await from.next()).value);
+    return taken;
+  };
+
+  test('all pods are ADDED at first, then every change comes at once', async () => {
+    const end = new AbortController();
+    const stream = events(end.signal);
+    expect(await take(stream, 2)).toEqual([
+      ['ADDED', 'web-host'],
+      ['ADDED', 'db-host'],
+    ]);
+    agent.show(pod('new-host'));
+    agent.show(pod('web-host', { sandbox: sandbox('10.1.0.9') }));
+    agent.remove(pod('db-host'));
+    expect(await take(stream, 3)).toEqual([
+      ['ADDED', 'new-host'],
+      ['MODIFIED', 'web-host'],
+      ['DELETED', 'db-host'],
+    ]);
+    end.abort();
+    expect((await stream.next()).done).toBe(true);
+  });
+
+  test('a change of an actor that leaves the pod as it is, is not told', async () => {
+    const end = new AbortController();
+    const stream = events(end.signal);
+    await take(stream, 2);
+    agent.show(pod('web-host', { state: 'running.elsewhere' }));
+    agent.show(pod('last-host'));
+    expect(await take(stream, 1)).toEqual([['ADDED', 'last-host']]);
+    end.abort();
+  });
+
+  test('the agent is only listened to while somebody watches', async () => {
+    expect(agent.subscribers()).toBe(0);
+    const [one, two] = [new AbortController(), new AbortController()];
+    const streams = [events(one.signal), events(two.signal)];
+    await Promise.all(streams.map((stream) => take(stream, 2)));
+    expect(agent.subscribers()).toBe(1);
+    one.abort();
+    two.abort();
+    await Promise.all(streams.map((stream) => stream.next()));
+    await until(() => agent.subscribers() === 0);
+  });
+
+  test('a client that does not read is dropped with a Status 410, and its memory with it', async () => {
+    const end = new AbortController();
+    const reader = events(end.signal);
+    await take(reader, 2);
+    const slow = connect(socket.path);
+    slow.write('GET /api/v1/pods?watch=true HTTP/1.1\r\nhost: a\r\n\r\n');
+    await new Promise((resolve) => slow.once('readable', resolve));
+    const note = 'x'.repeat(256 * 1024);
+    const rounds = (3 * UNREAD_LIMIT) / note.length;
+    for (let round = 0; round < rounds; round++) {
+      agent.show(pod('big-host', {}, { note: `${round}${note}` }));
+      await take(reader, 1);
+    }
+    let [length, tail] = [0, ''];
+    slow.setEncoding('utf8').on('data', (text: string) => {
+      length += text.length;
+      tail = (tail + text).slice(-400);
+    });
+    await new Promise((resolve) => slow.once('close', resolve));
+    expect(length).toBeLessThan(2 * UNREAD_LIMIT);
+    expect(tail).toContain('"type":"ERROR","object":{"kind":"Status"');
+    expect(tail).toContain('"code":410');
+    agent.show(pod('after-host'));
+    expect(await take(reader, 1)).toEqual([['ADDED', 'after-host']]);
+    end.abort();
+  });
+
+  test('closing the socket ends the watches', async () => {
+    const stream = events(new AbortController().signal);
+    await take(stream, 2);
+    await socket.close();
+    expect((await stream.next()).done).toBe(true);
+    socket = await serveSocket({ path: socket.path, agent });
+  });
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe('the socket itself', () => {
+  test("is its owner's alone", async () => {
+    expect((await stat(socket.path)).mode & 0o777).toBe(0o600);
+  });
+
+  test('one that answers belongs to another agent', async () => {
+    await expect(serveSocket({ path: socket.path, agent })).rejects.toThrow(`another agent answers at ${socket.path}`);
+    expect(await client().json('/node')).toMatchObject({ name: 'host' });
+  });
+
+  test('one that nobody answers any more is replaced', async () => {
+    const path = join(directory, 'stale.sock');
+    await writeFile(path, 'left over');
+    const again = await serveSocket({ path, agent });
+    expect(await agentClient(path).json('/node')).toMatchObject({ name: 'host' });
+    await again.close();
+  });
+
+  test('a path that is too long for the kernel is told of before anything else', async () => {
+    const path = `/tmp/${'d'.repeat(99)}/s.sock`;
+    await expect(serveSocket({ path, agent })).rejects.toThrow(
+      `the socket's path ${path} has 111 bytes, but a unix socket's may have 107: choose a shorter root directory`,
+    );
+  });
+
+  test('the longest path that the kernel takes is served', async () => {
+    const path = join(directory, 's'.repeat(107 - directory.length - 1));
+    const longest = await serveSocket({ path, agent });
+    expect(await agentClient(path).json('/node')).toMatchObject({ name: 'host' });
+    await longest.close();
+  });
+
+  test('is gone when it is closed', async () => {
+    await socket.close();
+    await expect(readFile(socket.path)).rejects.toMatchObject({ code: 'ENOENT' });
+    socket = await serveSocket({ path: socket.path, agent });
+  });
+});
+
+describe('finding the agent', () => {
+  test('the first place that answers is it', async () => {
+    const found = await findAgent([join(directory, 'none.sock'), socket.path]);
+    expect(found.path).toBe(socket.path);
+  });
+
+  test('without one, the message names the places', async () => {
+    await expect(findAgent(['/nowhere/a.sock', '/nowhere/b.sock'])).rejects.toThrow(
+      'no agent answers at /nowhere/a.sock nor at /nowhere/b.sock; "statelet up" starts one',
+    );
+  });
+
+  test('an agent that ends in the middle of an answer is an error, not an empty answer', async () => {
+    const path = join(directory, 'broken.sock');
+    const broken = createServer((peer) => {
+      peer.on('error', () => {});
+      peer.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"items":');
+    });
+    await new Promise<void>((resolve) => broken.listen(path, resolve));
+    await expect(agentClient(path).json('/api/v1/pods')).rejects.toThrow('aborted');
+    broken.close();
+  });
+});
+
+test('a pod in back-off is explained by its failure', async () => {
+  agent.show(podView({ main: { web: backOff(1) }, meta: { name: 'crash-host', uid: 'c' } }));
+  expect(await client().text('/explain/pods/crash-host')).toContain('CrashLoopBackOff');
+});
