@@ -6,7 +6,7 @@ import { type ContainerRecord, containerStateName, type Records } from './record
 import type { World } from './world.ts';
 
 /** What a command in a container answers. */
-export interface ExecAnswer {
+interface ExecAnswer {
   /** 0 when absent. */
   readonly exitCode?: number;
   readonly stdout?: string;

@@ -3,23 +3,23 @@ import type { CallName } from './callNames.ts';
 /** How long each call takes, in milliseconds. */
 export type Latencies = Readonly<Record<CallName, number>>;
 
-/** As measured on containerd 1.6 with runc and the bridge plugin; a pull takes what the registry says. */
+/** About what containerd 1.6 takes with runc and the bridge plugin on two cores; a pull takes what the registry says. */
 const CONTAINERD: Latencies = {
   version: 1,
   status: 1,
   runtimeConfig: 1,
   runPodSandbox: 84,
   stopPodSandbox: 30,
-  removePodSandbox: 15,
+  removePodSandbox: 13,
   podSandboxStatus: 1,
   listPodSandbox: 1,
   createContainer: 8,
   startContainer: 56,
-  stopContainer: 5,
-  removeContainer: 8,
+  stopContainer: 25,
+  removeContainer: 3,
   listContainers: 1,
   containerStatus: 1,
-  execSync: 40,
+  execSync: 30,
   listImages: 1,
   imageStatus: 1,
   pullImage: 0,

@@ -24,7 +24,7 @@ export interface SandboxRecord {
 }
 
 /** How far a container is; a created one may be about to be started. */
-export type Life =
+type Life =
   | { readonly state: 'created'; readonly starting: boolean }
   | {
       readonly state: 'running';

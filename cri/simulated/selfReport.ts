@@ -5,6 +5,7 @@ import {
   type VersionResponse,
 } from '../generated/runtime.ts';
 
+/** What the runtime says it is. */
 export const VERSION: VersionResponse = {
   version: '0.1.0',
   runtimeName: 'simulated',
