@@ -71,8 +71,9 @@ function isEnding({ view, now }: Question): string | undefined {
   const [first, ...others] = view.containers.filter((container) => container.now.kind === 'running');
   if (first) {
     const until = first.until ?? view.until;
-    const also = others.length > 0 ? ` and ${others.length} more` : '';
-    return `${start}: waits for ${titled(first)}${also} to stop${untilWords(until, now)}`;
+    const who = others.length > 0 ? `${titled(first)} and ${others.length} more` : titled(first);
+    if (until === undefined) return `${start}: waits for ${who} to stop`;
+    return `${start}: ${who} ${others.length > 0 ? 'have' : 'has'}${untilWords(until, now)} to stop`;
   }
   const slow = [...view.volumes, view].find(({ waitingFor }) => waitingFor !== undefined);
   return slow ? `${start}: waits for ${slow.waitingFor}${untilWords(slow.until, now)}` : start;
@@ -81,8 +82,8 @@ function isEnding({ view, now }: Question): string | undefined {
 function volumeFailure({ view, now }: Question): string | undefined {
   const volume = view.volumes.find(({ mounted, lastFailure }) => !mounted && lastFailure);
   if (!volume?.lastFailure) return undefined;
-  const next = volume.until === undefined ? '' : `waits${untilWords(volume.until, now)} to be tried again `;
-  return `volume ${volume.name} ${next || 'is not mounted '}after ${failureWords(volume.lastFailure)}`;
+  const state = volume.until === undefined ? 'is not mounted' : 'waits for the next try to mount it';
+  return `volume ${volume.name} ${state}${untilWords(volume.until, now)} after ${failureWords(volume.lastFailure)}`;
 }
 
 function podQueue({ view, gates }: Question): string | undefined {

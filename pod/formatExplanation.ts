@@ -76,7 +76,7 @@ function detailsOf(actor: ExplainedActor, at: number): string[] {
   return [
     ...(queue ? [`waits ${queueWords(queue)}`] : waitWords(waitingFor, until, at)),
     ...(lastRun ? [`last run: ${endWords(lastRun)}${runTimes(lastRun, at)}`] : []),
-    ...(lastRun?.message ? [`it said: ${shortened(lastRun.message)}`] : []),
+    ...(lastRun?.message ? [`message: ${shortened(lastRun.message)}`] : []),
     ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureWords(lastFailure)}`] : []),
   ];
 }
