@@ -1,0 +1,82 @@
+import { expandedCommand } from '../pod/environment.ts';
+import { containerHash } from '../pod/identity.ts';
+import type { Container } from '../pod/schema/container.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import { environmentOf } from './environment.ts';
+import { ContainerConfig } from './generated/runtime.ts';
+import type { ImageUser } from './imageUser.ts';
+import * as labels from './labels.ts';
+import { containerResources } from './linuxResources.ts';
+import { containerMounts } from './mounts.ts';
+import type { NodeFacts } from './nodeFacts.ts';
+import { containerSecurity } from './securityContext.ts';
+import { stopSignal } from './stopSignal.ts';
+
+export interface ContainerConfigInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  /** How often it was restarted. */
+  readonly attempt: number;
+  /** The image as the runtime names it. */
+  readonly imageRef: string;
+  /** Whom the image runs as; needed where the pod names a group and no user. */
+  readonly imageUser?: ImageUser;
+  /** Host paths by volume name. */
+  readonly volumes: Readonly<Record<string, string>>;
+  /** The pod's addresses, the primary first; none under hostNetwork. */
+  readonly sandboxIps: readonly string[];
+  /** The file of the host that takes the container's last words (C22), which must exist; absent: none. */
+  readonly terminationLog?: string;
+  readonly node: NodeFacts;
+}
+
+/** What the runtime is told of a container. Throws `CreateContainerConfigError` for what cannot be had. */
+export function containerConfig(input: ContainerConfigInput): ContainerConfig {
+  const { pod, container, attempt, imageRef, imageUser, sandboxIps, node } = input;
+  const environment = environmentOf(pod, container, sandboxIps, node);
+  return ContainerConfig.fromPartial({
+    metadata: { name: container.name, attempt },
+    image: { image: imageRef, userSpecifiedImage: container.image },
+    ...expandedCommand(container, environment),
+    workingDir: container.workingDir ?? '',
+    envs: environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
+    mounts: containerMounts({ ...input, podUid: pod.metadata.uid, environment }),
+    labels: containerLabels(pod, container),
+    annotations: containerAnnotations(pod, container, attempt),
+    logPath: `${container.name}/${attempt}.log`,
+    stdin: container.stdin ?? false,
+    stdinOnce: container.stdinOnce ?? false,
+    tty: container.tty ?? false,
+    stopSignal: stopSignal(container.lifecycle?.stopSignal),
+    linux: {
+      resources: containerResources(pod, container, node),
+      securityContext: containerSecurity(pod, container, node, imageUser),
+    },
+  });
+}
+
+function containerLabels({ metadata: { name, namespace, uid } }: Pod, container: Container): Record<string, string> {
+  return {
+    [labels.POD_NAME_LABEL]: name,
+    [labels.POD_NAMESPACE_LABEL]: namespace,
+    [labels.POD_UID_LABEL]: uid,
+    [labels.CONTAINER_NAME_LABEL]: container.name,
+  };
+}
+
+/** What must be known to end the container when nobody has its pod any more. */
+function containerAnnotations(pod: Pod, container: Container, attempt: number): Record<string, string> {
+  const { lifecycle, ports = [], terminationMessagePath = '', terminationMessagePolicy = '' } = container;
+  const { terminationGracePeriodSeconds: grace } = pod.spec;
+  const { deletionGracePeriodSeconds: deletionGrace } = pod.metadata;
+  return {
+    [labels.CONTAINER_HASH]: containerHash(container),
+    [labels.RESTART_COUNT]: String(attempt),
+    [labels.TERMINATION_MESSAGE_PATH]: terminationMessagePath,
+    [labels.TERMINATION_MESSAGE_POLICY]: terminationMessagePolicy,
+    ...(grace === undefined ? {} : { [labels.POD_GRACE_PERIOD]: String(grace) }),
+    ...(deletionGrace === undefined ? {} : { [labels.POD_DELETION_GRACE_PERIOD]: String(deletionGrace) }),
+    ...(lifecycle?.preStop ? { [labels.PRE_STOP_HANDLER]: JSON.stringify(lifecycle.preStop) } : {}),
+    ...(ports.length > 0 ? { [labels.CONTAINER_PORTS]: JSON.stringify(ports) } : {}),
+  };
+}

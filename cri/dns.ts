@@ -1,0 +1,61 @@
+import type { Pod, PodDnsConfig, PodSpec } from '../pod/schema/pod.ts';
+import type { DNSConfig } from './generated/runtime.ts';
+import type { NodeFacts, ResolvConf } from './nodeFacts.ts';
+
+/** What the C library takes of a resolv.conf. */
+const MAX_SERVERS = 3;
+const MAX_SEARCHES = 32;
+const MAX_SEARCH_CHARACTERS = 2048;
+
+const CLUSTER_OPTIONS = ['ndots:5'];
+const NOTHING: ResolvConf = { servers: [], searches: [], options: [] };
+
+/** A pod's resolver (C20): its policy's, with its own dnsConfig merged in; ClusterFirst without a cluster DNS is Default. */
+export function podDns(pod: Pod, node: NodeFacts): DNSConfig {
+  const { servers, searches, options } = merged(ofPolicy(pod, node), pod.spec.dnsConfig);
+  return { servers: servers.slice(0, MAX_SERVERS), searches: fitting(searches), options: [...options] };
+}
+
+function ofPolicy(pod: Pod, node: NodeFacts): ResolvConf {
+  if (pod.spec.dnsPolicy === 'None') return NOTHING;
+  if (!wantsCluster(pod.spec) || node.clusterDns.length === 0) return node.resolvConf;
+  const { clusterDns, clusterDomain, resolvConf } = node;
+  const own = clusterDomain === '' ? [] : [`${pod.metadata.namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`];
+  const cluster = clusterDomain === '' ? [] : [clusterDomain];
+  return { servers: clusterDns, searches: distinct(own, cluster, resolvConf.searches), options: CLUSTER_OPTIONS };
+}
+
+/** A pod on the host's network has to ask for the cluster's DNS by name. */
+function wantsCluster({ dnsPolicy = 'ClusterFirst', hostNetwork }: PodSpec): boolean {
+  return dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && !hostNetwork);
+}
+
+function merged(base: ResolvConf, own: PodDnsConfig | undefined): ResolvConf {
+  if (own === undefined) return base;
+  return {
+    servers: distinct(base.servers, own.nameservers ?? []),
+    searches: distinct(base.searches, own.searches ?? []),
+    options: mergedOptions(base.options, own.options ?? []),
+  };
+}
+
+/** An option of the pod's replaces the one of the same name. */
+function mergedOptions(base: readonly string[], own: NonNullable<PodDnsConfig['options']>): string[] {
+  const byName = new Map(base.map((option) => [option.split(':', 1)[0] ?? option, option]));
+  for (const { name, value } of own) {
+    if (name) byName.set(name, value ? `${name}:${value}` : name);
+  }
+  return [...byName.values()];
+}
+
+function fitting(searches: readonly string[]): string[] {
+  let characters = -1;
+  return searches.slice(0, MAX_SEARCHES).filter((search) => {
+    characters += search.length + 1;
+    return characters <= MAX_SEARCH_CHARACTERS;
+  });
+}
+
+function distinct(...lists: readonly (readonly string[])[]): string[] {
+  return [...new Set(lists.flat())];
+}

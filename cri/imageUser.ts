@@ -1,0 +1,37 @@
+import { NodeFailure } from '../pod/failure.ts';
+import type { Container } from '../pod/schema/container.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { Image } from './generated/runtime.ts';
+
+/** Whom an image runs as: a number, or a name that only the image itself can resolve. */
+export type ImageUser = { readonly uid: bigint } | { readonly username: string };
+
+/** The user of an image as the runtime reports it; one that names none runs as root. */
+export function imageUser({ uid, username }: Image): ImageUser {
+  if (uid) return { uid: uid.value };
+  return username ? { username } : { uid: 0n };
+}
+
+/**
+ * Why a container may not be made under runAsNonRoot; undefined when it may. `image` says whom its image runs as,
+ * which counts where the pod does not say it.
+ */
+export function runAsNonRootFailure(pod: Pod, container: Container, image: ImageUser): NodeFailure | undefined {
+  const context = { ...pod.spec.securityContext, ...container.securityContext };
+  if (!context.runAsNonRoot) return undefined;
+  const violation = violationOf(context.runAsUser, image);
+  if (violation === undefined) return undefined;
+  const { name, namespace, uid } = pod.metadata;
+  const where = `(pod: "${name}_${namespace}(${uid})", container: ${container.name})`;
+  return new NodeFailure('CreateContainerConfigError', `${violation} ${where}`);
+}
+
+function violationOf(runAsUser: number | undefined, image: ImageUser): string | undefined {
+  if (runAsUser !== undefined) {
+    return runAsUser === 0 ? "container's runAsUser breaks non-root policy" : undefined;
+  }
+  if ('username' in image) {
+    return `container has runAsNonRoot and image has non-numeric user (${image.username}), cannot verify user is non-root`;
+  }
+  return image.uid === 0n ? 'container has runAsNonRoot and image will run as root' : undefined;
+}

@@ -1,0 +1,37 @@
+/** A resolver's configuration, as /etc/resolv.conf has it. */
+export interface ResolvConf {
+  readonly servers: readonly string[];
+  readonly searches: readonly string[];
+  readonly options: readonly string[];
+}
+
+/** What must be known of the node to say to its runtime what a pod is. */
+export interface NodeFacts {
+  readonly nodeName: string;
+  /** Absolute. */
+  readonly rootDir: string;
+  /** Absolute. */
+  readonly podLogsDir: string;
+  /** Whose sandboxes they are, as `ownerMark` writes it. */
+  readonly owner: string;
+  /** The cgroup that the pods' tree is in, such as `/statelet`; empty for the root. */
+  readonly cgroupRoot: string;
+  readonly cgroupDriver: 'cgroupfs' | 'systemd';
+  /** The node's addresses, the primary first. */
+  readonly hostIps: readonly string[];
+  /** What pods resolve with under the DNS policy Default. */
+  readonly resolvConf: ResolvConf;
+  /** Addresses of the cluster's DNS; empty when it has none. */
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  readonly memoryCapacityBytes: number;
+  readonly cpuCount: number;
+  /** Whether a process may be made less likely to be killed for memory than its parent (CAP_SYS_RESOURCE). */
+  readonly canLowerOomScoreAdj: boolean;
+  /** Whether containers that name no seccomp profile get the runtime's. */
+  readonly seccompDefault: boolean;
+  /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
+  readonly recursiveReadOnlyMounts?: boolean;
+  /** `<root>/pods/<uid>` */
+  readonly podDirectory: (uid: string) => string;
+}

@@ -1,0 +1,74 @@
+import { podCgroup } from '../pod/cgroup.ts';
+import { containersOf } from '../pod/containers.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { sandboxHostname } from '../pod/hostname.ts';
+import type { ContainerPort } from '../pod/schema/container.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import { podDns } from './dns.ts';
+import { PodSandboxConfig, type PortMapping, Protocol } from './generated/runtime.ts';
+import { OWNER, POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './labels.ts';
+import { sandboxOverhead, sandboxResources } from './linuxResources.ts';
+import type { NodeFacts } from './nodeFacts.ts';
+import { sandboxSecurity } from './securityContext.ts';
+
+/** What the runtime is told of a pod, for its sandbox and again for each container in it. */
+export function sandboxConfig(pod: Pod, attempt: number, node: NodeFacts): PodSandboxConfig {
+  const { name, namespace, uid, labels, annotations } = pod.metadata;
+  refuseUserNamespace(pod);
+  return PodSandboxConfig.fromPartial({
+    metadata: { name, namespace, uid, attempt },
+    hostname: sandboxHostname(pod, node.clusterDomain),
+    logDirectory: `${node.podLogsDir}/${namespace}_${name}_${uid}`,
+    dnsConfig: podDns(pod, node),
+    portMappings: portMappings(pod),
+    labels: { ...labels, [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid },
+    annotations: { ...annotations, [OWNER]: node.owner },
+    linux: {
+      cgroupParent: cgroupParent(pod, node),
+      securityContext: sandboxSecurity(pod),
+      sysctls: sysctls(pod),
+      overhead: sandboxOverhead(pod.spec),
+      resources: sandboxResources(pod.spec),
+    },
+  });
+}
+
+/** The cgroup that the pod's containers are in (C25): an absolute path or, under systemd, the name of a slice. */
+export function cgroupParent(pod: Pod, { cgroupRoot, cgroupDriver }: NodeFacts): string {
+  const own = podCgroup(pod, cgroupDriver);
+  const above = cgroupRoot.split('/').filter((part) => part !== '');
+  if (cgroupDriver === 'cgroupfs') return `/${[...above, own].join('/')}`;
+  return [...slices(above), own].join('-');
+}
+
+/** A slice's name carries the slices that it lies in; of one that is named already the last says it all. */
+function slices(above: readonly string[]): string[] {
+  const last = above.at(-1) ?? '';
+  return last.endsWith('.slice') ? [last.slice(0, -'.slice'.length)] : above.map((part) => part.replaceAll('-', '_'));
+}
+
+/** The ports that the host forwards; a pod on the host's network has them as they are. */
+function portMappings({ spec }: Pod): PortMapping[] {
+  if (spec.hostNetwork) return [];
+  return containersOf(spec)
+    .filter(({ role }) => role === 'regular' || role === 'sidecar')
+    .flatMap(({ container }) => container.ports ?? [])
+    .flatMap(portMapping);
+}
+
+function portMapping({ protocol = 'TCP', containerPort, hostPort, hostIP = '' }: ContainerPort): PortMapping[] {
+  return hostPort ? [{ protocol: Protocol[protocol], containerPort, hostPort, hostIp: hostIP }] : [];
+}
+
+/** A sysctl's parts may be written with slashes. */
+function sysctls({ spec }: Pod): Record<string, string> {
+  const wanted = spec.securityContext?.sysctls ?? [];
+  return Object.fromEntries(wanted.map(({ name, value }) => [name.replaceAll('/', '.'), value]));
+}
+
+/** Running such a pod as the host's users would give it more than it was written for. */
+function refuseUserNamespace({ spec }: Pod): void {
+  if (spec.hostUsers !== false) return;
+  const message = 'this node has no user namespaces for pods (hostUsers: false)';
+  throw new NodeFailure('FailedCreatePodSandBox', message, { retryable: false });
+}
