@@ -4,6 +4,7 @@ import { clockWords, endWords, failureWords, KIND_WORDS, queueWords, shortened, 
 
 const WIDTH = 80;
 const LONGEST_LABEL = 36;
+const LONGEST_STATE = 34;
 
 interface Line {
   /** The branch of the tree that stands before the label. */
@@ -15,21 +16,27 @@ interface Line {
 
 /** An explanation as text of at most 80 columns: a head, the answer, the tree of actors with what each waits for. */
 export function formatExplanation(explanation: Explanation): string {
-  const { namespace, name, status, ready, at, answer, addresses, pod } = explanation;
-  const head = `${namespace}/${name}  ${status}  ${ready} ready`;
-  const clock = `${clockWords(at, at)} UTC`;
-  const gap = Math.max(2, WIDTH - head.length - clock.length);
+  const { at, answer, addresses, pod } = explanation;
   const lines = treeOf(pod);
   const labels = Math.max(...lines.map((line) => labelOf(line).length));
-  const states = Math.max(...lines.map(({ actor }) => actor.state.length));
+  const states = Math.max(...lines.map(({ actor }) => stateOf(actor).length));
   return [
-    `${head}${' '.repeat(gap)}${clock}`,
+    ...headOf(explanation),
     '',
     ...wrapped(answer, '  '),
     '',
     ...lines.flatMap((line) => rows(line, { labels, states, at, addresses })),
     '',
   ].join('\n');
+}
+
+/** Which pod it is and how it stands, with the moment at the right. */
+function headOf({ namespace, name, status, ready, at }: Explanation): string[] {
+  const head = wrapped(`${namespace}/${name}  ${status}  ${ready} ready`, '');
+  const clock = `${clockWords(at, at)} UTC`;
+  const last = head.pop() ?? '';
+  if (last.length + 2 + clock.length > WIDTH) return [...head, last, clock.padStart(WIDTH)];
+  return [...head, last + clock.padStart(WIDTH - last.length)];
 }
 
 function treeOf(pod: ExplainedActor): Line[] {
@@ -45,8 +52,15 @@ function treeOf(pod: ExplainedActor): Line[] {
 }
 
 function labelOf({ branch, actor }: Line): string {
-  const label = `${branch}${KIND_WORDS[actor.kind]} ${actor.name}`;
-  return label.length <= LONGEST_LABEL ? label : `${label.slice(0, LONGEST_LABEL - 1)}…`;
+  return cut(`${branch}${KIND_WORDS[actor.kind]} ${actor.name}`, LONGEST_LABEL);
+}
+
+function stateOf({ state }: ExplainedActor): string {
+  return cut(state, LONGEST_STATE);
+}
+
+function cut(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
 }
 
 interface Layout {
@@ -59,7 +73,7 @@ interface Layout {
 function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
   const { actor, trunk } = line;
   const since = humanDuration(at - actor.since);
-  const start = `${labelOf(line).padEnd(labels)}  ${actor.state.padEnd(states)}  ${since}`;
+  const start = `${labelOf(line).padEnd(labels)}  ${stateOf(actor).padEnd(states)}  ${since}`;
   const notes = actor.notes.join(', ');
   const whole = notes === '' ? start : `${start.padEnd(labels + states + 9)}  ${notes}`;
   const fits = whole.length <= WIDTH;

@@ -1,0 +1,319 @@
+import { describe, expect, test } from '@jest/globals';
+import { explainPod } from '../../pod/explain.ts';
+import { formatExplanation } from '../../pod/formatExplanation.ts';
+import type { GateView, PodView } from '../../pod/view.ts';
+import { backOff, ending, exited, NOW, podView, run, running, sandbox, volumeView, waiting } from './views.ts';
+
+const answer = (view: PodView, gates: readonly GateView[] = []) => explainPod(view, NOW, gates).answer;
+const network = { sandbox: sandbox('10.88.0.5') };
+const failure = (reason: string, message: string) => ({ reason, message, retryable: true, at: NOW - 12_000 });
+const until = NOW + 14_000;
+
+const crash = backOff(1, {
+  ...{ state: 'backingOff', since: NOW - 26_000, restartCount: 3, waitingFor: 'its back-off', until },
+  last: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
+});
+
+const noSuchHost = failure(
+  'ErrImagePull',
+  'failed to resolve reference "registry.example.com/team/app:1": dial tcp: lookup registry.example.com: no such host',
+);
+
+const startGate: GateView = {
+  capacity: 2,
+  held: ['u-8/a/start', 'u-9/a/start'],
+  queue: ['u-7/a/start', 'u-1/app/start', 'u-3/b/start'],
+};
+
+interface Story {
+  readonly what: string;
+  readonly view: PodView;
+  readonly gates?: readonly GateView[];
+  readonly text: string;
+}
+
+const stories: Story[] = [
+  {
+    what: 'a healthy pod',
+    view: podView({
+      main: { app: running(), writer: running({ restartCount: 1 }) },
+      view: { ...network, volumes: [volumeView('data')] },
+    }),
+    text: `
+default/web  Running  2/2 ready                                     12:02:56 UTC
+
+  pod web runs: 2 of 2 containers are ready
+
+pod web              running  2m10s
+│    address 10.88.0.5
+├─ volume data       mounted  2m9s
+├─ container app     running  60s    ready
+└─ container writer  running  60s    ready, 1 restart
+`,
+  },
+  {
+    what: 'a crash loop',
+    view: podView({ main: { app: running(), crash }, view: { ...network, volumes: [volumeView('data')] } }),
+    text: `
+default/web  CrashLoopBackOff  1/2 ready                            12:02:56 UTC
+
+  container crash waits in back-off until 12:03:10 (in 14s) after exit code 1
+  (Error)
+
+pod web             running     2m10s
+│    address 10.88.0.5
+├─ volume data      mounted     2m9s
+├─ container app    running     60s    ready
+└─ container crash  backingOff  26s    3 restarts
+     waits for its back-off until 12:03:10 (in 14s)
+     last run: exit code 1 (Error) after 2s, 26s ago
+     message: panic: no database
+`,
+  },
+  {
+    what: 'an image pull back-off',
+    view: podView({
+      main: {
+        app: waiting('ImagePullBackOff', {
+          ...{ state: 'pulling.awaitingRetry', since: NOW - 12_000, waitingFor: 'the next pull', until },
+          lastFailure: noSuchHost,
+        }),
+      },
+      view: network,
+    }),
+    text: `
+default/web  ImagePullBackOff  0/1 ready                            12:02:56 UTC
+
+  container app waits in image pull back-off until 12:03:10 (in 14s) after
+  ErrImagePull: failed to resolve reference "registry.example.com/team/app:1":
+  dial tcp: lookup registry.example.com: no such host
+
+pod web           running                2m10s
+│    address 10.88.0.5
+└─ container app  pulling.awaitingRetry  12s
+     waits for the next pull until 12:03:10 (in 14s)
+     last failure, 12s ago: ErrImagePull: failed to resolve reference
+     "registry.example.com/team/app:1": dial tcp: lookup registry.example.com:
+     no such host
+`,
+  },
+  {
+    what: 'waiting in the start queue',
+    view: podView({
+      main: { app: waiting('ContainerCreating', { state: 'launching.queued', since: NOW - 5_000 }) },
+      view: network,
+    }),
+    gates: [{ capacity: 1, held: [], queue: [] }, startGate],
+    text: `
+default/web  ContainerCreating  0/1 ready                           12:02:56 UTC
+
+  container app waits in the start queue: place 2 of 3, 2 at a time
+
+pod web           running           2m10s
+│    address 10.88.0.5
+└─ container app  launching.queued  5s
+     waits in the start queue: place 2 of 3, 2 at a time
+`,
+  },
+  {
+    what: 'a volume that fails to mount',
+    view: podView({
+      main: { app: waiting('ContainerCreating', { waitingFor: 'its volumes' }) },
+      view: {
+        ...{ state: 'preparing', waitingFor: 'volumes' },
+        volumes: [
+          volumeView('data'),
+          volumeView('shared', {
+            ...{ mounted: false, state: 'awaitingRetry', since: NOW - 2_000, waitingFor: 'the next try', until },
+            lastFailure: failure('FailedMount', 'hostPath /srv/shared is not a directory'),
+          }),
+        ],
+      },
+    }),
+    text: `
+default/web  ContainerCreating  0/1 ready                           12:02:56 UTC
+
+  volume shared waits for the next try to mount it until 12:03:10 (in 14s) after
+  FailedMount: hostPath /srv/shared is not a directory
+
+pod web           preparing      2m10s
+│    waits for volumes
+├─ volume data    mounted        2m9s
+├─ volume shared  awaitingRetry  2s
+│    waits for the next try until 12:03:10 (in 14s)
+│    last failure, 12s ago: FailedMount: hostPath /srv/shared is not a directory
+└─ container app  waiting        60s
+     waits for its volumes
+`,
+  },
+  {
+    what: 'terminating with grace',
+    view: podView({
+      main: { app: running({ state: 'stopping.signalling', since: NOW - 10_000, waitingFor: 'its exit', until }) },
+      view: { ...network, ...ending(), state: 'terminating', since: NOW - 10_000, waitingFor: 'containers', until },
+    }),
+    text: `
+default/web  Terminating  1/1 ready                                 12:02:56 UTC
+
+  pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s)
+  to stop
+
+pod web           terminating          10s
+│    address 10.88.0.5
+│    waits for containers until 12:03:10 (in 14s)
+└─ container app  stopping.signalling  10s    ready
+     waits for its exit until 12:03:10 (in 14s)
+`,
+  },
+  {
+    what: 'refused by admission',
+    view: podView({
+      main: { app: null },
+      view: {
+        ...{ state: 'terminated', ended: true },
+        refused: {
+          reason: 'OutOfcpu',
+          message: "Node didn't have enough resource: cpu, requested: 4000, used: 1800, capacity: 2000",
+        },
+      },
+    }),
+    text: `
+default/web  OutOfcpu  0/1 ready                                    12:02:56 UTC
+
+  pod web is refused by the node: OutOfcpu: Node didn't have enough resource:
+  cpu, requested: 4000, used: 1800, capacity: 2000
+
+pod web  terminated  2m10s
+`,
+  },
+];
+
+describe('the explanation of', () => {
+  for (const { what, view, gates, text } of stories) {
+    test(what, () => expect(`\n${formatExplanation(explainPod(view, NOW, gates))}`).toBe(text));
+  }
+});
+
+describe('the answer names', () => {
+  const initializing = waiting('PodInitializing', { waitingFor: 'its turn' });
+  const behind = { main: { app: initializing } };
+
+  test.each<[string, PodView]>([
+    [
+      'init container setup has run for 60s, the rest waits for it',
+      podView({ init: { done: exited(0), setup: running() }, ...behind, view: network }),
+    ],
+    [
+      'init container setup waits in back-off until 12:03:10 (in 14s) after exit code 2 (Error)',
+      podView({ init: { setup: backOff(2, { until }) }, ...behind, view: network }),
+    ],
+    [
+      'sidecar proxy runs but is not ready: it waits for its startup probe until 12:03:10 (in 14s)',
+      podView({
+        sidecars: { proxy: running({ ready: false, waitingFor: 'its startup probe', until }) },
+        ...behind,
+        view: network,
+      }),
+    ],
+    ['container app runs but is not ready', podView({ main: { app: running({ ready: false }) }, view: network })],
+    ['container app waits for its turn', podView({ ...behind, view: network })],
+    ['container app waits: ContainerCreating', podView({ main: { app: waiting() }, view: network })],
+    [
+      'container app ended with exit code 1 (Error) and is not restarted',
+      podView({ main: { done: exited(0), app: exited(1), other: running() } }),
+    ],
+    [
+      'container app ended with exit code 1 (Error) and restarts',
+      podView({ main: { app: exited(1, { willRestart: true }) }, view: network }),
+    ],
+    [
+      'container app waits until 12:03:10 (in 14s) after CreateContainerError: name in use',
+      podView({
+        main: {
+          app: waiting('CreateContainerError', { lastFailure: failure('CreateContainerError', 'name in use'), until }),
+        },
+      }),
+    ],
+    [
+      'volume data is not mounted yet: it waits for the mount',
+      podView({ ...behind, view: { volumes: [volumeView('data', { mounted: false, waitingFor: 'the mount' })] } }),
+    ],
+    ['pod web waits for its sandbox', podView({ ...behind, view: { waitingFor: 'its sandbox' } })],
+    [
+      'pod web waits for the next sandbox until 12:03:10 (in 14s) after FailedCreatePodSandBox: no bridge',
+      podView({
+        ...behind,
+        view: { waitingFor: 'the next sandbox', until, lastFailure: failure('FailedCreatePodSandBox', 'no bridge') },
+      }),
+    ],
+    [
+      'pod web runs but is not ready: corresponding condition of pod readiness gate "x/lb" does not exist.',
+      podView({ main: { app: running() }, spec: { readinessGates: [{ conditionType: 'x/lb' }] }, view: network }),
+    ],
+    [
+      'pod web has succeeded: every container exited with code 0',
+      podView({ main: { app: exited(0) }, view: { ended: true } }),
+    ],
+    [
+      'pod web has failed: container app ended with exit code 3 (Error)',
+      podView({ main: { done: exited(0), app: exited(3) }, view: { ended: true } }),
+    ],
+    [
+      'pod web has ended: Evicted: the node was low on memory',
+      podView({
+        main: { app: exited(137) },
+        view: { ended: true, ...ending({ reason: 'Evicted', message: 'the node was low on memory', phase: 'Failed' }) },
+      }),
+    ],
+    [
+      'pod web is ending (ManifestRemoved): container app and 1 more have until 12:03:10 (in 14s) to stop',
+      podView({ main: { app: running(), other: running() }, view: { ...ending(), until } }),
+    ],
+    [
+      'pod web is ending (ManifestRemoved): waits for the unmount of data',
+      podView({
+        main: { app: exited(0) },
+        view: { ...ending(), volumes: [volumeView('data', { waitingFor: 'the unmount of data' })] },
+      }),
+    ],
+  ])('%s', (sentence, view) => expect(answer(view)).toBe(sentence));
+
+  test('the place of the pod itself in a queue', () => {
+    const queue = ['u-1/sandbox/start'];
+    expect(answer(podView(behind), [{ capacity: 3, held: [], queue }])).toBe(
+      'pod web waits in the start queue: place 1 of 1, 3 at a time',
+    );
+  });
+
+  test('a deadline of another day with its date, and one that has passed as overdue', () => {
+    const at = (deadline: number) => answer(podView({ main: { app: backOff(1, { until: deadline }) }, view: network }));
+    expect(at(NOW + 43_200_000)).toMatch(/until 2026-05-05 00:02:56 \(in 12h\)/);
+    expect(at(NOW - 3_000)).toMatch(/until 12:02:53 \(overdue by 3s\)/);
+  });
+});
+
+describe('the text', () => {
+  const long = 'x'.repeat(63);
+  const wide = podView({
+    main: {
+      [long]: running({
+        ...{ state: 'running.probing.someStateOfAVeryLongName', ready: false, restartCount: 12_345 },
+        lastFailure: failure('Unhealthy', `${'y'.repeat(200)}\n  and ${'z '.repeat(300)}`),
+      }),
+    },
+    view: { sandbox: sandbox('10.88.0.5', 'fd00:1234:5678:9abc:def0:1234:5678:9abc') },
+    meta: { name: long },
+  });
+
+  test('never exceeds 80 columns, whatever the names and messages are', () => {
+    const lines = formatExplanation(explainPod(wide, NOW)).split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(lines.length).toBeLessThan(24);
+    expect(lines).toContain('     not ready, 12345 restarts');
+  });
+
+  test('comes from plain JSON: what went over a socket reads the same', () => {
+    const explanation = explainPod(wide, NOW, [startGate]);
+    expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation);
+  });
+});
