@@ -4,7 +4,7 @@ import type { Container } from './schema/container.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from './schema/status.ts';
 import type { ContainerRole, PodView } from './view.ts';
 
-export interface ConditionsInput {
+interface ConditionsInput {
   readonly view: PodView;
   readonly phase: PodPhase;
   /** Those of init containers, sidecars and regular containers. */

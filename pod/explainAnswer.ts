@@ -5,7 +5,7 @@ import type { PodStatus } from './schema/status.ts';
 import type { ContainerView, GateView, PodView } from './view.ts';
 
 /** What an answer is taken from. */
-export interface Question {
+interface Question {
   readonly view: PodView;
   readonly now: number;
   readonly gates: readonly GateView[];

@@ -10,7 +10,7 @@ export interface SandboxDecisionInput {
 }
 
 /** What becomes of the pod's sandbox: it stays, a new one with this attempt takes its place, or none is needed. */
-export type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly reason: string };
+type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly reason: string };
 
 /** Whether the pod can live in the sandbox that it has (C8). What a list does not tell (addresses) is taken for good. */
 export function sandboxDecision({ pod, observed, somethingToStart }: SandboxDecisionInput): SandboxDecision {

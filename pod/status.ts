@@ -6,7 +6,7 @@ import { rfc3339 } from './rfc3339.ts';
 import type { PodPhase, PodStatus } from './schema/status.ts';
 import type { PodView } from './view.ts';
 
-export interface PodStatusOptions {
+interface PodStatusOptions {
   /** The status that was told last: transition times, the start time, addresses and a terminal phase carry over. */
   readonly previous?: PodStatus;
   /** Milliseconds since the epoch. */
