@@ -22,7 +22,7 @@ export function oomScoreAdj(spec: PodSpec, container: Container, memoryCapacity:
   const spread = unclaimedMemory(spec);
   const score = (each: Container) => {
     const memory = amountOf(each.resources, 'requests', 'memory') + spread;
-    return Math.trunc(1000 - (1000 * memory) / memoryCapacity);
+    return 1000 - Math.trunc((1000 * memory) / memoryCapacity);
   };
   const sidecar = (spec.initContainers ?? []).includes(container) && isSidecar(container);
   const lowest = sidecar ? Math.min(score(container), ...spec.containers.map(score)) : score(container);

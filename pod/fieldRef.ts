@@ -16,7 +16,7 @@ export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresse
   const [, map, key] = /^metadata\.(labels|annotations)(?:\['(.*)'\])?$/.exec(path) ?? [];
   if (map !== undefined) {
     const values = (map === 'labels' ? metadata.labels : metadata.annotations) ?? {};
-    return key === undefined ? formatMap(values) : (values[key] ?? '');
+    return key === undefined ? formatMap(values) : (own(values, key) ?? '');
   }
   const fields: Readonly<Record<string, string>> = {
     'metadata.name': metadata.name,
@@ -29,7 +29,12 @@ export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresse
     'status.podIP': podIps[0] ?? '',
     'status.podIPs': podIps.join(','),
   };
-  return fields[path];
+  return own(fields, path);
+}
+
+/** A key that users give may be the name of something that every object inherits. */
+function own(values: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
 /** Labels or annotations as a file shows them: a line `key="value"` each, by key. */

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Pod, PodManifest, PodSpec } from './schema/pod.ts';
 
 const SYSTEM_CRITICAL = 2_000_000_000;
-const PRIORITIES: Readonly<Record<string, number>> = {
-  'system-node-critical': SYSTEM_CRITICAL + 1000,
-  'system-cluster-critical': SYSTEM_CRITICAL,
-};
+const PRIORITIES = new Map([
+  ['system-node-critical', SYSTEM_CRITICAL + 1000],
+  ['system-cluster-critical', SYSTEM_CRITICAL],
+]);
 
 /** Where a static pod was read: a file's path or an address, and when (milliseconds since the epoch). */
 export interface StaticSource {
@@ -54,7 +54,7 @@ function sortedKeys(_key: string, value: unknown): unknown {
 }
 
 function priority(spec: PodSpec): Pick<PodSpec, 'priority'> {
-  const known = PRIORITIES[spec.priorityClassName ?? ''];
+  const known = PRIORITIES.get(spec.priorityClassName ?? '');
   return spec.priority === undefined && known !== undefined ? { priority: known } : {};
 }
 

@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Claims, claimsOf, conflicts, samePort } from '../../pod/claims.ts';
+import { aContainer, aPod } from './fixtures.ts';
+
+const capacity = { cpuMillis: 1000, memoryBytes: 1000, pods: 3 };
+const claims = (over: Partial<Claims> = {}): Claims => ({
+  cpuMillis: 0,
+  memoryBytes: 0,
+  hostPorts: [],
+  critical: false,
+  ...over,
+});
+const port = (number: number, protocol: 'TCP' | 'UDP' = 'TCP', hostIp = '') => ({ port: number, protocol, hostIp });
+
+describe('what a pod asks of its node', () => {
+  test('cpu in millicores, memory in bytes, the host ports of what runs on', () => {
+    const pod = aPod({
+      initContainers: [
+        aContainer({ name: 'init', ports: [{ containerPort: 1, hostPort: 1 }] }),
+        aContainer({
+          name: 'side',
+          restartPolicy: 'Always',
+          ports: [{ containerPort: 2, hostPort: 2, protocol: 'UDP' }],
+        }),
+      ],
+      containers: [
+        aContainer({
+          resources: { requests: { cpu: '250m', memory: '1Ki' } },
+          ports: [
+            { containerPort: 3, hostPort: 3, hostIP: '0.0.0.0' },
+            { containerPort: 4 },
+            { containerPort: 5, hostPort: 0 },
+          ],
+        }),
+      ],
+    });
+    expect(claimsOf(pod)).toEqual({
+      cpuMillis: 250,
+      memoryBytes: 1024,
+      hostPorts: [port(2, 'UDP'), port(3)],
+      critical: false,
+    });
+  });
+
+  test('a static pod is critical', () => {
+    expect(claimsOf(aPod({}, { annotations: { 'kubernetes.io/config.source': 'file' } })).critical).toBe(true);
+  });
+});
+
+describe('C24: whether the node can take it', () => {
+  test('all of what is free may be taken', () => {
+    expect(conflicts(claims({ cpuMillis: 100 }), [claims({ cpuMillis: 900 })], capacity)).toBeUndefined();
+  });
+
+  test('one more is refused in the kubelet’s words', () => {
+    expect(conflicts(claims({ cpuMillis: 101 }), [claims({ cpuMillis: 900 })], capacity)).toEqual({
+      reason: 'OutOfcpu',
+      message: "Node didn't have enough resource: cpu, requested: 101, used: 900, capacity: 1000",
+    });
+    expect(conflicts(claims({ memoryBytes: 1001 }), [], capacity)).toEqual({
+      reason: 'OutOfmemory',
+      message: "Node didn't have enough resource: memory, requested: 1001, used: 0, capacity: 1000",
+    });
+    expect(conflicts(claims(), [claims(), claims(), claims()], capacity)).toEqual({
+      reason: 'OutOfpods',
+      message: "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3",
+    });
+  });
+
+  test('who asks for nothing fits a node that is over its capacity', () => {
+    expect(conflicts(claims(), [claims({ cpuMillis: 2000 })], capacity)).toBeUndefined();
+  });
+
+  test('a critical pod’s refusal is an unexpected admission error, that names what is missing', () => {
+    expect(conflicts(claims({ cpuMillis: 200, critical: true }), [claims({ cpuMillis: 900 })], capacity)).toEqual({
+      reason: 'UnexpectedAdmissionError',
+      message:
+        'Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 100), ]',
+    });
+  });
+
+  test('a taken host port is no shortage, for a critical pod neither', () => {
+    for (const critical of [false, true]) {
+      const refusal = conflicts(
+        claims({ hostPorts: [port(80)], critical }),
+        [claims({ hostPorts: [port(80)] })],
+        capacity,
+      );
+      expect(refusal?.reason).toBe('NodePorts');
+    }
+    expect(conflicts(claims({ hostPorts: [port(80)] }), [claims({ hostPorts: [port(81)] })], capacity)).toBeUndefined();
+  });
+
+  test.each([
+    [port(80), port(80), true],
+    [port(80), port(80, 'UDP'), false],
+    [port(80, 'TCP', '10.0.0.1'), port(80), true],
+    [port(80), port(80, 'TCP', '10.0.0.1'), true],
+    [port(80, 'TCP', '10.0.0.1'), port(80, 'TCP', '10.0.0.2'), false],
+  ])('%j and %j: %s', (one, other, same) => {
+    expect(samePort(one, other)).toBe(same);
+  });
+});

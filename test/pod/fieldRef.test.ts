@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { fieldValue, resourceValue } from '../../pod/fieldRef.ts';
+import { aContainer, aPod } from './fixtures.ts';
+
+const addresses = { podIps: ['10.0.0.2', 'fd00::2'], hostIps: ['192.168.0.1'] };
+const pod = aPod(
+  { nodeName: 'node', serviceAccountName: 'robot' },
+  { labels: { app: 'web', 'a.b/c': '1' }, annotations: { note: 'say "hi"' } },
+);
+
+describe('C21: fieldRef', () => {
+  test.each([
+    ['metadata.name', 'web'],
+    ['metadata.namespace', 'default'],
+    ['metadata.uid', 'uid-1'],
+    ["metadata.labels['app']", 'web'],
+    ["metadata.labels['a.b/c']", '1'],
+    ["metadata.labels['none']", ''],
+    ["metadata.labels['toString']", ''],
+    ["metadata.annotations['note']", 'say "hi"'],
+    ['metadata.labels', 'a.b/c="1"\napp="web"'],
+    ['metadata.annotations', 'note="say \\"hi\\""'],
+    ['spec.nodeName', 'node'],
+    ['spec.serviceAccountName', 'robot'],
+    ['status.podIP', '10.0.0.2'],
+    ['status.podIPs', '10.0.0.2,fd00::2'],
+    ['status.hostIP', '192.168.0.1'],
+    ['status.hostIPs', '192.168.0.1'],
+    ['spec.containers', undefined],
+    ['toString', undefined],
+  ])('%s', (path, value) => {
+    expect(fieldValue(pod, path, addresses)).toBe(value);
+  });
+});
+
+describe('C21: resourceFieldRef', () => {
+  const self = aContainer({ resources: { requests: { cpu: '250m', memory: '100Mi' }, limits: { memory: '200Mi' } } });
+  const other = aContainer({ name: 'other', resources: { limits: { cpu: '3' } } });
+  const both = aPod({ containers: [self, other] });
+  const context = { self, allocatable: { cpu: '4', memory: '8Gi' } };
+
+  test.each([
+    [{ resource: 'requests.cpu' }, '1'],
+    [{ resource: 'requests.cpu', divisor: '1m' }, '250'],
+    [{ resource: 'requests.cpu', divisor: '0' }, '1'],
+    [{ resource: 'limits.memory' }, '209715200'],
+    [{ resource: 'limits.memory', divisor: '1Mi' }, '200'],
+    [{ resource: 'requests.memory', divisor: '3Mi' }, '34'],
+    [{ resource: 'limits.cpu' }, '4'],
+    [{ resource: 'limits.cpu', containerName: 'other' }, '3'],
+    [{ resource: 'requests.ephemeral-storage' }, '0'],
+    [{ resource: 'cpu' }, undefined],
+  ])('%j', (reference, value) => {
+    expect(resourceValue(both, reference, context)).toBe(value);
+  });
+});
