@@ -111,7 +111,8 @@ function troubleOf(container: ContainerView, now: number): string | undefined {
   if (state.kind === 'running') return undefined;
   if (state.kind === 'terminated') {
     if (state.run.exitCode === 0 && !willRestart) return undefined;
-    return `ended with ${endWords(state.run)} and ${willRestart ? 'restarts' : 'is not restarted'}${untilWords(until, now)}`;
+    const end = `ended with ${endWords(state.run)}`;
+    return willRestart ? `${end} and restarts${stillWaits(container, now)}` : `${end} and is not restarted`;
   }
   if (state.reason === 'CrashLoopBackOff') {
     return `waits in back-off${untilWords(until, now)}${last ? ` after ${endWords(last)}` : ''}`;
@@ -141,8 +142,7 @@ function containerWait({ view, now }: Question): string | undefined {
   }
   if (role === 'init')
     return `${titled(container)} has run for ${humanDuration(now - container.since)}, the rest waits for it`;
-  const why = waitingFor ? `: it waits${forWords(container)}${untilWords(until, now)}` : '';
-  return `${titled(container)} runs but is not ready${why}`;
+  return `${titled(container)} runs but is not ready${stillWaits(container, now)}`;
 }
 
 /** Whether a container has yet to do its part for the pod to be ready. */
@@ -155,6 +155,10 @@ function gatesUnmet({ view, status }: Question): string | undefined {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.reason !== 'ReadinessGatesNotReady') return undefined;
   return `${named(view)} runs but is not ready: ${ready.message ?? ''}`;
+}
+
+function stillWaits(container: ContainerView, now: number): string {
+  return container.waitingFor ? `: it waits${forWords(container)}${untilWords(container.until, now)}` : '';
 }
 
 function forWords({ waitingFor }: { readonly waitingFor?: string }): string {

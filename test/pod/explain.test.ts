@@ -223,6 +223,10 @@ describe('the answer names', () => {
       podView({ main: { done: exited(0), app: exited(1), other: running() } }),
     ],
     [
+      'container app ended with exit code 1 (Error) and restarts: it waits for its image',
+      podView({ main: { app: exited(1, { willRestart: true, waitingFor: 'its image' }) }, view: network }),
+    ],
+    [
       'container app ended with exit code 1 (Error) and restarts',
       podView({ main: { app: exited(1, { willRestart: true }) }, view: network }),
     ],
