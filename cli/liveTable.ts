@@ -42,6 +42,7 @@ function announceReady(agent: AgentPort, onReady: (line: string) => void): () =>
     unsubscribe();
     clearInterval(tick);
   };
+  check();
   return stop;
 }
 

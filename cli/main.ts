@@ -1,6 +1,8 @@
 import { NodeFailure } from '../pod/failure.ts';
 import { ConfigError } from './config/configError.ts';
 import { createProgram } from './program.ts';
+import type { StartNode } from './startNode.ts';
+import type { UpParts } from './up.ts';
 
 const write = (text: string) => process.stdout.write(text);
 
@@ -15,18 +17,15 @@ function messageOf(error: unknown): string {
   return lines(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
+// Only loaded when the configuration has no mistakes: it brings gRPC and the actors along.
+const startNode: StartNode = async (options) => (await import('./node.ts')).startNode(options);
+
 const program = createProgram({
-  run: async (flags) => {
-    const [{ run }, { startNode }] = await Promise.all([import('./run.ts'), import('./node.ts')]);
-    await run(flags, startNode);
-  },
+  run: async (flags) => (await import('./run.ts')).run(flags, startNode),
   up: async (flags) => {
-    const [{ up }, { startNode }, { startOwnContainerd }] = await Promise.all([
-      import('./up.ts'),
-      import('./node.ts'),
-      import('./ownRuntime.ts'),
-    ]);
-    await up(flags, { startNode, startRuntime: startOwnContainerd, output: process.stdout });
+    const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>
+      (await import('./ownRuntime.ts')).startOwnContainerd(directory, onProgress);
+    await (await import('./up.ts')).up(flags, { startNode, startRuntime, output: process.stdout });
   },
   get: async (options) => (await import('./get.ts')).get(options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),

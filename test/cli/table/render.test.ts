@@ -57,11 +57,39 @@ const all = [web, crash, job, late];
 
 describe('the live table', () => {
   test('at 120 columns', () => {
-    expect(render(all, { width: 120, height: 40 }).join('\n')).toBe('');
+    expect(render(all, { width: 120, height: 40 })).toEqual([
+      'node host running · containerd v1.6.20 ready for 60s · 2/3 pods running',
+      'NAME                 PHASE              STATE       SINCE  RESTARTS  IP         WAITING FOR',
+      'batch/job-host       Succeeded          terminated  2m10s         0',
+      '└ container/job      Completed          stopped       60s         0',
+      'crash-host           Running            running     2m10s         2  10.88.0.6',
+      '└ container/fail     CrashLoopBackOff   backingOff     3s         2             17s left: the back-off before the next …',
+      'late-host            Pending            preparing   2m10s         0             its volumes',
+      '├ container/app      ContainerCreating  waiting       60s         0',
+      '└ volume/data                           mounting     2m9s                       30s left: the mount',
+      'web-host             Running            running       11s         0  10.88.0.5',
+      '├ container/server                      running       12s         0',
+      '├ container/content                     running       11s         0',
+      '└ volume/pages                          mounted      2m9s',
+    ]);
   });
 
   test('at 80 columns', () => {
-    expect(render(all, { width: 80, height: 40 }).join('\n')).toBe('');
+    expect(render(all, { width: 80, height: 40 })).toEqual([
+      'node host running · containerd v1.6.20 ready for 60s · 2/3 pods running',
+      'NAME                 PHASE              STATE       SINCE  RESTARTS  IP',
+      'batch/job-host       Succeeded          terminated  2m10s         0',
+      '└ container/job      Completed          stopped       60s         0',
+      'crash-host           Running            running     2m10s         2  10.88.0.6',
+      '└ container/fail     CrashLoopBackOff   backingOff     3s         2',
+      'late-host            Pending            preparing   2m10s         0',
+      '├ container/app      ContainerCreating  waiting       60s         0',
+      '└ volume/data                           mounting     2m9s',
+      'web-host             Running            running       11s         0  10.88.0.5',
+      '├ container/server                      running       12s         0',
+      '├ container/content                     running       11s         0',
+      '└ volume/pages                          mounted      2m9s',
+    ]);
   });
 
   test.each([40, 60, 80, 100, 120, 200])('no line is wider than %i columns', (width) => {

@@ -1,0 +1,24 @@
+import type { NetworkInterfaceInfo } from 'node:os';
+import { expect, test } from '@jest/globals';
+import { hostAddresses } from '../../cli/hostAddresses.ts';
+
+const info = (address: string, internal = false): NetworkInterfaceInfo => {
+  const common = { address, netmask: '', mac: '', internal, cidr: null };
+  return address.includes(':') ? { ...common, family: 'IPv6', scopeid: 0 } : { ...common, family: 'IPv4' };
+};
+
+const routes = 'Iface\tDestination\tGateway\neth1\t00000000\t0100A8C0\neth0\t0000A8C0\t00000000\n';
+
+test('the addresses of the interface that leads out come first, one of each family', () => {
+  const interfaces = {
+    lo: [info('127.0.0.1', true), info('::1', true)],
+    eth0: [info('10.0.0.1'), info('fd00::1')],
+    eth1: [info('fe80::5'), info('192.168.0.7'), info('192.168.0.8')],
+  };
+  expect(hostAddresses(interfaces, routes)).toEqual(['192.168.0.7', 'fd00::1']);
+  expect(hostAddresses(interfaces, '')).toEqual(['10.0.0.1', 'fd00::1']);
+});
+
+test('a host without a network has its loopback', () => {
+  expect(hostAddresses({ lo: [info('127.0.0.1', true)] }, '')).toEqual(['127.0.0.1']);
+});

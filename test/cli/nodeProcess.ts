@@ -1,0 +1,46 @@
+/** A process that runs `run` or `up` over a node agent that does nothing but tell what is asked of it. */
+import { readFlags } from '../../cli/config/flags.ts';
+import { run } from '../../cli/run.ts';
+import type { StartNode } from '../../cli/startNode.ts';
+import { up } from '../../cli/up.ts';
+import { fakeAgent } from '../fakes/agent.ts';
+import { podView, running, sandbox } from '../pod/views.ts';
+
+const [command, directory = '', ...modes] = process.argv.slice(2);
+const tell = (text: string) => void process.stdout.write(`${text}\n`);
+
+if (modes.includes('withoutRoot')) process.getuid = () => 1000;
+
+const startNode: StartNode = async ({ config, simulated }) => {
+  tell(`started over ${config.containerRuntimeEndpoint}${simulated ? ' (simulated)' : ''}`);
+  const view = podView({
+    main: { web: running() },
+    meta: { name: 'web-host' },
+    view: { sandbox: sandbox('10.1.0.2') },
+  });
+  return {
+    agent: fakeAgent({ now: Date.now(), views: [view], node: { simulated } }),
+    drain: async () => {
+      tell('draining');
+      if (modes.includes('slowDrain')) await new Promise((resolve) => setTimeout(resolve, 30_000));
+    },
+    stop: async () => tell('agent stopped'),
+  };
+};
+
+const startRuntime = async (place: string, onProgress: (step: string) => void) => {
+  onProgress(`starting a runtime in ${place}`);
+  return { endpoint: 'unix:///own.sock', cgroupParent: '/own', stop: async () => tell('runtime stopped') };
+};
+
+try {
+  const config = modes.find((mode) => mode.endsWith('.yaml'));
+  const common = { '--config': config, '--hostname-override': 'host' };
+  if (command === 'run') await run(readFlags({ ...common, '--root-dir': directory }), startNode);
+  else
+    await up(readFlags({ ...common, '--state-dir': directory }), { startNode, startRuntime, output: process.stdout });
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

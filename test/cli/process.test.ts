@@ -1,0 +1,246 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+
+const root = join(import.meta.dirname, '..', '..');
+const node = join(root, 'node_modules', '.bin', 'node');
+
+interface Process {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  out(): string;
+  err(): string;
+  /** Resolves once stdout or stderr holds the text. */
+  says(text: string): Promise<void>;
+  /** Resolves with the exit code. */
+  ended: Promise<number | null>;
+}
+
+let directory: string;
+let processes: Process[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-cli-'));
+});
+
+afterEach(async () => {
+  for (const { child } of processes) child.kill('SIGKILL');
+  await Promise.all(processes.map(({ ended }) => ended));
+  processes = [];
+  await rm(directory, { recursive: true });
+});
+
+function start(script: string, ...args: string[]): Process {
+  const child = spawn(node, [join(root, script), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const texts = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    texts.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    texts.err += text;
+  });
+  const ended = once(child, 'close').then(([code]): number | null => code);
+  const says = async (text: string) => {
+    while (!`${texts.out}${texts.err}`.includes(text)) {
+      if (child.exitCode !== null) throw new Error(`ended without saying "${text}": ${texts.out}${texts.err}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const started = { child, out: () => texts.out, err: () => texts.err, says, ended };
+  processes.push(started);
+  return started;
+}
+
+const nodeProcess = (command: 'run' | 'up', ...modes: string[]) =>
+  start('test/cli/nodeProcess.ts', command, directory, ...modes);
+
+async function statelet(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const process = start('cli/main.ts', ...args);
+  const code = await process.ended;
+  return { code, out: process.out(), err: process.err() };
+}
+
+describe('a mistake on the command line is one message and exit code 1', () => {
+  test.each([
+    ['run --max-pod 5', "statelet: unknown option '--max-pod'; did you mean --max-pods?\n"],
+    ['up --max-pods many', 'statelet: --max-pods: expected a whole number of at least 0, got "many"\n'],
+    ['rnu', "statelet: unknown command 'rnu'; did you mean run?\n"],
+    ['get nodes', /^statelet: .*'nodes' is invalid/],
+    ['explain pood/web', 'statelet: pood: unknown kind of resource; did you mean pod?\n'],
+    ['run --config /nowhere.yaml', /^statelet: --config: ENOENT: .*\/nowhere\.yaml'\n$/],
+    ['get pods --root-dir /nowhere', /^statelet: no agent answers at \/nowhere\/statelet\.sock; /],
+  ])('%s', async (args, message) => {
+    const { code, out, err } = await statelet(...args.split(' '));
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    if (typeof message === 'string') expect(err).toBe(message);
+    else expect(err).toMatch(message);
+    expect(err.split('\n')).toHaveLength(2);
+  });
+
+  test('--help and --version are no mistakes', async () => {
+    expect(await statelet('up', '--help')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('--pod-manifest-path'),
+    });
+    expect(await statelet('--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  });
+});
+
+describe('run', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the agent and leaves the pods', async (signal) => {
+    const daemon = nodeProcess('run');
+    await daemon.says('the node agent runs');
+    daemon.child.kill(signal);
+    expect(await daemon.ended).toBe(0);
+    expect(daemon.out()).toContain('agent stopped');
+    expect(daemon.out()).not.toContain('draining');
+    const lines = daemon
+      .err()
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ level: 30, msg: 'the node agent has stopped' });
+    expect(await readdir(join(directory, 'agents'))).toEqual([]);
+  });
+
+  test('a second agent over the same directory is refused, the first goes on', async () => {
+    const first = nodeProcess('run');
+    await first.says('the node agent runs');
+    const second = nodeProcess('run');
+    expect(await second.ended).toBe(1);
+    expect(second.err()).toBe(
+      `another agent (process ${first.child.pid}) already runs over ${directory}: end it first, or use another directory\n`,
+    );
+    expect(second.out()).toBe('');
+    expect((await statelet('get', 'pods', '--root-dir', directory)).code).toBe(0);
+  });
+
+  test('an agent that was killed is no hindrance', async () => {
+    const first = nodeProcess('run');
+    await first.says('the node agent runs');
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const second = nodeProcess('run');
+    await second.says('the node agent runs');
+    expect((await readdir(join(directory, 'agents'))).length).toBe(1);
+  });
+
+  test('fields without effect are told of once, and text logs are for people', async () => {
+    const file = join(directory, 'kubelet.yaml');
+    const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+    await writeFile(file, `${head}port: 1\npodCIDR: 10.1.0.0/24\nlogging: {format: text}\n`);
+    const daemon = nodeProcess('run', file);
+    await daemon.says('the node agent runs');
+    const warnings = daemon
+      .err()
+      .split('\n')
+      .filter((line) => line.includes('without effect'));
+    expect(warnings).toEqual([expect.stringMatching(/ WARN: .*kubelet\.yaml: accepted, .*: port, podCIDR$/)]);
+  });
+});
+
+describe('up', () => {
+  test('a signal terminates pods, agent and runtime in this order, and leaves no claim', async () => {
+    const node = nodeProcess('up');
+    await node.says('node ready: 1/1 pods running');
+    expect((await stat(join(directory, 'kubelet', 'statelet.sock'))).mode & 0o777).toBe(0o600);
+    node.child.kill('SIGINT');
+    expect(await node.ended).toBe(0);
+    expect(node.out()).toContain(`starting a runtime in ${directory}/containerd\nstarted over unix:///own.sock\n`);
+    const end = node.out().slice(node.out().indexOf('SIGINT'));
+    expect(end.split('\n').slice(1)).toEqual([
+      'draining',
+      'agent stopped',
+      'runtime stopped',
+      'statelet has stopped, and its containerd with it',
+      '',
+    ]);
+    expect(await readdir(join(directory, 'kubelet', 'agents'))).toEqual([]);
+  });
+
+  test('signals within 2 s of the first count as one, a further one ends at once', async () => {
+    const node = nodeProcess('up', 'slowDrain');
+    await node.says('node ready');
+    node.child.kill('SIGINT');
+    await node.says('draining');
+    node.child.kill('SIGINT');
+    node.child.kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    expect(node.child.exitCode).toBeNull();
+    node.child.kill('SIGTERM');
+    expect(await node.ended).toBe(128 + 15);
+    expect(node.out()).not.toContain('runtime stopped');
+  });
+
+  test('without root it says so in one sentence, and every line and log is labelled as simulated', async () => {
+    const node = nodeProcess('up', 'withoutRoot');
+    await node.says('node ready: 1/1 pods running (simulated)');
+    expect(node.out().split('\n')[0]).toBe(
+      'containers need root: the pods run on the simulated runtime, which starts no real container.',
+    );
+    expect(node.out()).not.toContain('starting a runtime');
+    const table = await statelet('get', 'pods', '--state-dir', directory);
+    expect(table.out.split('\n')[0]).toBe('SIMULATED runtime: no real containers run');
+    node.child.kill('SIGTERM');
+    expect(await node.ended).toBe(0);
+    expect(node.out()).toContain('\nstatelet has stopped\n');
+  });
+});
+
+describe('get and explain ask the running agent', () => {
+  beforeEach(async () => {
+    await nodeProcess('run').says('the node agent runs');
+  });
+
+  const get = async (...args: string[]) => (await statelet(...args, '--root-dir', directory)).out;
+
+  test('as a table, wide or not', async () => {
+    expect(await get('get', 'pods')).toMatch(
+      /^NAME {7}READY {3}STATUS {4}RESTARTS {3}AGE\nweb-host {3}1\/1 {5}Running {3}0/,
+    );
+    expect(await get('get', 'pods', '-A', '-o', 'wide')).toMatch(
+      /^NAMESPACE {3}NAME .* IP .*\ndefault {5}web-host .*10\.1\.0\.2/,
+    );
+  });
+
+  test('as JSON, YAML or names', async () => {
+    expect(JSON.parse(await get('get', 'pods', '-o', 'json'))).toMatchObject({
+      kind: 'PodList',
+      items: [{ kind: 'Pod', metadata: { name: 'web-host' }, status: { phase: 'Running', qosClass: 'BestEffort' } }],
+    });
+    expect(await get('get', 'pods', '-o', 'yaml')).toMatch(/^apiVersion: v1\nkind: PodList\n/);
+    expect(await get('get', 'pods', '-o', 'name')).toBe('pod/web-host\n');
+    expect(JSON.parse(await get('get', 'pod', 'web-host', '-o', 'json'))).toMatchObject({ kind: 'Pod' });
+  });
+
+  test('only what was asked for', async () => {
+    expect(await statelet('get', 'pods', 'none', '--root-dir', directory)).toEqual({
+      code: 1,
+      out: '',
+      err: 'statelet: pods "none" not found\n',
+    });
+    expect(await statelet('get', 'pods', '-n', 'other', '--root-dir', directory)).toEqual({
+      code: 0,
+      out: '',
+      err: 'No resources found\n',
+    });
+  });
+
+  test('watching ends with the agent', async () => {
+    const watcher = start('cli/main.ts', 'get', 'pods', '--watch', '--root-dir', directory);
+    await watcher.says('web-host');
+    processes[0]?.child.kill('SIGTERM');
+    expect(await watcher.ended).toBe(0);
+    expect(watcher.out().trim().split('\n')).toHaveLength(2);
+  });
+
+  test('an explanation by any of its names', async () => {
+    const text = await get('explain', 'pod/web-host');
+    expect(text).toMatch(/^default\/web-host {2}Running/);
+    expect(await get('explain', 'pod', 'web')).toMatch(/^default\/web-host {2}Running/);
+    expect(JSON.parse(await get('explain', 'web', '-o', 'json'))).toMatchObject({ name: 'web-host' });
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+import { changeSentences } from '../../../cli/table/changes.ts';
+import type { PodView } from '../../../pod/view.ts';
+import type { PodChange } from '../../../server/agent.ts';
+import { fakeAgent } from '../../fakes/agent.ts';
+import { backOff, NOW, podView, running, sandbox, volumeView, waiting } from '../../pod/views.ts';
+
+/** The sentences for a pod that goes through these views. */
+function story(...views: PodView[]): string[][] {
+  const agent = fakeAgent({ now: NOW });
+  const sentences = changeSentences();
+  const told: string[][] = [];
+  agent.subscribe((change: PodChange) => told.push(sentences(change, NOW)));
+  for (const view of views) agent.show(view);
+  return told;
+}
+
+const meta = { name: 'web-host' };
+
+test('a new state is told with the one before it, the phase and the IP', () => {
+  const sandboxing = podView({ main: {}, meta, view: { state: 'sandboxing', waitingFor: 'its sandbox' } });
+  const runs = podView({ main: { web: running() }, meta, view: { sandbox: sandbox('10.1.0.2') } });
+  expect(story(sandboxing, runs)).toEqual([
+    ['pod/web-host sandboxing, phase Pending, waiting for its sandbox'],
+    ['pod/web-host running (was sandboxing), phase Running, IP 10.1.0.2', 'pod/web-host container/web running'],
+  ]);
+});
+
+test('a container in back-off is told with its restarts and how long it waits', () => {
+  const view = { sandbox: sandbox('10.1.0.2') };
+  const wait = { waitingFor: 'the back-off', until: NOW + 9000, state: 'backingOff', restartCount: 2 };
+  const [, second] = story(
+    podView({ main: { web: running() }, meta, view }),
+    podView({ main: { web: backOff(1, wait) }, meta, view }),
+  );
+  expect(second).toEqual([
+    'pod/web-host container/web backingOff (was running), restarts 2, waiting for the back-off for 9s',
+  ]);
+});
+
+test('nothing is told twice', () => {
+  const same = podView({ main: { web: waiting() }, meta, view: { volumes: [volumeView('data')] } });
+  expect(story(same, same)[1]).toEqual([]);
+});
+
+test('a pod that is gone is told once, and is new when it comes again', () => {
+  const agent = fakeAgent({ now: NOW });
+  const sentences = changeSentences();
+  const told: string[][] = [];
+  agent.subscribe((change) => told.push(sentences(change, NOW)));
+  const view = podView({ main: {}, meta });
+  agent.show(view);
+  agent.remove(view);
+  agent.show(view);
+  expect(told[1]).toEqual(['pod/web-host is gone']);
+  expect(told[2]).toEqual(told[0]);
+});
