@@ -50,19 +50,29 @@ function start({ at = path, lastGood = new Map<string, Pod>(), clock = systemClo
   });
 }
 
-/** Waits for the set of this number, counted from 1. */
-async function set(number: number): Promise<ManifestSet> {
-  while (sets.length < number) {
+/** Waits for a set that the condition holds of: the last one so far, or one to come. */
+async function until(holds: (set: ManifestSet) => boolean): Promise<ManifestSet> {
+  for (;;) {
+    const last = sets.at(-1);
+    if (last !== undefined && holds(last)) return last;
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
   }
-  const found = sets[number - 1];
-  if (found === undefined) throw new Error('unreachable');
-  return found;
 }
 
+const first = () => until(() => true);
+const untilNames = (...expected: string[]) => until((set) => names(set).join() === expected.join());
+const image = ({ pods }: ManifestSet) => pods[0]?.spec.containers[0]?.image;
+const untilImage = (expected: string) => until((set) => image(set) === expected);
+
 const names = ({ pods }: ManifestSet) => pods.map((pod) => pod.metadata.name);
+/** Writes a file whole, as by a careful editor. */
+async function replace(file: string, text: string): Promise<void> {
+  await writeFile(join(base, 'whole'), text);
+  await rename(join(base, 'whole'), file);
+}
+
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 60));
 
 describe('the set', () => {
@@ -70,12 +80,12 @@ describe('the set', () => {
     await rm(path, { recursive: true });
     const clock = manualClock();
     start({ clock });
-    expect(await set(1)).toEqual({ pods: [], problems: [], warnings: [] });
+    expect(await first()).toEqual({ pods: [], problems: [], warnings: [] });
     await mkdir(path);
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     await clock.untilWaiting();
     clock.advance(1000);
-    expect(names(await set(2))).toEqual(['a-node-1']);
+    await untilNames('a-node-1');
   });
 
   test('an absent path is looked for after 1, 2, 4, 8, 16 and then each 20 s', async () => {
@@ -107,43 +117,44 @@ describe('the set', () => {
     await writeFile(join(base, 'e'), manifest('e'));
     await symlink(join(base, 'e'), join(path, 'e.yaml'));
     start();
-    expect(names(await set(1))).toEqual(['a-node-1', 'b-node-1', 'e-node-1']);
-    expect(kept.map(({ file }) => file)).toEqual([join(path, 'a.yaml'), join(path, 'b.json'), join(path, 'e.yaml')]);
+    expect(names(await first())).toEqual(['a-node-1', 'b-node-1', 'e-node-1']);
+    expect(kept.map(({ file }) => file).sort()).toEqual(['a.yaml', 'b.json', 'e.yaml'].map((name) => join(path, name)));
   });
 
   test('a written file is seen at once, a removed one leaves the set', async () => {
     start();
-    await set(1);
+    await first();
     const before = performance.now();
     await writeFile(join(path, 'a.yaml'), manifest('a'));
-    expect(names(await set(2))).toEqual(['a-node-1']);
+    await untilNames('a-node-1');
     expect(performance.now() - before).toBeLessThan(200);
     await rm(join(path, 'a.yaml'));
-    expect(names(await set(3))).toEqual([]);
+    await untilNames();
     expect(kept.at(-1)).toEqual({ file: join(path, 'a.yaml'), pod: null });
   });
 
   test('a file that is moved over another replaces its pod', async () => {
     await writeFile(join(path, 'a.yaml'), manifest('a', 'one'));
     start();
-    const first = await set(1);
+    const before = await first();
     await writeFile(join(base, 'new'), manifest('a', 'two'));
     await rename(join(base, 'new'), join(path, 'a.yaml'));
-    const second = await set(2);
-    expect(second.pods.map(({ spec }) => spec.containers[0]?.image)).toEqual(['two']);
-    expect(second.pods[0]?.metadata.uid).not.toBe(first.pods[0]?.metadata.uid);
+    const second = await untilImage('two');
+    expect(second.pods).toHaveLength(1);
+    expect(second.pods[0]?.metadata.uid).not.toBe(before.pods[0]?.metadata.uid);
   });
 
   test('the same bytes again, or only the order of keys, change nothing', async () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     start();
-    const [pod] = (await set(1)).pods;
-    await writeFile(file, manifest('a'));
+    const [pod] = (await first()).pods;
+    await replace(file, manifest('a'));
     await quiet();
     expect(sets).toHaveLength(1);
-    await writeFile(file, `${manifest('a')}# a comment\n`);
-    expect((await set(2)).pods[0]).toBe(pod);
+    await replace(file, `${manifest('a')}# a comment\n`);
+    const again = await until(() => sets.length > 1);
+    expect(again.pods[0]).toBe(pod);
     expect(kept).toHaveLength(1);
   });
 
@@ -151,7 +162,7 @@ describe('the set', () => {
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     await writeFile(join(path, 'b.yaml'), manifest('a'));
     start();
-    const { pods } = await set(1);
+    const { pods } = await first();
     expect(pods.map(({ metadata }) => metadata.name)).toEqual(['a-node-1', 'a-node-1']);
     expect(pods[0]?.metadata.uid).not.toBe(pods[1]?.metadata.uid);
   });
@@ -161,19 +172,19 @@ describe('the set', () => {
     await writeFile(file, manifest('a'));
     await writeFile(join(path, 'b.yaml'), manifest('b'));
     start({ at: file });
-    expect(names(await set(1))).toEqual(['a-node-1']);
+    expect(names(await first())).toEqual(['a-node-1']);
     await rm(file);
-    expect(names(await set(2))).toEqual([]);
+    await untilNames();
     await writeFile(file, manifest('a2'));
-    expect(names(await set(3))).toEqual(['a2-node-1']);
+    await untilNames('a2-node-1');
   });
 
   test('a directory that is removed empties the set', async () => {
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     start();
-    await set(1);
+    await first();
     await rm(path, { recursive: true });
-    expect(names(await set(2))).toEqual([]);
+    await untilNames();
   });
 
   test('a directory that takes the place of the watched one is read and followed', async () => {
@@ -181,13 +192,12 @@ describe('the set', () => {
     await mkdir(join(base, 'next'));
     await writeFile(join(base, 'next', 'b.yaml'), manifest('b'));
     start();
-    await set(1);
+    await first();
     await rename(path, join(base, 'old'));
     await rename(join(base, 'next'), path);
-    while (names(sets.at(-1) ?? (await set(1)))[0] !== 'b-node-1') await set(sets.length + 1);
-    const seen = sets.length;
+    await untilNames('b-node-1');
     await writeFile(join(path, 'c.yaml'), manifest('c'));
-    expect(names(await set(seen + 1))).toEqual(['b-node-1', 'c-node-1']);
+    await untilNames('b-node-1', 'c-node-1');
   });
 
   test('what no event tells is found by the list after 20 s', async () => {
@@ -195,16 +205,16 @@ describe('the set', () => {
     await symlink(join(base, 'real'), join(path, 'a.yaml'));
     const clock = manualClock();
     start({ clock });
-    await set(1);
+    await first();
     await writeFile(join(base, 'real'), manifest('a', 'two'));
     expect(await clock.untilWaiting()).toBe(20_000);
     clock.advance(20_000);
-    expect((await set(2)).pods[0]?.spec.containers[0]?.image).toBe('two');
+    await untilImage('two');
   });
 
   test('nothing is told after the signal', async () => {
     start();
-    await set(1);
+    await first();
     stop.abort();
     await ended;
     await writeFile(join(path, 'a.yaml'), manifest('a'));
@@ -218,16 +228,15 @@ describe('an invalid manifest', () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     start();
-    const [pod] = (await set(1)).pods;
-    await writeFile(file, manifest('a').replace("'busybox:1'", '7'));
-    const second = await set(2);
+    const [pod] = (await first()).pods;
+    await replace(file, manifest('a').replace("'busybox:1'", '7'));
+    const second = await until(() => sets.length > 1);
     expect(second.pods).toEqual([pod]);
     expect(second.problems).toEqual([
       { file, path: 'spec.containers[0].image', message: 'expected string, got number' },
     ]);
-    await writeFile(join(path, 'b.yaml'), manifest('b'));
-    const third = await set(3);
-    expect(names(third)).toEqual(['a-node-1', 'b-node-1']);
+    await replace(join(path, 'b.yaml'), manifest('b'));
+    const third = await untilNames('a-node-1', 'b-node-1');
     expect(third.problems).toEqual([]);
     expect(kept.filter(({ pod: each }) => each === null)).toEqual([]);
   });
@@ -236,7 +245,7 @@ describe('an invalid manifest', () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     start();
-    const pod = (await set(1)).pods[0];
+    const pod = (await first()).pods[0];
     stop.abort();
     await ended;
     if (pod === undefined) throw new Error('no pod');
@@ -244,7 +253,7 @@ describe('an invalid manifest', () => {
     stop = new AbortController();
     sets = [];
     start({ lastGood: new Map([[file, pod]]) });
-    const again = await set(1);
+    const again = await first();
     expect(again.pods).toEqual([pod]);
     expect(again.problems).toEqual([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
   });
@@ -253,7 +262,7 @@ describe('an invalid manifest', () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     start();
-    const pod = (await set(1)).pods[0];
+    const pod = (await first()).pods[0];
     stop.abort();
     await ended;
     if (pod === undefined) throw new Error('no pod');
@@ -261,7 +270,7 @@ describe('an invalid manifest', () => {
     stop = new AbortController();
     sets = [];
     start({ lastGood: new Map([[file, pod]]) });
-    expect((await set(1)).pods).toEqual([]);
+    expect((await first()).pods).toEqual([]);
     expect(kept.at(-1)).toEqual({ file, pod: null });
   });
 
@@ -269,7 +278,7 @@ describe('an invalid manifest', () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     start();
-    const pod = (await set(1)).pods[0];
+    const pod = (await first()).pods[0];
     stop.abort();
     await ended;
     if (pod === undefined) throw new Error('no pod');
@@ -277,7 +286,7 @@ describe('an invalid manifest', () => {
     sets = [];
     kept = [];
     start({ lastGood: new Map([[file, pod]]) });
-    expect((await set(1)).pods[0]).toBe(pod);
+    expect((await first()).pods[0]).toBe(pod);
     expect(kept).toEqual([]);
   });
 
@@ -285,24 +294,23 @@ describe('an invalid manifest', () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a').replace('image:', 'imagePullPolcy: Never, image:'));
     start();
-    const first = await set(1);
-    expect(names(first)).toEqual(['a-node-1']);
-    expect(first.warnings).toEqual([
+    const found = await first();
+    expect(names(found)).toEqual(['a-node-1']);
+    expect(found.warnings).toEqual([
       { file, path: 'spec.containers[0].imagePullPolcy', message: 'unknown field, did you mean "imagePullPolicy"?' },
     ]);
   });
 
   test('a file that is written piece by piece is read when it is whole', async () => {
     start();
-    await set(1);
+    await first();
     const whole = manifest('a');
     const clock = performance.now();
     for (let at = 0; at < whole.length; at += 40) {
       await writeFile(join(path, 'a.yaml'), whole.slice(at, at + 40), { flag: 'a' });
     }
     expect(performance.now() - clock).toBeLessThan(1000);
-    while (names(sets.at(-1) ?? (await set(1))).length === 0) await set(sets.length + 1);
-    expect(names(sets.at(-1) ?? (await set(1)))).toEqual(['a-node-1']);
+    await untilNames('a-node-1');
   });
 });
 
