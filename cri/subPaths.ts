@@ -16,7 +16,7 @@ export async function prepareSubPaths(input: ContainerConfigInput, signal: Abort
   const environment = environmentOf(pod, container, sandboxIps, node);
   for (const mount of mounts) {
     signal.throwIfAborted();
-    await prepare(mount, await enter(mount, volumePath(mount, volumes)), subPathOf(mount, environment));
+    await prepare(mount, await rootOf(mount, volumePath(mount, volumes)), subPathOf(mount, environment));
   }
 }
 
@@ -28,6 +28,14 @@ async function prepare(mount: VolumeMount, volume: string, subPath: string): Pro
     if (posix.relative(volume, reached).split('/')[0] === '..') {
       throw refusal(mount, `subPath ${subPath} leads outside of the volume`);
     }
+  }
+}
+
+async function rootOf(mount: VolumeMount, path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (cause) {
+    throw refusal(mount, `the volume ${mount.name} is not at ${path}`, cause);
   }
 }
 

@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals';
+import { podDns } from '../../cri/dns.ts';
+import type { PodSpec } from '../../pod/schema/pod.ts';
+import { node, pod } from './nodeAndPod.ts';
+
+const host = { servers: ['9.9.9.9'], searches: ['lan'], options: ['edns0'] };
+const cluster = {
+  servers: ['10.96.0.10'],
+  searches: ['shop.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'lan'],
+  options: ['ndots:5'],
+};
+const inCluster = node({ clusterDns: ['10.96.0.10'] });
+
+test.each<[string, Partial<PodSpec>, typeof host]>([
+  ['nothing said is ClusterFirst', {}, cluster],
+  ['ClusterFirst', { dnsPolicy: 'ClusterFirst' }, cluster],
+  ['ClusterFirst on the host network is Default', { dnsPolicy: 'ClusterFirst', hostNetwork: true }, host],
+  ['ClusterFirstWithHostNet', { dnsPolicy: 'ClusterFirstWithHostNet', hostNetwork: true }, cluster],
+  ['Default', { dnsPolicy: 'Default' }, host],
+  ['None', { dnsPolicy: 'None' }, { servers: [], searches: [], options: [] }],
+])('C20: %s', (_, spec, expected) => {
+  expect(podDns(pod(spec), inCluster)).toEqual(expected);
+});
+
+test('C20: ClusterFirst without a cluster DNS is Default', () => {
+  expect(podDns(pod({ dnsPolicy: 'ClusterFirst' }), node())).toEqual(host);
+});
+
+test('C20: without a cluster domain there are no search paths of it', () => {
+  expect(podDns(pod(), node({ clusterDns: ['10.96.0.10'], clusterDomain: '' })).searches).toEqual(['lan']);
+});
+
+test('C20: dnsConfig adds servers and searches once, and its options win', () => {
+  const dnsConfig = {
+    nameservers: ['1.1.1.1', '10.96.0.10'],
+    searches: ['lan', 'example.com'],
+    options: [{ name: 'ndots', value: '2' }, { name: 'edns0' }, { value: 'nameless' }],
+  };
+  expect(podDns(pod({ dnsConfig }), inCluster)).toEqual({
+    servers: ['10.96.0.10', '1.1.1.1'],
+    searches: [...cluster.searches, 'example.com'],
+    options: ['ndots:2', 'edns0'],
+  });
+});
+
+test('no more than the C library takes: 3 servers, 32 searches, 2048 characters of them', () => {
+  const names = (count: number, length: number) =>
+    Array.from({ length: count }, (_, index) => String(index).padStart(length, 'x'));
+  const resolver = (searches: string[]) =>
+    podDns(pod({ dnsPolicy: 'None', dnsConfig: { nameservers: names(5, 3), searches } }), node());
+  expect(resolver(names(40, 10)).servers).toHaveLength(3);
+  expect(resolver(names(40, 10)).searches).toHaveLength(32);
+  expect(resolver(names(30, 127)).searches).toHaveLength(16);
+  expect(resolver(names(30, 128)).searches).toHaveLength(15);
+});

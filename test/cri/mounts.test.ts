@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { containerMounts, type MountsInput } from '../../cri/mounts.ts';
+import type { VolumeMount } from '../../pod/schema/container.ts';
+import { container, node } from './nodeAndPod.ts';
+
+function mountsOf(volumeMounts: VolumeMount[], input: Partial<MountsInput> = {}) {
+  return containerMounts({
+    podUid: 'u-1',
+    container: container({ volumeMounts, terminationMessagePath: '/dev/termination-log' }),
+    environment: [{ name: 'DIR', value: 'a' }],
+    volumes: { data: '/vols/data' },
+    node: node(),
+    ...input,
+  });
+}
+
+function mountOf(mount: Partial<VolumeMount>, input: Partial<MountsInput> = {}) {
+  return mountsOf([{ name: 'data', mountPath: '/data', ...mount }], input)[0];
+}
+
+test.each<[string, Partial<VolumeMount>, object]>([
+  ['plain', {}, { containerPath: '/data', hostPath: '/vols/data', readonly: false, propagation: 0 }],
+  ['read-only', { readOnly: true }, { readonly: true, recursiveReadOnly: false }],
+  ['a relative path', { mountPath: 'data' }, { containerPath: '/data' }],
+  ['HostToContainer', { mountPropagation: 'HostToContainer' }, { propagation: 1 }],
+  ['Bidirectional', { mountPropagation: 'Bidirectional' }, { propagation: 2 }],
+  ['subPath', { subPath: 'x/./y/' }, { hostPath: '/vols/data/x/y/' }],
+  ['subPathExpr', { subPathExpr: '$(DIR)/b' }, { hostPath: '/vols/data/a/b' }],
+])('%s', (_, mount, expected) => {
+  expect(mountOf(mount)).toMatchObject(expected);
+});
+
+describe('refused with CreateContainerConfigError', () => {
+  test.each<[string, Partial<VolumeMount>, string]>([
+    ['C26: an absolute subPath', { subPath: '/etc' }, 'must not be an absolute path'],
+    ['C26: a subPath that goes up', { subPath: 'a/../../b' }, 'must not contain ".."'],
+    ['C26: an expanded subPath that goes up', { subPathExpr: '$(DIR)/..' }, 'must not contain ".."'],
+    ['a subPathExpr of an unknown variable', { subPathExpr: '$(NONE)' }, 'missing value for "NONE"'],
+    ['a volume that is not there', { name: 'other' }, 'cannot find volume "other"'],
+    ['a volume by the name of an inherited property', { name: 'constructor' }, 'cannot find volume "constructor"'],
+    ['recursive read-only where it is unknown', { readOnly: true, recursiveReadOnly: 'Enabled' }, 'does not support'],
+  ])('%s', (_, mount, message) => {
+    expect(() => mountOf(mount)).toThrow(
+      expect.objectContaining({ reason: 'CreateContainerConfigError', message: expect.stringContaining(message) }),
+    );
+  });
+});
+
+test.each([
+  ['Enabled', true, true],
+  ['IfPossible', true, true],
+  ['IfPossible', false, false],
+  ['Disabled', true, false],
+] as const)('recursive read-only %s with support %p is %p', (recursiveReadOnly, recursiveReadOnlyMounts, expected) => {
+  const mount = mountOf({ readOnly: true, recursiveReadOnly }, { node: node({ recursiveReadOnlyMounts }) });
+  expect(mount?.recursiveReadOnly).toBe(expected);
+});
+
+describe('C18: the hosts file', () => {
+  test('is the pod’s own', () => {
+    expect(mountsOf([])).toEqual([
+      expect.objectContaining({ containerPath: '/etc/hosts', hostPath: '/var/lib/kubelet/pods/u-1/etc-hosts' }),
+    ]);
+  });
+
+  test.each(['/etc/hosts', '/etc//hosts', '/etc/./hosts'])(
+    'is left alone when the user mounts one at %s',
+    (mountPath) => {
+      expect(mountsOf([{ name: 'data', mountPath }]).map(({ hostPath }) => hostPath)).toEqual(['/vols/data']);
+    },
+  );
+});
+
+test('no termination log is mounted where the container names no path or the node has no file', () => {
+  const without = mountsOf([], { container: container(), terminationLog: '/log' });
+  expect(without.map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
+  expect(mountsOf([]).map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
+});

@@ -1,0 +1,40 @@
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { Container } from '../../pod/schema/container.ts';
+import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
+
+/** A node as tests need it. */
+export function node(facts: Partial<NodeFacts> = {}): NodeFacts {
+  return {
+    nodeName: 'node-1',
+    rootDir: '/var/lib/kubelet',
+    podLogsDir: '/var/log/pods',
+    owner: '/var/lib/kubelet@node-1',
+    cgroupRoot: '',
+    cgroupDriver: 'cgroupfs',
+    hostIps: ['192.168.1.10', 'fd01::10'],
+    resolvConf: { servers: ['9.9.9.9'], searches: ['lan'], options: ['edns0'] },
+    clusterDns: [],
+    clusterDomain: 'cluster.local',
+    memoryCapacityBytes: 4 * 1024 ** 3,
+    cpuCount: 2,
+    canLowerOomScoreAdj: true,
+    seccompDefault: false,
+    podDirectory: (uid) => `/var/lib/kubelet/pods/${uid}`,
+    ...facts,
+  };
+}
+
+/** The pod `shop/web` with one container, and what a test adds to its spec. */
+export function pod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadata']> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'shop', uid: 'u-1', ...metadata },
+    spec: { containers: [container()], ...spec },
+  };
+}
+
+/** The container `main`, and what a test adds to it. */
+export function container(more: Partial<Container> = {}): Container {
+  return { name: 'main', image: 'busybox:1', ...more };
+}
