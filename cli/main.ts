@@ -4,7 +4,12 @@ import { createProgram } from './program.ts';
 import type { StartNode } from './startNode.ts';
 import type { UpParts } from './up.ts';
 
+/** Writes what was asked for; when nobody reads it any more (`statelet get pods | head`), there is nothing left to do. */
 const write = (text: string) => process.stdout.write(text);
+
+/** A node goes on without a reader of its table. */
+let onUnread: () => void = () => process.exit(0);
+process.stdout.on('error', () => onUnread());
 
 /** What went wrong, for the user: a mistake of theirs by its message alone, one of ours with where it happened. */
 function messageOf(error: unknown): string {
@@ -23,6 +28,7 @@ const startNode: StartNode = async (options) => (await import('./node.ts')).star
 const program = createProgram({
   run: async (flags) => (await import('./run.ts')).run(flags, startNode),
   up: async (flags) => {
+    onUnread = () => {};
     const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>
       (await import('./ownRuntime.ts')).startOwnContainerd(directory, onProgress);
     await (await import('./up.ts')).up(flags, { startNode, startRuntime, output: process.stdout });
@@ -30,9 +36,6 @@ const program = createProgram({
   get: async (options) => (await import('./get.ts')).get(options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
 });
-
-// The reader of a pipe may go before we are done (`statelet get pods | head`).
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {
   await program.parseAsync();

@@ -15,7 +15,11 @@ test.each([
 describe('the form', () => {
   const lineOf = async (format: 'auto' | 'text' | 'json', terminal: boolean, simulated = false) => {
     let text = '';
-    const destination = { write: (line: string) => void (text += line) };
+    const destination = {
+      write: (line: string) => {
+        text += line;
+      },
+    };
     const logger = await createLogger({ logging: { format, verbosity: 0 }, terminal, simulated, destination });
     logger.debug('hidden');
     logger.info({ pod: 'web' }, 'shown');

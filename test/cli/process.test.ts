@@ -237,6 +237,15 @@ describe('get and explain ask the running agent', () => {
     expect(watcher.out().trim().split('\n')).toHaveLength(2);
   });
 
+  test('a reader that goes early is no error', async () => {
+    const watcher = start('cli/main.ts', 'get', 'pods', '--watch', '-o', 'name', '--root-dir', directory);
+    await watcher.says('web-host');
+    watcher.child.stdout.destroy();
+    processes[0]?.child.kill('SIGTERM');
+    expect(await watcher.ended).toBe(0);
+    expect(watcher.err()).toBe('');
+  });
+
   test('an explanation by any of its names', async () => {
     const text = await get('explain', 'pod/web-host');
     expect(text).toMatch(/^default\/web-host {2}Running/);
