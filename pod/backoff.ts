@@ -4,7 +4,7 @@ export interface BackOff {
   readonly maxMs: number;
 }
 
-export const crashBackOff: BackOff = { baseMs: 10_000, maxMs: 300_000 };
+const crashBackOff: BackOff = { baseMs: 10_000, maxMs: 300_000 };
 export const pullBackOff: BackOff = { baseMs: 10_000, maxMs: 300_000 };
 export const volumeBackOff: BackOff = { baseMs: 500, maxMs: 122_000 };
 

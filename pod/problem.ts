@@ -8,7 +8,7 @@ export interface Problem {
 }
 
 /** A field's path as Kubernetes writes it. */
-export function fieldPath(keys: readonly PropertyKey[]): string {
+function fieldPath(keys: readonly PropertyKey[]): string {
   return keys.reduce<string>((path, key) => {
     if (typeof key === 'number') return `${path}[${key}]`;
     const name = String(key);

@@ -39,8 +39,6 @@ const restartRuleSchema = z.strictObject({
   ),
 });
 
-export type ContainerRestartRule = z.infer<typeof restartRuleSchema>;
-
 const volumeMountSchema = z.strictObject({
   name: z.string(),
   readOnly: z.exactOptional(z.boolean()),
@@ -88,5 +86,3 @@ export type Container = z.infer<typeof containerSchema>;
 export const ephemeralContainerSchema = z.extend(containerSchema, {
   targetContainerName: z.exactOptional(z.string()),
 });
-
-export type EphemeralContainer = z.infer<typeof ephemeralContainerSchema>;

@@ -9,8 +9,6 @@ export const quantitySchema = z
 /** A port's number or its name. */
 export const intOrStringSchema = z.union([z.int32(), z.string()]);
 
-export type IntOrString = z.infer<typeof intOrStringSchema>;
-
 /** Text by key: labels, annotations, selectors, attributes. */
 export const textMapSchema = z.record(z.string(), z.string());
 

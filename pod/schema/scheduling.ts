@@ -31,8 +31,7 @@ const podAffinitySchema = z.strictObject({
   ),
 });
 
-/** Where a scheduler should put the pod; the node agent only carries it. */
-export const affinitySchema = z.strictObject({
+const affinitySchema = z.strictObject({
   nodeAffinity: z.exactOptional(
     z.strictObject({
       requiredDuringSchedulingIgnoredDuringExecution: z.exactOptional(
@@ -47,7 +46,7 @@ export const affinitySchema = z.strictObject({
   podAntiAffinity: z.exactOptional(podAffinitySchema),
 });
 
-export const tolerationSchema = z.strictObject({
+const tolerationSchema = z.strictObject({
   key: z.exactOptional(z.string()),
   operator: z.exactOptional(z.enum(['Exists', 'Equal', 'Lt', 'Gt'])),
   value: z.exactOptional(z.string()),
@@ -55,8 +54,7 @@ export const tolerationSchema = z.strictObject({
   tolerationSeconds: z.exactOptional(z.int()),
 });
 
-/** How the pods of a kind spread over zones and nodes. */
-export const topologySpreadConstraintSchema = z.strictObject({
+const topologySpreadConstraintSchema = z.strictObject({
   maxSkew: z.int32(),
   topologyKey: z.string(),
   whenUnsatisfiable: z.enum(['DoNotSchedule', 'ScheduleAnyway']),
@@ -67,7 +65,7 @@ export const topologySpreadConstraintSchema = z.strictObject({
   matchLabelKeys: z.exactOptional(z.array(z.string())),
 });
 
-/** The part of a PodSpec that a scheduler reads. */
+/** The part of a PodSpec that a scheduler reads; the node agent only carries it, but for tolerations and priority. */
 export const schedulingFields = {
   nodeSelector: z.exactOptional(textMapSchema),
   affinity: z.exactOptional(affinitySchema),

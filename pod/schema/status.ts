@@ -15,12 +15,12 @@ export interface PodCondition {
   message?: string;
 }
 
-export interface ContainerStateWaiting {
+interface ContainerStateWaiting {
   reason?: string;
   message?: string;
 }
 
-export interface ContainerStateRunning {
+interface ContainerStateRunning {
   startedAt?: string | null;
 }
 
@@ -41,7 +41,7 @@ export interface ContainerState {
   terminated?: ContainerStateTerminated;
 }
 
-export interface VolumeMountStatus {
+interface VolumeMountStatus {
   name: string;
   mountPath: string;
   readOnly?: boolean;
@@ -49,12 +49,12 @@ export interface VolumeMountStatus {
   volumeStatus?: { image?: { imageRef: string } };
 }
 
-export interface ResourceStatus {
+interface ResourceStatus {
   name: string;
   resources?: { resourceID: string; health?: string; message?: string }[];
 }
 
-export interface ContainerUser {
+interface ContainerUser {
   linux?: { uid: number; gid: number; supplementalGroups?: number[] };
 }
 
@@ -76,12 +76,12 @@ export interface ContainerStatus {
   stopSignal?: string;
 }
 
-export interface PodResourceClaimStatus {
+interface PodResourceClaimStatus {
   name: string;
   resourceClaimName?: string;
 }
 
-export interface PodExtendedResourceClaimStatus {
+interface PodExtendedResourceClaimStatus {
   requestMappings: { containerName: string; resourceName: string; requestName: string }[];
   resourceClaimName: string;
 }
