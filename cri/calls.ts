@@ -4,7 +4,10 @@ import type * as wire from './generated/runtime.ts';
 export interface CallOptions {
   /** Ends the call from our side; the runtime may still finish it. */
   readonly signal: AbortSignal;
-  /** Milliseconds; absent means the runtime request timeout of the configuration. */
+  /**
+   * Milliseconds; absent means the runtime request timeout of the configuration, with what a stop or an exec waits for
+   * on top. A pull and an exec without a time of its own have no limit then.
+   */
   readonly timeoutMs?: number;
 }
 
