@@ -21,6 +21,7 @@ interface PodStatusOptions {
 
 /** The whole status of a pod, computed from what its actors show and from the status before. */
 export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
+  if (view.restored) return view.restored;
   const { now, hostIps } = options;
   const previous = options.previous ?? view.pod.status;
   const observedGeneration = options.observedGeneration ?? view.pod.metadata.generation;

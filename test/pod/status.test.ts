@@ -39,6 +39,11 @@ describe('the status of a pod', () => {
   });
 });
 
+test('C2: what a pod ended with before the agent restarted is told as it was', () => {
+  const restored: PodStatus = { phase: 'Succeeded', reason: 'Told' };
+  expect(status(podView({ main: { a: null }, view: { restored, ...ending() } }))).toBe(restored);
+});
+
 describe('C27: the addresses of a pod', () => {
   const ips = (view: PodView, previous?: PodStatus, hostIps?: readonly string[]) =>
     status(view, previous, hostIps).podIPs?.map(({ ip }) => ip);
