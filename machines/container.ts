@@ -1,133 +1,11 @@
 /** One container of a pod over all its restarts. Its role is input; its pod decides when its turn has come. */
-import { and, assign, sendTo, setup } from 'xstate';
-import {
-  type ContainerContext,
-  type ContainerInput,
-  callBackoff,
-  crashBackoff,
-  failedStart,
-  identityOf,
-  initialContext,
-  isOutdated,
-  nextAttempt,
-  pullBackoff,
-  specOf,
-  terminatedRun,
-  unknownEnd,
-  wantsRestart,
-} from './containerContext.ts';
-import type { ContainerEvent, ContainerStanding } from './events.ts';
+import { and, assign } from 'xstate';
+import { identityOf, initialContext, specOf, terminatedRun } from './containerContext.ts';
+import { containerSetup } from './containerSetup.ts';
 import { failureOf, isRuntimeAway } from './failure.ts';
-import { port, timerPort } from './ports.ts';
+import { hasEnded } from './stateMeta.ts';
 
-const hasEnded = (state: string): boolean => state === 'exited' || state === 'unknown';
-const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined ? other : Math.min(one, other ?? Infinity);
-const gateKey = (context: ContainerContext, gate: string): string =>
-  `${context.pod.metadata.uid}/${context.name}/${gate}`;
-
-export const containerMachine = setup({
-  types: { input: {} as ContainerInput, context: {} as ContainerContext, events: {} as ContainerEvent },
-  actors: {
-    findImage: port('findImage'),
-    pullImage: port('pullImage'),
-    createContainer: port('createContainer'),
-    startContainer: port('startContainer'),
-    stopContainer: port('stopContainer'),
-    inspectContainer: port('inspectContainer'),
-    removeContainers: port('removeContainers'),
-    runHook: port('runHook'),
-    timer: timerPort(),
-  },
-  guards: {
-    neverMade: ({ context }) => context.id === undefined,
-    hasSandbox: ({ context }) => context.sandbox !== undefined,
-    hasNothingToDiscard: ({ context }) => context.discard.length === 0,
-    hasPostStart: ({ context }) => specOf(context).lifecycle?.postStart !== undefined,
-    hasPreStop: ({ context }) => specOf(context).lifecycle?.preStop !== undefined,
-    isOutdated: ({ context }) => isOutdated(context),
-    hasRun: ({ context }) => context.run !== undefined,
-    /** A stop may shorten the grace, never lengthen it (C10). */
-    isSooner: ({ context, event }) =>
-      event.type === 'container.stop' && (event.deadline ?? Infinity) < (context.stopBy ?? Infinity),
-    showsEnd: ({ context, event }) =>
-      event.type === 'runtime.containerObserved' &&
-      event.container !== null &&
-      event.id === context.id &&
-      hasEnded(event.container.state),
-    showsAbsence: ({ context, event }) =>
-      event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
-    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
-    mustStay: ({ context }) => context.onEnd === 'stay',
-    wantsRestart: ({ context }) => wantsRestart(context),
-    backsOff: ({ context }) => crashBackoff(context).crashDelayMs > 0,
-    hasSucceeded: ({ context }) => context.run?.exitCode === 0,
-    isInit: ({ context }) => context.role === 'init',
-  },
-  actions: {
-    report: sendTo(
-      ({ context }) => context.parent,
-      ({ context }, params: { standing: ContainerStanding }) => ({
-        type: 'container.changed' as const,
-        name: context.name,
-        standing: params.standing,
-        ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
-      }),
-    ),
-    requestSlot: sendTo(
-      ({ context }) => context.startGate,
-      ({ context, self }) => ({
-        type: 'gate.request',
-        key: gateKey(context, 'start'),
-        ticket: context.ticket,
-        holder: self,
-      }),
-    ),
-    releaseSlot: sendTo(
-      ({ context }) => context.startGate,
-      ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'start') }),
-    ),
-    requestPull: sendTo(
-      ({ context }) => context.pullGate,
-      ({ context, self }) => ({
-        type: 'gate.request',
-        key: gateKey(context, 'pull'),
-        ticket: context.ticket,
-        holder: self,
-      }),
-    ),
-    releasePull: sendTo(
-      ({ context }) => context.pullGate,
-      ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'pull') }),
-    ),
-    takeSandbox: assign(({ event }) => (event.type === 'sandbox.ready' ? { sandbox: event.sandbox } : {})),
-    loseSandbox: assign({ sandbox: undefined }),
-    update: assign(({ event }) =>
-      event.type === 'container.update' ? { pod: event.pod, volumes: event.volumes } : {},
-    ),
-    askForNewOne: assign({ onEnd: 'recreate' }),
-    stopForGood: assign(({ context, event }) =>
-      event.type === 'container.stop' ? { onEnd: 'stay' as const, stopBy: sooner(context.stopBy, event.deadline) } : {},
-    ),
-    recordEnd: assign(({ event }) =>
-      event.type === 'runtime.containerObserved' && event.container !== null
-        ? { run: terminatedRun(event.container), stopBy: undefined }
-        : {},
-    ),
-    recordUnknownEnd: assign(({ context }) => ({
-      run: unknownEnd(context.id ?? '', context.startedAt),
-      stopBy: undefined,
-    })),
-    recordCallFailure: assign(({ event }) => callBackoff(failureOf(event))),
-    recordPullFailure: assign(({ context, event }) => pullBackoff(context, failureOf(event))),
-    recordFailedStart: assign(({ context, event }) => {
-      const failure = failureOf(event);
-      return { failure, run: failedStart(context, failure) };
-    }),
-    backOff: assign(({ context }) => crashBackoff(context)),
-    beginAttempt: assign(({ context }) => nextAttempt(context)),
-  },
-}).createMachine({
+export const containerMachine = containerSetup.createMachine({
   id: 'container',
   context: ({ input }) => initialContext(input),
   initial: 'new',
@@ -140,6 +18,7 @@ export const containerMachine = setup({
     new: { always: [{ guard: 'neverMade', target: 'waiting' }, { target: 'meeting' }] },
     /** What does the runtime have of it already? After a restart of the agent this is where adoption happens. */
     meeting: {
+      meta: { waitsFor: "the runtime's word on what it has of it" },
       invoke: {
         src: 'inspectContainer',
         input: ({ context }) => ({ id: context.id ?? '' }),
@@ -162,6 +41,7 @@ export const containerMachine = setup({
       on: { 'container.stop': { target: 'stopping', actions: 'stopForGood' } },
     },
     awaitingMeeting: {
+      meta: { waitsFor: 'another try to ask the runtime', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'meeting',
@@ -170,6 +50,7 @@ export const containerMachine = setup({
       },
     },
     waiting: {
+      meta: { waitsFor: 'its turn' },
       entry: { type: 'report', params: { standing: 'pending' } },
       on: {
         'container.start': [{ guard: 'hasRun', target: 'exited' }, { target: 'pulling' }],
@@ -181,6 +62,7 @@ export const containerMachine = setup({
       on: { 'container.stop': { target: 'stopped', actions: 'stopForGood' } },
       states: {
         finding: {
+          meta: { waitsFor: 'a look for the image' },
           invoke: {
             src: 'findImage',
             input: ({ context }) => ({ image: specOf(context).image ?? '' }),
@@ -200,6 +82,7 @@ export const containerMachine = setup({
           },
         },
         queued: {
+          meta: { waitsFor: 'a slot' },
           entry: 'requestPull',
           on: {
             'gate.granted': 'fetching',
@@ -207,6 +90,7 @@ export const containerMachine = setup({
           },
         },
         fetching: {
+          meta: { waitsFor: 'the pull of the image' },
           exit: 'releasePull',
           invoke: {
             src: 'pullImage',
@@ -220,10 +104,12 @@ export const containerMachine = setup({
         },
         /** Absent, and the policy forbids to pull (C17): somebody may load it by hand, so it is looked for again. */
         missing: {
+          meta: { waitsFor: 'the image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
           invoke: { src: 'timer', input: { after: 10_000 } },
           on: { 'timer.elapsed': 'finding' },
         },
         awaitingRetry: {
+          meta: { waitsFor: 'another try', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: {
             'timer.elapsed': 'finding',
@@ -235,6 +121,7 @@ export const containerMachine = setup({
       onDone: [{ guard: 'hasSandbox', target: 'launching' }, { target: 'awaitingSandbox' }],
     },
     awaitingSandbox: {
+      meta: { waitsFor: "the pod's sandbox" },
       always: { guard: 'mustStay', target: 'stopped' },
       on: {
         'sandbox.ready': { target: 'launching', actions: 'takeSandbox' },
@@ -249,12 +136,14 @@ export const containerMachine = setup({
       on: { 'sandbox.lost': { target: 'awaitingSandbox', actions: 'loseSandbox' } },
       states: {
         queued: {
+          meta: { waitsFor: 'a slot' },
           on: {
             'gate.granted': 'creating',
             'container.stop': { target: '#container.stopped', actions: 'stopForGood' },
           },
         },
         creating: {
+          meta: { waitsFor: 'the container to be created' },
           entry: { type: 'report', params: { standing: 'live' } },
           invoke: {
             src: 'createContainer',
@@ -290,6 +179,7 @@ export const containerMachine = setup({
           on: { 'container.stop': { actions: 'stopForGood' } },
         },
         starting: {
+          meta: { waitsFor: 'the container to be started' },
           invoke: {
             src: 'startContainer',
             input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
@@ -324,6 +214,7 @@ export const containerMachine = setup({
       },
     },
     awaitingRelaunch: {
+      meta: { waitsFor: 'another try to start', until: 'retryAt' },
       entry: { type: 'report', params: { standing: 'live' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
@@ -339,6 +230,7 @@ export const containerMachine = setup({
     },
     /** The postStart hook; when it fails the container is killed (C10). */
     hooking: {
+      meta: { waitsFor: 'the hook', until: 'stopBy' },
       entry: { type: 'report', params: { standing: 'live' } },
       invoke: {
         src: 'runHook',
@@ -389,6 +281,7 @@ export const containerMachine = setup({
         steady: {},
         /** A list without it may be older than it: only the runtime's own word about it counts. */
         verifying: {
+          meta: { waitsFor: "the runtime's word on whether it still exists" },
           invoke: {
             src: 'inspectContainer',
             input: ({ context }) => ({ id: context.id ?? '' }),
@@ -425,6 +318,7 @@ export const containerMachine = setup({
           ],
         },
         hooking: {
+          meta: { waitsFor: 'the hook', until: 'stopBy' },
           invoke: {
             src: 'runHook',
             input: ({ context }) => ({
@@ -440,6 +334,7 @@ export const containerMachine = setup({
           },
         },
         signalling: {
+          meta: { waitsFor: 'the process to end', until: 'stopBy' },
           invoke: {
             src: 'stopContainer',
             input: ({ context }) => ({
@@ -460,6 +355,7 @@ export const containerMachine = setup({
           },
         },
         awaitingRetry: {
+          meta: { waitsFor: 'another try', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: {
             'timer.elapsed': 'signalling',
@@ -478,6 +374,7 @@ export const containerMachine = setup({
     },
     /** CrashLoopBackOff (C7). */
     backingOff: {
+      meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
       entry: ['backOff', { type: 'report', params: { standing: 'pending' } }],
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {

@@ -75,7 +75,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     ...rest,
     attempt: newest?.attempt ?? 0,
     id: newest?.id,
-    madeFrom: newest?.hash,
+    madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     earlierRun: previous && terminatedRun(previous),
     discard: older.map(({ id }) => id),

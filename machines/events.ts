@@ -84,6 +84,8 @@ export type PodEvent =
   | TimerEvent;
 
 export interface RuntimeHealth {
+  /** Since when it is so, in milliseconds since the epoch. */
+  readonly since: number;
   readonly ready: boolean;
   readonly message?: string;
   readonly name: string;

@@ -154,7 +154,7 @@ export const nodeAgentMachine = setup({
     desired: {},
     problems: {},
     pods: {},
-    health: { ready: false, name: '', version: '', message: 'not asked yet' },
+    health: { since: 0, ready: false, name: '', version: '', message: 'not asked yet' },
     tickets: 0,
   }),
   invoke: [{ src: 'runtimeHealth' }, { src: 'pleg' }, { src: 'sources' }, { src: 'ticker' }],

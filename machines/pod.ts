@@ -22,6 +22,7 @@ export const podMachine = podSetup.createMachine({
   states: {
     new: { always: [{ guard: 'mustEnd', target: 'terminating' }, { target: 'admitting' }] },
     admitting: {
+      meta: { waitsFor: 'the node to admit it' },
       entry: 'askAdmission',
       on: {
         'ledger.admitted': { target: 'preparing', actions: 'applyUpdate' },
@@ -34,6 +35,7 @@ export const podMachine = podSetup.createMachine({
       initial: 'directory',
       states: {
         directory: {
+          meta: { waitsFor: 'its directory' },
           invoke: {
             src: 'preparePod',
             input: ({ context }) => ({ pod: context.allocated }),
@@ -42,10 +44,12 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingRetry: {
+          meta: { waitsFor: 'another try', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'directory' },
         },
         volumes: {
+          meta: { waitsFor: 'its volumes' },
           entry: 'spawnVolumes',
           always: { guard: 'areVolumesMounted', target: '#pod.sandboxing' },
         },
@@ -64,6 +68,7 @@ export const podMachine = podSetup.createMachine({
           ],
         },
         adopting: {
+          meta: { waitsFor: "the runtime's word on its sandbox" },
           invoke: {
             src: 'inspectSandbox',
             input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
@@ -87,6 +92,7 @@ export const podMachine = podSetup.createMachine({
           always: { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
         },
         clearing: {
+          meta: { waitsFor: 'its old sandbox to stop' },
           invoke: {
             src: 'stopSandboxes',
             input: ({ context }) => ({ ids: context.stale }),
@@ -99,8 +105,9 @@ export const podMachine = podSetup.createMachine({
           exit: 'releaseSlot',
           initial: 'queued',
           states: {
-            queued: { on: { 'gate.granted': 'running' } },
+            queued: { meta: { waitsFor: 'a slot' }, on: { 'gate.granted': 'running' } },
             running: {
+              meta: { waitsFor: 'its sandbox to be made' },
               invoke: {
                 src: 'runSandbox',
                 input: ({ context }) => ({ pod: context.allocated, attempt: context.attempt }),
@@ -129,6 +136,7 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingAcquisition: {
+          meta: { waitsFor: 'another try to make a sandbox', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: {
             'timer.elapsed': 'acquiring',
@@ -139,6 +147,7 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingRetry: {
+          meta: { waitsFor: 'another try', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
         },
@@ -158,6 +167,7 @@ export const podMachine = podSetup.createMachine({
       states: {
         /** Init containers and sidecars, each in its turn (C3, C4). */
         initializing: {
+          meta: { waitsFor: 'its init containers' },
           always: [
             { guard: 'wasInitialized', target: 'running' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
@@ -194,6 +204,7 @@ export const podMachine = podSetup.createMachine({
       states: {
         /** A list without it may be older than it: only the runtime's own word about it counts. */
         verifying: {
+          meta: { waitsFor: "the runtime's word on its sandbox" },
           invoke: {
             src: 'inspectSandbox',
             input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
@@ -205,10 +216,12 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingRetry: {
+          meta: { waitsFor: 'another try', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
         },
         draining: {
+          meta: { waitsFor: 'what ran in the lost sandbox to end' },
           entry: 'tellActual',
           always: [
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
@@ -226,11 +239,13 @@ export const podMachine = podSetup.createMachine({
       },
       states: {
         containers: {
+          meta: { waitsFor: 'its containers to end', until: 'deadline' },
           entry: ['spawnContainers', 'stopContainers'],
           always: { guard: 'hasNoProcess', target: 'sandbox' },
         },
         sandbox: { always: [{ guard: 'hasSandboxes', target: 'stopping' }, { target: 'volumes' }] },
         stopping: {
+          meta: { waitsFor: 'its sandbox to stop' },
           invoke: {
             src: 'stopSandboxes',
             input: ({ context }) => ({ ids: allSandboxes(context) }),
@@ -239,10 +254,12 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingStopRetry: {
+          meta: { waitsFor: 'another try to stop the sandbox', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'stopping', 'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' } },
         },
         volumes: {
+          meta: { waitsFor: 'its volumes' },
           entry: 'unmountVolumes',
           always: [
             { guard: and(['areVolumesUnmounted', 'isMerelyComplete']), target: '#pod.finished' },
@@ -251,6 +268,7 @@ export const podMachine = podSetup.createMachine({
         },
         /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
         removing: {
+          meta: { waitsFor: 'its sandbox to be removed' },
           invoke: {
             src: 'removeSandboxes',
             input: ({ context }) => ({ ids: allSandboxes(context) }),
@@ -259,10 +277,12 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingRemoveRetry: {
+          meta: { waitsFor: 'another try to remove the sandbox', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
         },
         erasing: {
+          meta: { waitsFor: 'its directory to be removed' },
           invoke: {
             src: 'removePodData',
             input: ({ context }) => ({ pod: context.allocated }),
@@ -271,6 +291,7 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingEraseRetry: {
+          meta: { waitsFor: 'another try to remove its directory', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'erasing' },
         },

@@ -5,7 +5,7 @@ import { containersOf } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
 import { shouldRestart } from '../pod/restart.ts';
-import { type SandboxDecision, sandboxDecision } from '../pod/sandboxDecision.ts';
+import { sandboxDecision } from '../pod/sandboxDecision.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import type { ContainerRole, Termination } from '../pod/view.ts';
@@ -132,7 +132,7 @@ export const hostPaths = ({ volumes }: PodContext): Record<string, string> =>
   Object.fromEntries(Object.entries(volumes).flatMap(([name, { hostPath }]) => (hostPath ? [[name, hostPath]] : [])));
 
 /** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
-export const decideSandbox = ({ allocated: pod, observed }: PodContext): SandboxDecision =>
+export const decideSandbox = ({ allocated: pod, observed }: PodContext) =>
   sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });
 
 /** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */
@@ -168,8 +168,11 @@ export function mergeTermination(present: Termination | undefined, next: Termina
 
 /** The observed pod with one container's newer facts in it. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
+  const known = observed.containers.find(({ id }) => id === container.id);
+  // A status does not name the sandbox; the list did.
+  const merged = { ...container, sandboxId: container.sandboxId || (known?.sandboxId ?? '') };
   const rest = observed.containers.filter(({ id }) => id !== container.id);
-  return { ...observed, containers: [container, ...rest].sort((a, b) => b.createdAt - a.createdAt) };
+  return { ...observed, containers: [merged, ...rest].sort((a, b) => b.createdAt - a.createdAt) };
 }
 
 /** The wait after a failed call. */

@@ -29,9 +29,10 @@ import {
   withContainer,
 } from './podContext.ts';
 import { port, timerPort } from './ports.ts';
+import type { StateMeta } from './stateMeta.ts';
 import { volumeMachine } from './volume.ts';
 
-const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/sandbox`;
+const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 const containerId = (name: string) => `container/${name}` as const;
 const volumeId = (name: string) => `volume/${name}` as const;
 
@@ -40,6 +41,7 @@ export const podSetup = setup({
     input: {} as PodInput,
     context: {} as PodContext,
     events: {} as PodEvent,
+    meta: {} as StateMeta,
     children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' },
   },
   actors: {

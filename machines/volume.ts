@@ -6,6 +6,7 @@ import type { Pod } from '../pod/schema/pod.ts';
 import type { PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
 import { failureOf } from './failure.ts';
 import { port, timerPort } from './ports.ts';
+import type { StateMeta } from './stateMeta.ts';
 
 export interface VolumeContext {
   readonly pod: Pod;
@@ -24,6 +25,7 @@ export const volumeMachine = setup({
     input: {} as { pod: Pod; name: string; parent: Ref<PodEvent> },
     context: {} as VolumeContext,
     events: {} as VolumeEvent,
+    meta: {} as StateMeta,
   },
   actors: { mountVolume: port('mountVolume'), unmountVolume: port('unmountVolume'), timer: timerPort() },
   actions: {
@@ -48,6 +50,7 @@ export const volumeMachine = setup({
   initial: 'mounting',
   states: {
     mounting: {
+      meta: { waitsFor: 'the mount' },
       invoke: {
         src: 'mountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name }),
@@ -61,6 +64,7 @@ export const volumeMachine = setup({
       on: { 'volume.unmount': 'unmounting' },
     },
     awaitingRetry: {
+      meta: { waitsFor: 'another try to mount', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'mounting', 'volume.unmount': 'unmounting' },
     },
@@ -69,6 +73,7 @@ export const volumeMachine = setup({
       on: { 'volume.unmount': 'unmounting' },
     },
     unmounting: {
+      meta: { waitsFor: 'the unmount' },
       invoke: {
         src: 'unmountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name }),
@@ -77,6 +82,7 @@ export const volumeMachine = setup({
       },
     },
     awaitingUnmountRetry: {
+      meta: { waitsFor: 'another try to unmount', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'unmounting' },
     },

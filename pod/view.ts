@@ -5,6 +5,7 @@
 import type { Failure } from './failure.ts';
 import type { ObservedSandbox } from './observed.ts';
 import type { Pod } from './schema/pod.ts';
+import type { PodStatus } from './schema/status.ts';
 
 /** What any actor shows of itself. Times are milliseconds since the epoch. */
 export interface ActorView {
@@ -77,6 +78,8 @@ export interface PodView extends ActorView {
   /** Why the node does not take it; the pod is Failed with this reason. */
   readonly refused?: { readonly reason: string; readonly message: string };
   readonly termination?: Termination;
+  /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
+  readonly restored?: PodStatus;
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;
   /** No container of it runs or can run any more: only now may a terminal phase be published. */

@@ -21,7 +21,7 @@ export async function watchRuntimeHealth({ cri, clock, signal, send }: RuntimeHe
   let told: RuntimeHealth | undefined;
   const alarm = createAlarm(clock, signal);
   while (!signal.aborted) {
-    const health = await askHealth(cri, signal, told);
+    const health = { ...(await askHealth(cri, signal, told)), since: clock.now() };
     if (signal.aborted) return;
     if (told === undefined || health.ready !== told.ready || health.message !== told.message) {
       send({ type: 'runtime.healthChanged', health });
@@ -31,7 +31,11 @@ export async function watchRuntimeHealth({ cri, clock, signal, send }: RuntimeHe
   }
 }
 
-async function askHealth(cri: Cri, signal: AbortSignal, told: RuntimeHealth | undefined): Promise<RuntimeHealth> {
+async function askHealth(
+  cri: Cri,
+  signal: AbortSignal,
+  told: RuntimeHealth | undefined,
+): Promise<Omit<RuntimeHealth, 'since'>> {
   const options = { signal, timeoutMs: ANSWER_WITHIN_MS };
   try {
     const named = told?.name ? told : await askVersion(cri, options);

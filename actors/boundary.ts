@@ -1,0 +1,118 @@
+/**
+ * The one place through which everything enters the actors: facts from feeds, answers of ports, elapsed timers. Each is
+ * a plain, serialisable value that is stamped, can be written down, and can be fed again instead of the world.
+ */
+import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
+import type { NodeFact } from '../machines/events.ts';
+import type { FeedLogic, Port, PortName, PortTypes, TimerInput, TimerLogic } from '../machines/ports.ts';
+import { toFailure } from '../pod/failure.ts';
+import type { Clock } from './clock.ts';
+
+/** One thing that entered: who it is for, when, and what. */
+export interface Entry {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The path of ids of the actor that it enters: `pod/<uid>/container/web/0.container.creating`. */
+  readonly actor: string;
+  readonly kind: 'answer' | 'failure' | 'fact' | 'elapsed';
+  /** The port or feed that it comes from. */
+  readonly source: string;
+  readonly value: unknown;
+}
+
+export type Recorder = (entry: Entry) => void;
+
+/** Fills a port: what it does with its input until the signal aborts. It rejects with a `NodeFailure`. */
+export type Service<K extends PortName> = (
+  input: PortTypes[K]['input'],
+  options: { readonly signal: AbortSignal },
+) => Promise<PortTypes[K]['output']>;
+
+export type Services = { readonly [K in PortName]: Service<K> };
+
+/** A feed: sends facts in until the signal aborts. */
+export type Feed = (send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }) => void | Promise<void>;
+
+export interface Boundary {
+  port<K extends PortName>(name: K, service: Service<K>): Port<K>;
+  feed(name: string, feed: Feed): FeedLogic;
+  readonly timer: TimerLogic;
+}
+
+export interface BoundaryOptions {
+  readonly clock: Clock;
+  readonly record?: Recorder;
+  /** Told of what a service threw, with its cause, before it becomes a plain failure. */
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/** Makes the actor logic of ports, feeds and timers, each of which stamps and records what it lets in. */
+export function createBoundary({ clock, record, onError }: BoundaryOptions): Boundary {
+  const enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) =>
+    record?.({ at: clock.now(), actor: pathOf(self), kind, source, value });
+
+  return {
+    port: (name, service) => portLogic(name, service, { clock, enter, onError }),
+    feed: (name, feed) =>
+      fromCallback(({ sendBack, self }) => {
+        const ending = new AbortController();
+        const send = (fact: NodeFact) => {
+          if (ending.signal.aborted) return;
+          enter(self, 'fact', name, fact);
+          sendBack(fact);
+        };
+        Promise.resolve(feed(send, { signal: ending.signal })).catch((error) => onError(name, error));
+        return () => ending.abort();
+      }),
+    timer: fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
+      const after = 'after' in input ? input.after : input.until - clock.now();
+      const elapse = () => {
+        enter(self, 'elapsed', 'timer', null);
+        sendBack({ type: 'timer.elapsed' });
+      };
+      // Longer delays than a timer can hold would fire at once.
+      const id = clock.setTimeout(elapse, Math.min(Math.max(0, after), 2 ** 31 - 1));
+      return () => clock.clearTimeout(id);
+    }),
+  };
+}
+
+function portLogic<K extends PortName>(
+  name: K,
+  service: Service<K>,
+  {
+    clock,
+    enter,
+    onError,
+  }: {
+    clock: Clock;
+    enter: (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => void;
+    onError: BoundaryOptions['onError'];
+  },
+): Port<K> {
+  const logic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input']>(async ({ input, self, signal }) => {
+    try {
+      const output = await service(input, { signal });
+      if (!signal.aborted) enter(self, 'answer', name, output);
+      return output;
+    } catch (error) {
+      const failure = toFailure(error, clock.now());
+      if (!signal.aborted) {
+        onError(name, error);
+        enter(self, 'failure', name, failure);
+      }
+      throw failure;
+    }
+  });
+  // The two types differ only in how xstate spells "any JSON".
+  return logic as unknown as Port<K>;
+}
+
+/** The ids from below the root down to an actor, joined by `/`. */
+export function pathOf(ref: AnyActorRef): string {
+  const ids: string[] = [];
+  for (let actor: AnyActorRef | undefined = ref; actor?._parent !== undefined; actor = actor._parent) {
+    ids.unshift(actor.id);
+  }
+  return ids.join('/');
+}

@@ -1,0 +1,39 @@
+/** What must outlive a restart of the agent and can be read neither from the runtime nor from the sources. */
+import * as z from 'zod/mini';
+import type { Claims } from '../pod/claims.ts';
+import { type Pod, podSchema } from '../pod/schema/pod.ts';
+import type { PodStatus } from '../pod/schema/status.ts';
+import { openStore, type Store } from './store.ts';
+
+const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
+
+const schemas = {
+  /** The last good version of each manifest, by its file. */
+  manifests: podSchema as unknown as z.ZodMiniType<Pod>,
+  /** Terminal statuses, by the pod's uid. */
+  statuses: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }) as unknown as z.ZodMiniType<PodStatus>,
+  /** What was admitted, by the pod's uid. */
+  allocations: z.object({
+    cpuMillis: z.number(),
+    memoryBytes: z.number(),
+    hostPorts: z.array(hostPort),
+    critical: z.boolean(),
+  }) as unknown as z.ZodMiniType<Claims>,
+};
+
+export type NodeStore = Store<typeof schemas>;
+
+export interface DurableFacts {
+  readonly manifests: ReadonlyMap<string, Pod>;
+  readonly statuses: ReadonlyMap<string, PodStatus>;
+  readonly allocations: ReadonlyMap<string, Claims>;
+  /** One message for each file that could not be read; it has been set aside. */
+  readonly damaged: readonly string[];
+}
+
+/** Opens the store below the agent's root directory and reads what is in it. */
+export async function openNodeStore(rootDir: string): Promise<{ store: NodeStore; durable: DurableFacts }> {
+  const store = await openStore(`${rootDir}/statelet`, schemas);
+  const { facts, damaged } = await store.read();
+  return { store, durable: { ...facts, damaged } };
+}

@@ -1,0 +1,106 @@
+/** Everything that a real node puts behind the ports: the CRI, the disk, the manifests, the durable facts. */
+import type { Cri } from '../cri/calls.ts';
+import type { NodeFacts } from '../cri/nodeFacts.ts';
+import { claimsOf } from '../pod/claims.ts';
+import { isTerminalPhase } from '../pod/phase.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import { createLayout } from '../volume/layout.ts';
+import type { Clock } from './clock.ts';
+import type { NodeServices } from './createNodeAgent.ts';
+import type { DurableFacts, NodeStore } from './durableFacts.ts';
+import { createAlarm } from './feeds/alarm.ts';
+import { watchManifests } from './feeds/fileSource.ts';
+import { observeRuntime } from './feeds/pleg.ts';
+import { watchRuntimeHealth } from './feeds/runtimeHealth.ts';
+import { containerServices } from './services/containers.ts';
+import { diskServices } from './services/disk.ts';
+import { hookService } from './services/hooks.ts';
+import { imageServices } from './services/images.ts';
+import { sandboxServices } from './services/sandboxes.ts';
+import type { PodChange } from './statusBoard.ts';
+
+const TICK_MS = 10_000;
+
+export interface NodeParts {
+  readonly cri: Cri;
+  readonly clock: Clock;
+  readonly node: NodeFacts;
+  readonly store: NodeStore;
+  /** What the store held at the start. */
+  readonly durable: DurableFacts;
+  /** The directory of static pods, or one manifest; absent: none. */
+  readonly staticPodPath?: string;
+  readonly onError: (source: string, error: unknown) => void;
+  /** Told of each problem and warning in a manifest once. */
+  readonly onManifestProblem: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
+}
+
+export function nodeServices(parts: NodeParts): NodeServices {
+  const { cri, clock, node, onError } = parts;
+  const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
+  return {
+    ports: {
+      ...sandboxServices(cri, node),
+      ...containerServices({ cri, node, layout, clock }),
+      ...imageServices(cri),
+      ...diskServices({ node, layout, clock }),
+      runHook: hookService(cri, clock),
+    },
+    feeds: {
+      runtimeHealth: (send, { signal }) => watchRuntimeHealth({ cri, clock, signal, send }),
+      pleg: (send, { signal }) => observeRuntime({ cri, clock, signal, send, onError }),
+      sources: fileFeed(parts),
+      ticker: async (send, { signal }) => {
+        const alarm = createAlarm(clock, signal);
+        while (!signal.aborted) {
+          await alarm.wait(clock.now() + TICK_MS);
+          send({ type: 'node.ticked', at: clock.now() });
+        }
+      },
+    },
+    statuses: keepFacts(parts),
+  };
+}
+
+/** Static pods from files; nothing at all when no path is given. */
+function fileFeed(parts: NodeParts): NodeServices['feeds']['sources'] {
+  const { clock, node, durable, store, staticPodPath: path, onError, onManifestProblem } = parts;
+  return async (send, { signal }) => {
+    if (path === undefined) return;
+    const { nodeName } = node;
+    await watchManifests({
+      path,
+      nodeName,
+      clock,
+      signal,
+      lastGood: durable.manifests,
+      onSet: ({ pods, problems, warnings }) => {
+        for (const { file, path: field, message } of problems) onManifestProblem('error', file, field, message);
+        for (const { file, path: field, message } of warnings) onManifestProblem('warning', file, field, message);
+        send({ type: 'config.podsChanged', source: 'file', pods, problems, at: clock.now() });
+      },
+      onManifest: ({ file, pod }) => {
+        const kept = pod === null ? store.remove('manifests', file) : store.write('manifests', file, pod);
+        kept.catch((error) => onError('store', error));
+      },
+    });
+  };
+}
+
+/** Keeps what must outlive a restart: what was admitted, and how pods ended. */
+function keepFacts({ store, onError }: NodeParts): (change: PodChange) => void {
+  const admitted = new Map<string, Pod>();
+  const settle = (...writes: Promise<void>[]) => {
+    for (const write of writes) write.catch((error) => onError('store', error));
+  };
+  return ({ uid, pod, view, removed }) => {
+    if (removed) {
+      admitted.delete(uid);
+      return settle(store.remove('allocations', uid), store.remove('statuses', uid));
+    }
+    if (isTerminalPhase(pod.status?.phase) && pod.status) settle(store.write('statuses', uid, pod.status));
+    if (admitted.get(uid) === view.pod || view.refused || view.state === 'admitting') return;
+    admitted.set(uid, view.pod);
+    settle(store.write('allocations', uid, claimsOf(view.pod)));
+  };
+}

@@ -1,0 +1,159 @@
+/** Fills the ports of a container over the CRI. */
+import type { CallOptions, Cri } from '../../cri/calls.ts';
+import { containerConfig } from '../../cri/containerConfig.ts';
+import { type ImageUser, imageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
+import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import { observedContainer, observedContainerStatus } from '../../cri/observe.ts';
+import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import { prepareSubPaths } from '../../cri/subPaths.ts';
+import type { PortTypes } from '../../machines/ports.ts';
+import { containersOf } from '../../pod/containers.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { ObservedContainer } from '../../pod/observed.ts';
+import type { Container } from '../../pod/schema/container.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { writeHostsFile } from '../../volume/hostsFile.ts';
+import type { Layout } from '../../volume/layout.ts';
+import { writeLogSymlink } from '../../volume/logLinks.ts';
+import { makeTerminationLog } from '../../volume/podDirectory.ts';
+import type { Services } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
+import { imageSpec } from './images.ts';
+import { isNameReserved, unlessGone } from './sandboxes.ts';
+
+/** Whatever is left of the grace, the process gets at least so long after SIGTERM (C10). */
+const LEAST_GRACE_SECONDS = 2;
+/** How much longer than its grace a stop may take before the runtime is thought to hang. */
+const STOP_SLACK_MS = 120_000;
+
+export interface ContainerParts {
+  readonly cri: Cri;
+  readonly node: NodeFacts;
+  readonly layout: Layout;
+  readonly clock: Clock;
+}
+
+type ContainerServices = Pick<
+  Services,
+  'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainers' | 'inspectContainer'
+>;
+
+export function containerServices(parts: ContainerParts): ContainerServices {
+  const { cri, layout, clock } = parts;
+  return {
+    createContainer: async (input, { signal }) => ({ id: await create(parts, input, signal) }),
+    startContainer: async ({ pod, container, id }, { signal }) => {
+      await start(cri, id, { signal });
+      const started = await inspect(cri, id, { signal });
+      if (started === null) throw new NodeFailure('RunContainerError', `container ${id} is gone`);
+      const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
+      await writeLogSymlink(layout, { pod: pod.metadata, container, id }, logFile);
+      return started;
+    },
+    stopContainer: async ({ id, graceSeconds, deadline }, { signal }) => {
+      const left = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
+      const seconds = Math.max(LEAST_GRACE_SECONDS, left);
+      const options = { signal, timeoutMs: seconds * 1_000 + STOP_SLACK_MS };
+      await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);
+      return inspect(cri, id, { signal });
+    },
+    removeContainers: async ({ ids }, options) => {
+      await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(unlessGone)));
+      return null;
+    },
+    inspectContainer: ({ id }, options) => inspect(cri, id, options),
+  };
+}
+
+export function containerNamed(pod: Pod, name: string): Container {
+  const found = containersOf(pod.spec).find(({ container }) => container.name === name);
+  if (found !== undefined) return found.container;
+  throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`, { retryable: false });
+}
+
+async function create(
+  { cri, node, layout }: ContainerParts,
+  input: PortTypes['createContainer']['input'],
+  signal: AbortSignal,
+): Promise<string> {
+  const { pod, sandbox, attempt, imageRef, volumes } = input;
+  const { uid } = pod.metadata;
+  const container = containerNamed(pod, input.container);
+  const sandboxIps = sandbox.ips ?? [];
+  await writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: node.clusterDomain, signal });
+  const user = await userOf(cri, { pod, container, imageRef }, { signal });
+  const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) });
+  const wanted = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...user };
+  await prepareSubPaths(wanted, signal);
+  const request = {
+    podSandboxId: sandbox.id,
+    config: containerConfig(wanted),
+    sandboxConfig: sandboxConfig(pod, sandbox.attempt, node),
+  };
+  const call = async () => (await cri.createContainer(request, { signal })).containerId;
+  try {
+    return await call();
+  } catch (error) {
+    if (!isNameReserved(error)) throw failedCreate(error);
+    const earlier = await findAttempt(cri, input, { signal });
+    if (earlier === undefined) throw failedCreate(error);
+    // Made by a call whose answer was lost: taken if it can still be started in this sandbox, else cleared away.
+    if (earlier.state === 'created' && earlier.sandboxId === sandbox.id) return earlier.id;
+    await cri.removeContainer({ containerId: earlier.id }, { signal }).catch(unlessGone);
+    return call().catch((again) => {
+      throw failedCreate(again);
+    });
+  }
+}
+
+/** Whom the image runs as, asked for only where the pod leaves it open; rejects when that may not be root (runAsNonRoot). */
+async function userOf(
+  cri: Cri,
+  { pod, container, imageRef }: { pod: Pod; container: Container; imageRef: string },
+  options: CallOptions,
+): Promise<{ imageUser?: ImageUser }> {
+  const context = { ...pod.spec.securityContext, ...container.securityContext };
+  if (!context.runAsNonRoot && (context.runAsUser !== undefined || context.runAsGroup === undefined)) return {};
+  const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, options);
+  if (image === undefined) throw new NodeFailure('CreateContainerError', `image ${imageRef} is gone`);
+  const user = imageUser(image);
+  const refusal = runAsNonRootFailure(pod, container, user);
+  if (refusal !== undefined) throw refusal;
+  return { imageUser: user };
+}
+
+async function findAttempt(cri: Cri, input: PortTypes['createContainer']['input'], options: CallOptions) {
+  const labelSelector = { [POD_UID_LABEL]: input.pod.metadata.uid, [CONTAINER_NAME_LABEL]: input.container };
+  const filter = { id: '', state: undefined, podSandboxId: '', labelSelector };
+  const { containers } = await cri.listContainers({ filter }, options);
+  return containers.map(observedContainer).find((container) => container?.attempt === input.attempt);
+}
+
+/** Starts a container that is only created; one that was started by a call whose answer was lost is left as it is. */
+async function start(cri: Cri, containerId: string, options: CallOptions): Promise<void> {
+  try {
+    await cri.startContainer({ containerId }, options);
+  } catch (error) {
+    if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') throw error;
+    const shown = await inspect(cri, containerId, options);
+    if (shown?.state === 'running') return;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new NodeFailure('RunContainerError', message, { cause: error });
+  }
+}
+
+async function inspect(cri: Cri, containerId: string, options: CallOptions): Promise<ObservedContainer | null> {
+  try {
+    const { status } = await cri.containerStatus({ containerId, verbose: false }, options);
+    return (status && observedContainerStatus(status, '')) ?? null;
+  } catch (error) {
+    unlessGone(error);
+    return null;
+  }
+}
+
+function failedCreate(cause: unknown): unknown {
+  if (!(cause instanceof NodeFailure) || cause.reason !== 'RuntimeError') return cause;
+  return new NodeFailure('CreateContainerError', cause.message, { cause });
+}

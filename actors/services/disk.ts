@@ -1,0 +1,55 @@
+/** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import { cgroupParent } from '../../cri/sandboxConfig.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import type { Volume } from '../../pod/schema/volume.ts';
+import { removeCgroupTree } from '../../volume/cgroups.ts';
+import type { Layout } from '../../volume/layout.ts';
+import { removeLogSymlinks } from '../../volume/logLinks.ts';
+import { removeOrphan } from '../../volume/orphans.ts';
+import { pluginFor } from '../../volume/plugin.ts';
+import { volumePlugins } from '../../volume/plugins.ts';
+import { preparePodDirectory, removePodLogs } from '../../volume/podDirectory.ts';
+import type { Services } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
+import { createAlarm } from '../feeds/alarm.ts';
+
+type DiskServices = Pick<Services, 'preparePod' | 'removePodData' | 'mountVolume' | 'unmountVolume'>;
+
+export function diskServices({ node, layout, clock }: { node: NodeFacts; layout: Layout; clock: Clock }): DiskServices {
+  const wait = (ms: number, signal: AbortSignal) => createAlarm(clock, signal).wait(clock.now() + ms);
+  return {
+    preparePod: async ({ pod }, { signal }) => {
+      await preparePodDirectory({ pod, layout, signal });
+      return null;
+    },
+    removePodData: async ({ pod }, { signal }) => {
+      const { uid } = pod.metadata;
+      // A pod that nobody wants any more is known by its directories alone: its volumes are found there.
+      await Promise.all([
+        removeOrphan({ uid, layout, plugins: volumePlugins, signal }),
+        removeLogSymlinks(layout, pod.metadata).then(() => removePodLogs(layout, pod.metadata, signal)),
+        removeCgroupTree({ path: cgroupParent(pod, node), signal, wait }),
+      ]);
+      return null;
+    },
+    mountVolume: ({ pod, volume: name }, { signal }) => {
+      const volume = volumeNamed(pod, name);
+      return pluginFor(volumePlugins, volume).mount({ pod, volume, layout, signal });
+    },
+    unmountVolume: async ({ pod, volume: name }, { signal }) => {
+      const volume = volumeNamed(pod, name);
+      // A kind that no plugin stands for was never mounted.
+      const plugin = volumePlugins.find((each) => each.supports(volume));
+      await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, signal });
+      return null;
+    },
+  };
+}
+
+function volumeNamed(pod: Pod, name: string): Volume {
+  const found = pod.spec.volumes?.find((volume) => volume.name === name);
+  if (found !== undefined) return found;
+  throw new NodeFailure('FailedMount', `the pod has no volume ${name}`, { retryable: false });
+}

@@ -1,0 +1,45 @@
+/** Fills the ports of images over the CRI. */
+import type { Cri } from '../../cri/calls.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { Services } from '../boundary.ts';
+
+/** A pull of a large image over a slow line takes its time; nobody else waits for it but those who queue for a pull. */
+const PULL_TIMEOUT_MS = 1_800_000;
+/** What a reference to an image may look like: `[registry[:port]/]name[:tag][@digest]`. */
+const REFERENCE = /^[a-zA-Z0-9]+([._:/-][a-zA-Z0-9_.-]+|[._/-])*(@[a-z0-9+._-]+:[0-9a-f]{32,})?$/;
+
+export function imageServices(cri: Cri): Pick<Services, 'findImage' | 'pullImage'> {
+  return {
+    findImage: async ({ image }, options) => {
+      const { image: found } = await cri.imageStatus({ image: specOf(image), verbose: false }, options);
+      return found?.id ? { imageRef: found.id } : null;
+    },
+    pullImage: async ({ image }, { signal }) => {
+      const request = { image: specOf(image), auth: undefined, sandboxConfig: undefined };
+      try {
+        const { imageRef } = await cri.pullImage(request, { signal, timeoutMs: PULL_TIMEOUT_MS });
+        return { imageRef };
+      } catch (cause) {
+        if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') throw cause;
+        throw new NodeFailure('ErrImagePull', cause.message, { cause });
+      }
+    },
+  };
+}
+
+function specOf(image: string) {
+  if (!REFERENCE.test(image)) {
+    const message = `Failed to apply default image tag "${image}": couldn't parse image name "${image}": invalid reference format`;
+    throw new NodeFailure('InvalidImageName', message);
+  }
+  return imageSpec(image);
+}
+
+/** An image as the runtime is asked for it. */
+export const imageSpec = (image: string) => ({
+  image,
+  annotations: {},
+  userSpecifiedImage: image,
+  runtimeHandler: '',
+  imageRef: '',
+});

@@ -1,0 +1,137 @@
+/** Puts a node agent together from its configuration: the runtime, the facts of the host, the store. */
+import { readFile } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
+import { systemClock } from '../actors/clock.ts';
+import { createNodeAgent, type NodeAgent } from '../actors/createNodeAgent.ts';
+import { openNodeStore } from '../actors/durableFacts.ts';
+import { nodeServices } from '../actors/nodeServices.ts';
+import type { Cri } from '../cri/calls.ts';
+import { CgroupDriver } from '../cri/generated/runtime.ts';
+import { connectCri } from '../cri/grpc.ts';
+import { ownerMark } from '../cri/labels.ts';
+import { mayLowerOomScore } from '../cri/managed/host.ts';
+import type { NodeFacts } from '../cri/nodeFacts.ts';
+import { parseResolvConf } from '../cri/resolvConf.ts';
+import type { AgentPort } from '../server/agent.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import type { StartNode } from './startNode.ts';
+
+/** The first wait of the crash-loop back-off (C7). */
+const CRASH_BASE_MS = 10_000;
+
+/** How many sandboxes and containers are started at a time: more than the cores can do makes all of them slower. */
+const startSlots = (): number => Math.max(2, availableParallelism());
+
+export const startNode: StartNode = async ({ config, simulated, logger }) => {
+  const cri = simulated ? await simulatedCri() : connect(config);
+  const onError = (source: string, error: unknown) => logger.debug({ source, err: error }, `${source} failed`);
+  const { store, durable } = await openNodeStore(config.rootDirectory);
+  for (const message of durable.damaged) logger.error(message);
+  const node = await nodeFacts(config, cri);
+  const services = nodeServices({
+    cri,
+    clock: systemClock,
+    node,
+    store,
+    durable,
+    ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
+    onError,
+    onManifestProblem: (level, file, path, message) =>
+      logger[level === 'error' ? 'error' : 'warn']({ file, path }, `${file}: ${path ? `${path}: ` : ''}${message}`),
+  });
+  const agent = createNodeAgent(
+    {
+      nodeName: config.nodeName,
+      owner: node.owner,
+      hostIps: config.nodeIps,
+      sources: config.staticPodPath === undefined ? [] : ['file'],
+      capacity: { cpuMillis: node.cpuCount * 1_000, memoryBytes: node.memoryCapacityBytes, pods: config.maxPods },
+      startSlots: startSlots(),
+      pullSlots: config.maxParallelImagePulls,
+      crashLoop: {
+        baseMs: Math.min(CRASH_BASE_MS, config.maxContainerRestartPeriodMs),
+        maxMs: config.maxContainerRestartPeriodMs,
+      },
+      statuses: Object.fromEntries(durable.statuses),
+      allocations: Object.fromEntries(durable.allocations),
+    },
+    services,
+    { clock: systemClock, onError },
+  );
+  agent.start();
+  const stop = async () => {
+    agent.stop();
+    await store.flush();
+    cri.close();
+  };
+  return { agent: agentPort(agent, config, simulated), stop, drain: agent.drain };
+};
+
+/** The agent as the socket, the tables and the explanations see it. */
+function agentPort(agent: NodeAgent, { nodeName }: NodeConfig, simulated: boolean): AgentPort {
+  return {
+    pods: agent.pods,
+    views: agent.views,
+    subscribe: agent.subscribe,
+    explain: agent.explain,
+    node: () => {
+      const { state, runtime, foreign, problems, gates } = agent.overview();
+      const { name, version, since, message, ready } = runtime;
+      const shown = { name, version, since, state: ready ? 'ready' : 'not ready', ...(message ? { message } : {}) };
+      return { name: nodeName, state, runtime: shown, simulated, foreign, problems, gates };
+    },
+  };
+}
+
+const connect = (config: NodeConfig): Cri =>
+  connectCri({
+    runtimeEndpoint: config.containerRuntimeEndpoint,
+    imageEndpoint: config.imageServiceEndpoint,
+    requestTimeoutMs: config.runtimeRequestTimeoutMs,
+  });
+
+/** A runtime that runs no containers, for hosts that cannot. */
+async function simulatedCri(): Promise<Cri> {
+  const [{ createSimulatedRuntime }, { inProcessCri }] = await Promise.all([
+    import('../cri/simulated/runtime.ts'),
+    import('../cri/simulated/inProcess.ts'),
+  ]);
+  return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true } }));
+}
+
+async function nodeFacts(config: NodeConfig, cri: Cri): Promise<NodeFacts> {
+  const { rootDirectory: rootDir, podLogsDirectory: podLogsDir, nodeName, resolvConf } = config;
+  const [text, canLowerOomScoreAdj, cgroupDriver] = await Promise.all([
+    resolvConf === '' ? '' : readFile(resolvConf, 'utf8').catch(() => ''),
+    mayLowerOomScore().catch(() => false),
+    askCgroupDriver(cri, config.cgroupDriver),
+  ]);
+  return {
+    nodeName,
+    rootDir,
+    podLogsDir,
+    owner: ownerMark(rootDir, nodeName),
+    cgroupRoot: config.cgroupRoot ?? '',
+    cgroupDriver,
+    hostIps: config.nodeIps,
+    resolvConf: parseResolvConf(text),
+    clusterDns: config.clusterDns,
+    clusterDomain: config.clusterDomain,
+    memoryCapacityBytes: totalmem(),
+    cpuCount: availableParallelism(),
+    canLowerOomScoreAdj,
+    seccompDefault: config.seccompDefault,
+    podDirectory: (uid) => `${rootDir}/pods/${uid}`,
+  };
+}
+
+/** The driver that the runtime reports; older runtimes and those that are away leave it to the configuration. */
+async function askCgroupDriver(cri: Cri, configured: NodeFacts['cgroupDriver']): Promise<NodeFacts['cgroupDriver']> {
+  try {
+    const { linux } = await cri.runtimeConfig({}, { signal: AbortSignal.timeout(2_000), timeoutMs: 2_000 });
+    if (linux === undefined) return configured;
+    return linux.cgroupDriver === CgroupDriver.SYSTEMD ? 'systemd' : 'cgroupfs';
+  } catch {
+    return configured;
+  }
+}

@@ -1,0 +1,40 @@
+/** What every actor shows of itself: its state, since when, what it waits for and until when. */
+import type { Failure } from '../pod/failure.ts';
+import type { ActorView } from '../pod/view.ts';
+import { type StateMeta, statePath } from './stateMeta.ts';
+
+/** The part of a machine's snapshot that a view reads. */
+interface ShownSnapshot {
+  readonly value: unknown;
+  getMeta(): unknown;
+}
+
+/** The moments that `StateMeta.until` can name, in milliseconds since the epoch. */
+type Moments = Readonly<Partial<Record<NonNullable<StateMeta['until']>, number | undefined>>>;
+
+export function actorView(actor: {
+  readonly path: string;
+  readonly since: number;
+  readonly snapshot: ShownSnapshot;
+  readonly moments: Moments;
+  readonly failure: Failure | undefined;
+}): ActorView {
+  const { path, since, snapshot, moments, failure } = actor;
+  const meta = innermostMeta(snapshot);
+  const until = (meta?.until && moments[meta.until]) ?? (meta?.afterMs && since + meta.afterMs);
+  return {
+    path,
+    state: statePath(snapshot.value),
+    since,
+    ...(meta?.waitsFor ? { waitingFor: meta.waitsFor } : {}),
+    ...(until ? { until } : {}),
+    ...(failure ? { lastFailure: failure } : {}),
+  };
+}
+
+/** The longest id is that of the innermost state. */
+function innermostMeta(snapshot: ShownSnapshot): StateMeta | undefined {
+  // Every machine here declares StateMeta as its meta type.
+  const all = Object.entries(snapshot.getMeta() as Record<string, StateMeta | undefined>);
+  return all.sort(([a], [b]) => b.length - a.length)[0]?.[1];
+}

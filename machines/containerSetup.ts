@@ -1,0 +1,133 @@
+/** The words of a container's chart: its ports, guards and actions. The chart itself is in container.ts. */
+import { assign, sendTo, setup } from 'xstate';
+import {
+  type ContainerContext,
+  type ContainerInput,
+  callBackoff,
+  crashBackoff,
+  failedStart,
+  isOutdated,
+  nextAttempt,
+  pullBackoff,
+  specOf,
+  terminatedRun,
+  unknownEnd,
+  wantsRestart,
+} from './containerContext.ts';
+import type { ContainerEvent, ContainerStanding } from './events.ts';
+import { failureOf, isRuntimeAway } from './failure.ts';
+import { port, timerPort } from './ports.ts';
+import { hasEnded, type StateMeta } from './stateMeta.ts';
+
+const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : Math.min(one, other ?? Infinity);
+const gateKey = (context: ContainerContext, gate: string): string =>
+  `${context.pod.metadata.uid}/${context.name}/${gate}`;
+
+export const containerSetup = setup({
+  types: {
+    input: {} as ContainerInput,
+    context: {} as ContainerContext,
+    events: {} as ContainerEvent,
+    meta: {} as StateMeta,
+  },
+  actors: {
+    findImage: port('findImage'),
+    pullImage: port('pullImage'),
+    createContainer: port('createContainer'),
+    startContainer: port('startContainer'),
+    stopContainer: port('stopContainer'),
+    inspectContainer: port('inspectContainer'),
+    removeContainers: port('removeContainers'),
+    runHook: port('runHook'),
+    timer: timerPort(),
+  },
+  guards: {
+    neverMade: ({ context }) => context.id === undefined,
+    hasSandbox: ({ context }) => context.sandbox !== undefined,
+    hasNothingToDiscard: ({ context }) => context.discard.length === 0,
+    hasPostStart: ({ context }) => specOf(context).lifecycle?.postStart !== undefined,
+    hasPreStop: ({ context }) => specOf(context).lifecycle?.preStop !== undefined,
+    isOutdated: ({ context }) => isOutdated(context),
+    hasRun: ({ context }) => context.run !== undefined,
+    /** A stop may shorten the grace, never lengthen it (C10). */
+    isSooner: ({ context, event }) =>
+      event.type === 'container.stop' && (event.deadline ?? Infinity) < (context.stopBy ?? Infinity),
+    showsEnd: ({ context, event }) =>
+      event.type === 'runtime.containerObserved' &&
+      event.container !== null &&
+      event.id === context.id &&
+      hasEnded(event.container.state),
+    showsAbsence: ({ context, event }) =>
+      event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
+    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+    mustStay: ({ context }) => context.onEnd === 'stay',
+    wantsRestart: ({ context }) => wantsRestart(context),
+    backsOff: ({ context }) => crashBackoff(context).crashDelayMs > 0,
+    hasSucceeded: ({ context }) => context.run?.exitCode === 0,
+    isInit: ({ context }) => context.role === 'init',
+  },
+  actions: {
+    report: sendTo(
+      ({ context }) => context.parent,
+      ({ context }, params: { standing: ContainerStanding }) => ({
+        type: 'container.changed' as const,
+        name: context.name,
+        standing: params.standing,
+        ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
+      }),
+    ),
+    requestSlot: sendTo(
+      ({ context }) => context.startGate,
+      ({ context, self }) => ({
+        type: 'gate.request',
+        key: gateKey(context, 'start'),
+        ticket: context.ticket,
+        holder: self,
+      }),
+    ),
+    releaseSlot: sendTo(
+      ({ context }) => context.startGate,
+      ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'start') }),
+    ),
+    requestPull: sendTo(
+      ({ context }) => context.pullGate,
+      ({ context, self }) => ({
+        type: 'gate.request',
+        key: gateKey(context, 'pull'),
+        ticket: context.ticket,
+        holder: self,
+      }),
+    ),
+    releasePull: sendTo(
+      ({ context }) => context.pullGate,
+      ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'pull') }),
+    ),
+    takeSandbox: assign(({ event }) => (event.type === 'sandbox.ready' ? { sandbox: event.sandbox } : {})),
+    loseSandbox: assign({ sandbox: undefined }),
+    update: assign(({ event }) =>
+      event.type === 'container.update' ? { pod: event.pod, volumes: event.volumes } : {},
+    ),
+    askForNewOne: assign({ onEnd: 'recreate' }),
+    stopForGood: assign(({ context, event }) =>
+      event.type === 'container.stop' ? { onEnd: 'stay' as const, stopBy: sooner(context.stopBy, event.deadline) } : {},
+    ),
+    recordEnd: assign(({ event }) =>
+      event.type === 'runtime.containerObserved' && event.container !== null
+        ? { run: terminatedRun(event.container), stopBy: undefined }
+        : {},
+    ),
+    recordUnknownEnd: assign(({ context }) => ({
+      run: unknownEnd(context.id ?? '', context.startedAt),
+      stopBy: undefined,
+    })),
+    recordCallFailure: assign(({ event }) => callBackoff(failureOf(event))),
+    recordPullFailure: assign(({ context, event }) => pullBackoff(context, failureOf(event))),
+    recordFailedStart: assign(({ context, event }) => {
+      const failure = failureOf(event);
+      return { failure, run: failedStart(context, failure) };
+    }),
+    backOff: assign(({ context }) => crashBackoff(context)),
+    beginAttempt: assign(({ context }) => nextAttempt(context)),
+  },
+});

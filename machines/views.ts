@@ -1,0 +1,80 @@
+/** Plain views of the actors' snapshots: nobody else reads a snapshot. What they show is in pod/view.ts. */
+import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { GateView, PodView, VolumeView } from '../pod/view.ts';
+import { actorView } from './actorView.ts';
+import type { containerMachine } from './container.ts';
+import { containerView } from './containerView.ts';
+import type { GateEvent, Ref } from './events.ts';
+import type { GateContext } from './gate.ts';
+import type { podMachine } from './pod.ts';
+import { deadlineOf } from './podContext.ts';
+import type { volumeMachine } from './volume.ts';
+
+/** Since when an actor has been in its present state, in milliseconds since the epoch. */
+export type SinceOf = (ref: AnyActorRef) => number;
+
+export type PodRef = ActorRefFrom<typeof podMachine>;
+type ContainerRef = ActorRefFrom<typeof containerMachine>;
+type VolumeRef = ActorRefFrom<typeof volumeMachine>;
+
+/** The view of a pod with its volumes and containers. */
+export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
+  const snapshot = ref.getSnapshot();
+  const { context } = snapshot;
+  const { sandbox, refused, termination, restored, initialized, retryAt, failure } = context;
+  const path = `pod/${context.allocated.metadata.uid}`;
+  const deadline = termination && deadlineOf(termination);
+  const ends = termination !== undefined;
+  return {
+    ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
+    pod: context.allocated,
+    ...(sandbox ? { sandbox } : {}),
+    ...(refused ? { refused } : {}),
+    // A pod that ended by itself was not ended by anybody.
+    ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
+    ...(restored ? { restored } : {}),
+    initialized,
+    ended: ['refused', 'finished', 'terminated'].includes(String(snapshot.value)),
+    volumes: childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => volumeView(path, child, sinceOf)),
+    containers: childrenOf<ContainerRef>(snapshot, 'container/').map((child) => {
+      const own = child.getSnapshot();
+      const { retryAt: again, stopBy, failure: last } = own.context;
+      const moments = { retryAt: again, stopBy };
+      const actor = { path: `${path}/${child.id}`, since: sinceOf(child), snapshot: own, moments, failure: last };
+      return containerView(actorView(actor), own, ends);
+    }),
+  };
+}
+
+/** Whether an adopted container has yet to be asked for at the runtime: until then nothing is to be told of its pod. */
+export const isMeeting = (ref: PodRef): boolean =>
+  childrenOf<ContainerRef>(ref.getSnapshot(), 'container/').some((child) =>
+    ['new', 'meeting'].includes(String(child.getSnapshot().value)),
+  );
+
+function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
+  const snapshot = ref.getSnapshot();
+  const { name, retryAt, failure } = snapshot.context;
+  return {
+    ...actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments: { retryAt }, failure }),
+    name,
+    mounted: snapshot.matches('mounted'),
+  };
+}
+
+/** The view of a gate: who holds a slot, and who waits for one in which order. */
+export function gateView(ref: Ref<GateEvent>): GateView {
+  // The refs that the node keeps under this type are of gates only.
+  const { context } = ref.getSnapshot() as unknown as { context: GateContext };
+  return {
+    capacity: context.capacity,
+    held: context.held.map(({ key }) => key),
+    queue: context.queue.map(({ key }) => key),
+  };
+}
+
+function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix: string): R[] {
+  // The prefix of an id says of which machine its actor is.
+  const children = Object.values(snapshot.children) as (R | undefined)[];
+  return children.filter((child): child is R => child?.id.startsWith(prefix) === true);
+}
