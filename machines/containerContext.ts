@@ -38,6 +38,8 @@ export interface ContainerContext {
   readonly pullGate: Ref<GateEvent>;
   readonly volumes: Readonly<Record<string, string>>;
   readonly sandbox?: ObservedSandbox | undefined;
+  /** Its pod has told it to start in the present sandbox; a new sandbox needs a new word. */
+  readonly hasTurn: boolean;
   /** The attempt that is, or will next be, created: also the restart count. */
   readonly attempt: number;
   readonly imageRef?: string | undefined;
@@ -73,6 +75,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
   const [newest, previous, ...older] = observed;
   return {
     ...rest,
+    hasTurn: false,
     attempt: newest?.attempt ?? 0,
     id: newest?.id,
     madeFrom: newest?.hash || undefined,

@@ -6,6 +6,7 @@ import {
   callBackoff,
   crashBackoff,
   failedStart,
+  identityOf,
   isOutdated,
   nextAttempt,
   pullBackoff,
@@ -44,7 +45,10 @@ export const containerSetup = setup({
   },
   guards: {
     neverMade: ({ context }) => context.id === undefined,
-    hasSandbox: ({ context }) => context.sandbox !== undefined,
+    hasTurn: ({ context }) => context.hasTurn,
+    mayLaunch: ({ context }) => context.hasTurn && context.sandbox !== undefined,
+    changesIdentity: ({ context, event }) =>
+      event.type === 'container.update' && identityOf({ ...context, pod: event.pod }) !== identityOf(context),
     hasNothingToDiscard: ({ context }) => context.discard.length === 0,
     hasPostStart: ({ context }) => specOf(context).lifecycle?.postStart !== undefined,
     hasPreStop: ({ context }) => specOf(context).lifecycle?.preStop !== undefined,
@@ -104,7 +108,9 @@ export const containerSetup = setup({
       ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'pull') }),
     ),
     takeSandbox: assign(({ event }) => (event.type === 'sandbox.ready' ? { sandbox: event.sandbox } : {})),
-    loseSandbox: assign({ sandbox: undefined }),
+    loseSandbox: assign({ sandbox: undefined, hasTurn: false }),
+    takeTurn: assign({ hasTurn: true }),
+    recordIdentity: assign(({ context }) => ({ madeFrom: identityOf(context) })),
     update: assign(({ event }) =>
       event.type === 'container.update' ? { pod: event.pod, volumes: event.volumes } : {},
     ),

@@ -103,6 +103,17 @@ export function hasTurnPassed(context: PodContext): boolean {
   return standing === 'succeeded' || (standing === 'running' && roleOf(context, name) === 'sidecar');
 }
 
+/** The containers' standings in a new sandbox: init containers that were done have to run again (C3). */
+export function initsAnew(context: PodContext): PodContext['containers'] {
+  const inits = initNames(context);
+  return Object.fromEntries(
+    Object.entries(context.containers).map(([name, standing]) => {
+      const again = standing === 'succeeded' && inits.includes(name);
+      return [name, again ? ('pending' as const) : standing];
+    }),
+  );
+}
+
 /** An init container has failed for good (C1). */
 export const hasInitFailed = (context: PodContext): boolean =>
   initNames(context).some((name) => context.containers[name] === 'failed');

@@ -19,6 +19,7 @@ import {
   hasTurnPassed,
   hostPaths,
   initNames,
+  initsAnew,
   isComplete,
   isQuiet,
   lacksSandbox,
@@ -147,6 +148,7 @@ export const podSetup = setup({
       stale: allSandboxes(context),
       turn: 0,
       initialized: false,
+      containers: initsAnew(context),
     })),
     initialize: assign({ initialized: true }),
     spawnVolumes: enqueueActions(({ context, enqueue, self }) => {

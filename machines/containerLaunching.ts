@@ -1,0 +1,83 @@
+/** A container is made and started while it holds a slot of the start gate. A part of the chart in container.ts. */
+import { assign } from 'xstate';
+import { terminatedRun } from './containerContext.ts';
+import { containerSetup } from './containerSetup.ts';
+import { failureOf, isRuntimeAway } from './failure.ts';
+import { hasEnded } from './stateMeta.ts';
+
+export const launching = containerSetup.createStateConfig({
+  entry: 'requestSlot',
+  exit: 'releaseSlot',
+  initial: 'queued',
+  on: { 'sandbox.lost': { target: 'poised', actions: 'loseSandbox' } },
+  states: {
+    queued: {
+      meta: { waitsFor: 'a slot' },
+      on: {
+        'gate.granted': 'creating',
+        'container.stop': { target: '#container.stopped', actions: 'stopForGood' },
+      },
+    },
+    // On a stop the call is awaited: what it makes must be known to be removed.
+    creating: {
+      meta: { waitsFor: 'the container to be created' },
+      entry: ['recordIdentity', { type: 'report', params: { standing: 'live' } }],
+      invoke: {
+        src: 'createContainer',
+        input: ({ context }) => ({
+          pod: context.pod,
+          container: context.name,
+          // The state is entered with a sandbox only (`hasSandbox`, `sandbox.ready`).
+          sandbox: context.sandbox as NonNullable<typeof context.sandbox>,
+          attempt: context.attempt,
+          imageRef: context.imageRef ?? '',
+          volumes: context.volumes,
+        }),
+        onDone: [
+          {
+            guard: 'mustStay',
+            target: '#container.stopped',
+            actions: assign(({ event, context }) => ({ discard: [...context.discard, event.output.id] })),
+          },
+          { target: 'starting', actions: assign(({ event }) => ({ id: event.output.id })) },
+        ],
+        onError: [
+          { guard: 'mustStay', target: '#container.stopped' },
+          { target: '#container.awaitingRelaunch', actions: 'recordCallFailure' },
+        ],
+      },
+    },
+    starting: {
+      meta: { waitsFor: 'the container to be started' },
+      invoke: {
+        src: 'startContainer',
+        input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
+        onDone: [
+          {
+            guard: ({ event }) => hasEnded(event.output.state),
+            target: '#container.exited',
+            actions: assign(({ event }) => ({ run: terminatedRun(event.output), failure: undefined })),
+          },
+          {
+            guard: 'mustStay',
+            target: '#container.stopping',
+            actions: assign(({ event }) => ({ startedAt: event.output.startedAt })),
+          },
+          {
+            target: '#container.started',
+            actions: assign(({ event }) => ({ startedAt: event.output.startedAt, failure: undefined })),
+          },
+        ],
+        onError: [
+          { guard: 'mustStay', target: '#container.stopping' },
+          {
+            guard: ({ event }) => isRuntimeAway(failureOf(event)),
+            target: '#container.awaitingRelaunch',
+            actions: 'recordCallFailure',
+          },
+          { target: '#container.exited', actions: 'recordFailedStart' },
+        ],
+      },
+    },
+  },
+});

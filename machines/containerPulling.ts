@@ -1,0 +1,72 @@
+/** The image of a container: looked for, and pulled by its policy (C17). A part of the chart in container.ts. */
+import { assign } from 'xstate';
+import { specOf } from './containerContext.ts';
+import { containerSetup } from './containerSetup.ts';
+
+export const pulling = containerSetup.createStateConfig({
+  initial: 'finding',
+  on: {
+    'container.stop': { target: 'stopped', actions: 'stopForGood' },
+    'container.update': [
+      { guard: 'changesIdentity', target: 'pulling', reenter: true, actions: 'update' },
+      { actions: 'update' },
+    ],
+  },
+  states: {
+    finding: {
+      meta: { waitsFor: 'a look for the image' },
+      invoke: {
+        src: 'findImage',
+        input: ({ context }) => ({ image: specOf(context).image ?? '' }),
+        onDone: [
+          {
+            guard: ({ context, event }) => event.output !== null && specOf(context).imagePullPolicy !== 'Always',
+            target: 'found',
+            actions: assign(({ event }) => ({ imageRef: event.output?.imageRef })),
+          },
+          {
+            guard: ({ context }) => specOf(context).imagePullPolicy === 'Never',
+            target: 'missing',
+          },
+          { target: 'queued' },
+        ],
+        onError: { target: 'awaitingRetry', actions: 'recordPullFailure' },
+      },
+    },
+    queued: {
+      meta: { waitsFor: 'a slot' },
+      entry: 'requestPull',
+      on: { 'gate.granted': 'fetching' },
+    },
+    fetching: {
+      meta: { waitsFor: 'the pull of the image' },
+      exit: 'releasePull',
+      invoke: {
+        src: 'pullImage',
+        input: ({ context }) => ({ pod: context.pod, image: specOf(context).image ?? '' }),
+        onDone: {
+          target: 'found',
+          actions: assign(({ event }) => ({ imageRef: event.output.imageRef, pullDelayMs: 0, failure: undefined })),
+        },
+        onError: { target: 'awaitingRetry', actions: 'recordPullFailure' },
+      },
+    },
+    /** Absent, and the policy forbids to pull (C17): somebody may load it by hand, so it is looked for again. */
+    missing: {
+      meta: { waitsFor: 'the image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
+      invoke: { src: 'timer', input: { after: 10_000 } },
+      on: { 'timer.elapsed': 'finding' },
+    },
+    awaitingRetry: {
+      meta: { waitsFor: 'another try', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: {
+        'timer.elapsed': 'finding',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'finding' },
+      },
+    },
+    found: { type: 'final' },
+  },
+  exit: 'releasePull',
+  onDone: 'poised',
+});
