@@ -13,3 +13,16 @@ export const systemClock: Clock = {
   // An id that comes back here is one that this setTimeout gave out.
   clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
 };
+
+/** Calls again and again, each time so many milliseconds after the last, until the function that it gives is called. */
+export function every(clock: Clock, ms: number, call: () => void): () => void {
+  let id: unknown;
+  const next = () => {
+    id = clock.setTimeout(() => {
+      next();
+      call();
+    }, ms);
+  };
+  next();
+  return () => clock.clearTimeout(id);
+}

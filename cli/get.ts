@@ -1,3 +1,4 @@
+import { systemClock } from '../actors/clock.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { podTable } from '../pod/table.ts';
@@ -45,7 +46,7 @@ async function podPrinter(agent: AgentClient, options: GetOptions, pods: readonl
   const namespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
   const table: TablePrinter = tablePrinter(write);
   return async (each: readonly Pod[]) => {
-    const lines = podTable(each, { wide: output === 'wide', now: Date.now() });
+    const lines = podTable(each, { wide: output === 'wide', now: systemClock.now() });
     const rows = lines.slice(1).map((cells, index) => [each[index]?.metadata.namespace ?? '', ...cells]);
     const [header = []] = lines;
     table.print(namespaces ? ['NAMESPACE', ...header] : header, namespaces ? rows : lines.slice(1));

@@ -1,3 +1,4 @@
+import { every, systemClock } from '../actors/clock.ts';
 import type { AgentPort, PodChange } from '../server/agent.ts';
 import { changeSentences } from './table/changes.ts';
 import type { LivePod } from './table/liveRows.ts';
@@ -29,7 +30,7 @@ const TICK_MS = 1000;
 function announceReady(agent: AgentPort, onReady: (line: string) => void): () => void {
   const check = () => {
     const { state, simulated } = agent.node();
-    const readiness = nodeReadiness(agent.pods(), Date.now());
+    const readiness = nodeReadiness(agent.pods(), systemClock.now());
     // Before the node runs it may not know all its pods yet.
     if (!state.startsWith('running') || !isNodeReady(readiness)) return;
     stop();
@@ -37,10 +38,10 @@ function announceReady(agent: AgentPort, onReady: (line: string) => void): () =>
     onReady(`node ready: ${readiness.running}/${readiness.expected} pods running${label}`);
   };
   const unsubscribe = agent.subscribe(check);
-  const tick = setInterval(check, TICK_MS);
+  const stopTicking = every(systemClock, TICK_MS, check);
   const stop = () => {
     unsubscribe();
-    clearInterval(tick);
+    stopTicking();
   };
   check();
   return stop;
@@ -62,7 +63,7 @@ function drawer(agent: AgentPort, output: Output, screen: Screen): () => void {
       height: (output.rows ?? 24) - 1,
       colour: output.hasColors?.() ?? false,
     };
-    screen.draw(renderTable(agent.node(), livePods(agent), Date.now(), surface));
+    screen.draw(renderTable(agent.node(), livePods(agent), systemClock.now(), surface));
   };
 }
 
@@ -74,22 +75,22 @@ function terminalView(output: Output): LiveView {
     print: (line) => screen.above(line),
     follow(agent) {
       const draw = drawer(agent, output, screen);
-      let pending: NodeJS.Timeout | undefined;
+      let pending: unknown;
       const drawSoon = () => {
-        pending ??= setTimeout(() => {
+        pending ??= systemClock.setTimeout(() => {
           pending = undefined;
           draw();
         }, DRAW_EVERY_MS);
       };
       const unsubscribe = agent.subscribe(drawSoon);
-      const tick = setInterval(drawSoon, TICK_MS);
+      const stopTicking = every(systemClock, TICK_MS, drawSoon);
       const stopAnnouncing = announceReady(agent, (line) => screen.above(line));
       draw();
       end = () => {
         stopAnnouncing();
         unsubscribe();
-        clearTimeout(pending);
-        clearInterval(tick);
+        systemClock.clearTimeout(pending);
+        stopTicking();
         draw();
       };
     },
@@ -110,7 +111,7 @@ function lineView(output: Output): LiveView {
       const sentences = changeSentences();
       const label = agent.node().simulated ? '[simulated] ' : '';
       const tell = (change: PodChange) => {
-        const now = Date.now();
+        const now = systemClock.now();
         const time = new Date(now).toISOString().slice(11, 19);
         for (const sentence of sentences(change, now)) print(`${time}Z ${label}${sentence}`);
       };

@@ -82,7 +82,7 @@ export async function serveSocket(options: { path: string; agent: AgentPort }): 
       const closed = once(server, 'close');
       server.close();
       server.closeIdleConnections();
-      setTimeout(() => server.closeAllConnections(), 500).unref();
+      AbortSignal.timeout(500).addEventListener('abort', () => server.closeAllConnections());
       await closed;
     },
   };

@@ -25,7 +25,7 @@ const line = (type: string, json: string) => `{"type":"${type}","object":${json}
 function drop({ response }: Client): void {
   const status = failure(410, 'Expired', 'the watch fell too far behind: list the pods and watch again');
   response.end(line('ERROR', JSON.stringify(status)));
-  setTimeout(() => response.destroy(), FAREWELL_MS).unref();
+  AbortSignal.timeout(FAREWELL_MS).addEventListener('abort', () => response.destroy());
 }
 
 /** The line that tells of a change, and the memory of what was told; nothing when the pod itself is the same. */

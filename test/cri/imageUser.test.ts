@@ -7,13 +7,13 @@ import { container, pod } from './nodeAndPod.ts';
 const where = '(pod: "web_shop(u-1)", container: main)';
 const nonRoot = { runAsNonRoot: true };
 
-test.each<[string, Parameters<typeof Image.fromPartial>[0], ImageUser]>([
-  ['a number', { uid: { value: 5n } }, { uid: 5n }],
-  ['zero', { uid: { value: 0n } }, { uid: 0n }],
-  ['a name', { username: 'www' }, { username: 'www' }],
-  ['nobody is root', {}, { uid: 0n }],
+test.each<[string, Image, ImageUser]>([
+  ['a number', Image.fromPartial({ uid: { value: 5n } }), { uid: 5n }],
+  ['zero', Image.fromPartial({ uid: { value: 0n } }), { uid: 0n }],
+  ['a name', Image.fromPartial({ username: 'www' }), { username: 'www' }],
+  ['nobody is root', Image.fromPartial({}), { uid: 0n }],
 ])('the user of an image: %s', (_, image, expected) => {
-  expect(imageUser(Image.fromPartial(image))).toEqual(expected);
+  expect(imageUser(image)).toEqual(expected);
 });
 
 test.each<[string, SecurityContext, PodSecurityContext, ImageUser, string | undefined]>([

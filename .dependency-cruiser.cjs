@@ -1,0 +1,75 @@
+/**
+ * Who may import whom: imports go only downward between the folders, and nowhere in a circle, imports of types included.
+ * ARCHITECTURE.md says why.
+ */
+
+/** A folder may import its own files, the folders named, and the packages and Node modules named ('*': any). */
+function only(folder, { folders = [], packages = '*', node = '*' }) {
+  const allowed = [...own([folder, ...folders]), ...packagesPath(packages)];
+  const from = { path: `^${folder}/` };
+  const rules = [
+    {
+      name: `${folder}-imports-only-${['itself', ...folders].join('-')}`,
+      comment: `${folder}/ may import ${listed(folders)} and, of packages, ${packages === '*' ? 'any' : listed(packages)}.`,
+      severity: 'error',
+      from,
+      to: { pathNot: allowed, dependencyTypesNot: ['core'] },
+    },
+  ];
+  if (node === '*') return rules;
+  const comment = `I/O, time and chance come into ${folder}/ as input; of Node it may import ${listed(node)}.`;
+  const pathNot = node.map((name) => `^${name}$`);
+  const to = { dependencyTypes: ['core'], ...(pathNot.length > 0 ? { pathNot } : {}) };
+  return [...rules, { name: `${folder}-is-pure`, comment, severity: 'error', from, to }];
+}
+
+const own = (folders) => folders.map((folder) => `^${folder}/`);
+const packagesPath = (packages) =>
+  packages === '*' ? ['^node_modules/'] : packages.map((name) => `^node_modules/${name}/`);
+const listed = (names) => (names.length > 0 ? names.join(', ') : 'nothing');
+
+module.exports = {
+  forbidden: [
+    ...only('pod', { packages: ['zod'], node: ['crypto'] }),
+    ...only('machines', { folders: ['pod'], packages: ['xstate'], node: [] }),
+    ...only('cri', { folders: ['pod'] }),
+    ...only('volume', { folders: ['pod'] }),
+    ...only('kube', { folders: ['pod'] }),
+    ...only('actors', { folders: ['pod', 'machines', 'cri', 'volume', 'kube'] }),
+    ...only('server', { folders: ['pod', 'machines', 'actors'] }),
+    {
+      name: 'nobody-imports-tests',
+      severity: 'error',
+      from: { pathNot: '^test/' },
+      to: { path: '^test/' },
+    },
+    {
+      name: 'nobody-imports-the-command-line',
+      severity: 'error',
+      from: { pathNot: '^(cli|test)/' },
+      to: { path: '^cli/' },
+    },
+    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-orphan',
+      comment: 'A module that imports nothing and that nobody imports is not part of the product.',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['(^|/)[.][^/]+$', '^[^/]+[.](config[.])?[cm]?js$'] },
+      to: {},
+    },
+    { name: 'resolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'no-development-package-in-the-product',
+      severity: 'error',
+      from: { path: '^(pod|machines|cri|volume|kube|actors|server|cli)/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+  ],
+  options: {
+    // swc reads TypeScript as it is written, imports of types too; the compiler's own API ends with TypeScript 6.
+    parser: 'swc',
+    doNotFollow: { path: '^node_modules' },
+    exclude: { path: '^(dist|docs|coverage)/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};
