@@ -7,7 +7,7 @@ import type { NodeContext, NodeInput } from '../machines/nodeContext.ts';
 import { foreignSandboxes } from '../machines/nodeContext.ts';
 import { podMachine } from '../machines/pod.ts';
 import { statePath } from '../machines/stateMeta.ts';
-import { gateView } from '../machines/views.ts';
+import { awaitedViews, gateView } from '../machines/views.ts';
 import { volumeMachine } from '../machines/volume.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
@@ -78,6 +78,10 @@ export function createNodeAgent(config: NodeAgentConfig, services: NodeServices,
     runtimeName: () => root.getSnapshot().context.health.name,
     sink: services.statuses,
   });
+  const expectPods = () => {
+    const snapshot = root.getSnapshot();
+    if (snapshot.matches('starting') || snapshot.matches('recovering')) board.expect(awaitedViews(snapshot.context));
+  };
   const root = createActor(providedMachine(services, { clock, onError, ...(record ? { record } : {}) }), {
     id: 'nodeAgent',
     input,
@@ -86,6 +90,7 @@ export function createNodeAgent(config: NodeAgentConfig, services: NodeServices,
       if (event.type === '@xstate.snapshot') {
         since.note(event.actorRef as AnyActorRef);
         board.note(event.actorRef as AnyActorRef);
+        if (event.actorRef === root) expectPods();
       }
       inspect?.(event);
     },

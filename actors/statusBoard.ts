@@ -22,6 +22,8 @@ export type StatusSink = (change: PodChange) => void;
 export interface StatusBoard {
   /** Says which actor has made a transition. */
   note(ref: AnyActorRef): void;
+  /** Posts pods that have no actor yet, by what they wait for; their actors take their places. */
+  expect(views: readonly PodView[]): void;
   pods(): readonly Pod[];
   views(): readonly PodView[];
   find(name: string): PodView | undefined;
@@ -30,7 +32,8 @@ export interface StatusBoard {
 }
 
 interface Posted {
-  readonly ref: PodRef;
+  /** Absent while the pod has no actor yet. */
+  readonly ref: PodRef | undefined;
   readonly pod: Pod;
   readonly view: PodView;
 }
@@ -51,25 +54,16 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
   const listeners = new Set<(change: PodChange) => void>();
   let scheduled = false;
 
-  const post = (ref: PodRef) => {
-    if (isMeeting(ref)) return;
-    const view = podView(ref, since);
+  const post = (view: PodView, ref: PodRef | undefined) => {
     const { uid } = view.pod.metadata;
+    const known = posted.get(uid);
     const removed = view.state === 'terminated';
-    if (removed && posted.get(uid)?.ref !== ref) return;
-    const before = posted.get(uid)?.pod.status;
-    const status =
-      view.restored ??
-      podStatus(view, {
-        now: clock.now(),
-        hostIps,
-        runtimeName: runtimeName(),
-        ...(before ? { previous: before } : {}),
-      });
-    const pod =
-      posted.get(uid)?.ref === ref && samePodStatus(before, status)
-        ? reuse(posted.get(uid), view)
-        : withStatus(view, status);
+    if (removed && known?.ref !== ref) return;
+    const previous = known?.pod.status;
+    const context = { now: clock.now(), hostIps, runtimeName: runtimeName(), ...(previous ? { previous } : {}) };
+    const status = podStatus(view, context);
+    const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
+    const pod = same ? known.pod : withStatus(view, status);
     if (removed) posted.delete(uid);
     else posted.set(uid, { ref, pod, view });
     const change = { uid, pod, view, removed };
@@ -81,7 +75,7 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
     scheduled = false;
     for (const ref of dirty) {
       dirty.delete(ref);
-      post(ref);
+      if (!isMeeting(ref)) post(podView(ref, since), ref);
     }
   };
 
@@ -94,6 +88,12 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
       scheduled = true;
       // One turn of the actors is many transitions: what they come to is told once, when it is over.
       queueMicrotask(flush);
+    },
+    expect: (views) => {
+      for (const view of views) {
+        const known = posted.get(view.pod.metadata.uid);
+        if (known?.ref === undefined && known?.view.waitingFor !== view.waitingFor) post(view, undefined);
+      }
     },
     pods: () => [...posted.values()].map(({ pod }) => pod),
     views: () => [...posted.values()].map(({ view }) => view),
@@ -109,12 +109,9 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
   };
 }
 
-/** The same object as long as nothing of it has changed: what is told again need not be written again. */
-function reuse(before: Posted | undefined, view: PodView): Pod {
-  const status = before?.pod.status;
-  const same = before && before.view.pod === view.pod && before.view.termination === view.termination;
-  return same ? before.pod : withStatus(view, status ?? {});
-}
+/** Whether all of the object but its status is the same: then, with the same status, it need not be told again. */
+const isSamePod = (before: PodView, now: PodView): boolean =>
+  before.pod === now.pod && before.termination === now.termination;
 
 function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
   if (termination === undefined) return { ...pod, status };

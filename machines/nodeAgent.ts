@@ -38,7 +38,7 @@ export const nodeAgentMachine = setup({
     ticker: feedPort('ticker'),
   },
   guards: {
-    isRuntimeSeen: ({ context }) => context.observed !== undefined,
+    isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
     haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
     hasReturned: ({ context, event }) =>
       event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
@@ -172,7 +172,7 @@ export const nodeAgentMachine = setup({
     'xstate.error.actor.*': { actions: 'dismissPod' },
   },
   states: {
-    /** Until the runtime has been listed once. */
+    /** Until the runtime has told its name and been listed once. */
     starting: { always: { guard: 'isRuntimeSeen', target: 'recovering' } },
     /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
     recovering: { always: { guard: 'haveSourcesSpoken', target: 'running' } },

@@ -6,6 +6,7 @@ import type { containerMachine } from './container.ts';
 import { containerView } from './containerView.ts';
 import type { GateEvent, Ref } from './events.ts';
 import type { GateContext } from './gate.ts';
+import { type NodeContext, newcomers } from './nodeContext.ts';
 import type { podMachine } from './pod.ts';
 import { deadlineOf } from './podContext.ts';
 import type { volumeMachine } from './volume.ts';
@@ -25,10 +26,12 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const path = `pod/${context.allocated.metadata.uid}`;
   const deadline = termination && deadlineOf(termination);
   const ends = termination !== undefined;
+  const oldest = context.observed.sandboxes.at(-1);
   return {
     ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
     pod: context.allocated,
     ...(sandbox ? { sandbox } : {}),
+    ...(oldest ? { startedAt: oldest.createdAt } : {}),
     ...(refused ? { refused } : {}),
     // A pod that ended by itself was not ended by anybody.
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
@@ -46,11 +49,41 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   };
 }
 
-/** Whether an adopted container has yet to be asked for at the runtime: until then nothing is to be told of its pod. */
-export const isMeeting = (ref: PodRef): boolean =>
-  childrenOf<ContainerRef>(ref.getSnapshot(), 'container/').some((child) =>
-    ['new', 'meeting'].includes(String(child.getSnapshot().value)),
-  );
+/** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */
+export function isMeeting(ref: PodRef): boolean {
+  const snapshot = ref.getSnapshot();
+  const containers = childrenOf<ContainerRef>(snapshot, 'container/');
+  if (containers.some((child) => ['new', 'meeting', 'met'].includes(String(child.getSnapshot().value)))) return true;
+  const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
+  return isFirst && UNASKED.some((state) => snapshot.matches(state));
+}
+
+/** The states in which an adopted pod has no containers' actors yet although nothing failed. */
+const UNASKED = [
+  'admitting',
+  { preparing: 'directory' },
+  { preparing: 'volumes' },
+  { sandboxing: 'deciding' },
+  { sandboxing: 'adopting' },
+  { sandboxing: 'clearing' },
+] as const;
+
+/** The pods that are wanted and have no actor, because the node cannot begin while its runtime does not answer. */
+export function awaitedViews(context: NodeContext): PodView[] {
+  const { health } = context;
+  if (health.ready || health.since === 0) return [];
+  return newcomers(context).map((pod) => ({
+    path: `pod/${pod.metadata.uid}`,
+    state: 'awaitingNode',
+    since: health.since,
+    waitingFor: `the container runtime, which is not ready: ${health.message ?? 'it does not say why'}`,
+    pod,
+    containers: [],
+    volumes: [],
+    initialized: false,
+    ended: false,
+  }));
+}
 
 function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   const snapshot = ref.getSnapshot();

@@ -35,7 +35,7 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
     ...phaseReason(view, phase, previous),
     ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: listed(hostIps.slice(0, 2)) }),
     ...podAddresses(view, hostIps, previous),
-    startTime: previous?.startTime ?? rfc3339(now),
+    startTime: previous?.startTime ?? rfc3339(view.startedAt ?? now),
     ...(init.length > 0 ? { initContainerStatuses: init } : {}),
     ...(regular.length > 0 ? { containerStatuses: regular } : {}),
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),

@@ -80,6 +80,8 @@ export interface PodView extends ActorView {
   readonly termination?: Termination;
   /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
   readonly restored?: PodStatus;
+  /** When the node began with it, as its oldest sandbox tells after a restart of the agent. */
+  readonly startedAt?: number;
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;
   /** No container of it runs or can run any more: only now may a terminal phase be published. */
