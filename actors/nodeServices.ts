@@ -1,6 +1,7 @@
 /** Everything that a real node puts behind the ports: the CRI, the disk, the manifests, the durable facts. */
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
+import type { RuntimeHealth } from '../machines/events.ts';
 import { claimsOf } from '../pod/claims.ts';
 import { isTerminalPhase } from '../pod/phase.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -31,6 +32,8 @@ export interface NodeParts {
   /** The directory of static pods, or one manifest; absent: none. */
   readonly staticPodPath?: string;
   readonly onError: (source: string, error: unknown) => void;
+  /** Told when the runtime's health changes. */
+  readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
   /** Told of each problem and warning in a manifest once. */
   readonly onManifestProblem: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
 }
@@ -47,7 +50,13 @@ export function nodeServices(parts: NodeParts): NodeServices {
       runHook: hookService(cri, clock),
     },
     feeds: {
-      runtimeHealth: (send, { signal }) => watchRuntimeHealth({ cri, clock, signal, send }),
+      runtimeHealth: (send, { signal }) => {
+        const tell = (health: RuntimeHealth) => {
+          parts.onRuntimeHealth?.(health);
+          send({ type: 'runtime.healthChanged', health });
+        };
+        return watchRuntimeHealth({ cri, clock, signal, tell });
+      },
       pleg: (send, { signal }) => observeRuntime({ cri, clock, signal, send, onError }),
       sources: fileFeed(parts),
       ticker: async (send, { signal }) => {

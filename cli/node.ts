@@ -15,6 +15,7 @@ import { parseResolvConf } from '../cri/resolvConf.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { StartNode } from './startNode.ts';
+import { logStatuses } from './statusLog.ts';
 
 /** The first wait of the crash-loop back-off (C7). */
 const CRASH_BASE_MS = 10_000;
@@ -36,6 +37,10 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
     onError,
+    onRuntimeHealth: ({ ready, name, version, message }) => {
+      if (ready) logger.info({ runtime: name, version }, `the container runtime ${name} ${version} is ready`);
+      else logger.warn({ runtime: name }, `the container runtime is not ready: ${message ?? ''}`);
+    },
     onManifestProblem: (level, file, path, message) =>
       logger[level === 'error' ? 'error' : 'warn']({ file, path }, `${file}: ${path ? `${path}: ` : ''}${message}`),
   });
@@ -58,13 +63,16 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     services,
     { clock: systemClock, onError },
   );
+  const port = agentPort(agent, config, simulated);
+  const endLog = logStatuses(port, logger);
   agent.start();
   const stop = async () => {
+    endLog();
     agent.stop();
     await store.flush();
     cri.close();
   };
-  return { agent: agentPort(agent, config, simulated), stop, drain: agent.drain };
+  return { agent: port, stop, drain: agent.drain };
 };
 
 /** The agent as the socket, the tables and the explanations see it. */

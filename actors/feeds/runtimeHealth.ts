@@ -1,6 +1,6 @@
 /** Asks the runtime how it is; tells when the answer changes. */
 import type { Cri } from '../../cri/calls.ts';
-import type { NodeFact, RuntimeHealth } from '../../machines/events.ts';
+import type { RuntimeHealth } from '../../machines/events.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from './alarm.ts';
 
@@ -13,18 +13,18 @@ export interface RuntimeHealthOptions {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly send: (fact: NodeFact) => void;
+  readonly tell: (health: RuntimeHealth) => void;
 }
 
 /** Asks every 5 s, and every 0.5 s while the runtime is not ready, until the signal aborts. */
-export async function watchRuntimeHealth({ cri, clock, signal, send }: RuntimeHealthOptions): Promise<void> {
+export async function watchRuntimeHealth({ cri, clock, signal, tell }: RuntimeHealthOptions): Promise<void> {
   let told: RuntimeHealth | undefined;
   const alarm = createAlarm(clock, signal);
   while (!signal.aborted) {
     const health = { ...(await askHealth(cri, signal, told)), since: clock.now() };
     if (signal.aborted) return;
     if (told === undefined || health.ready !== told.ready || health.message !== told.message) {
-      send({ type: 'runtime.healthChanged', health });
+      tell(health);
       told = health;
     }
     await alarm.wait(clock.now() + (health.ready ? ASK_MS : ASK_AWAY_MS));
