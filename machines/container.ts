@@ -6,7 +6,6 @@ import { pulling } from './containerPulling.ts';
 import { containerSetup } from './containerSetup.ts';
 import { stopping } from './containerStopping.ts';
 import { failureOf } from './failure.ts';
-import { hasEnded } from './stateMeta.ts';
 
 export const containerMachine = containerSetup.createMachine({
   id: 'container',
@@ -29,12 +28,12 @@ export const containerMachine = containerSetup.createMachine({
         input: ({ context }) => ({ id: context.id ?? '' }),
         onDone: [
           {
-            guard: ({ event }) => event.output?.state === 'running',
+            guard: { type: 'isAlive', params: ({ event }) => event.output },
             target: 'met',
             actions: assign(({ event }) => ({ startedAt: event.output?.startedAt, imageRef: event.output?.imageRef })),
           },
           {
-            guard: ({ event }) => event.output?.state === 'exited' || event.output?.state === 'unknown',
+            guard: { type: 'isOver', params: ({ event }) => event.output },
             target: 'waiting',
             actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
           },
@@ -148,9 +147,13 @@ export const containerMachine = containerSetup.createMachine({
             src: 'inspectContainer',
             input: ({ context }) => ({ id: context.id ?? '' }),
             onDone: [
-              { guard: ({ event }) => event.output === null, target: '#container.exited', actions: 'recordUnknownEnd' },
               {
-                guard: ({ event }) => event.output !== null && hasEnded(event.output.state),
+                guard: { type: 'isAbsent', params: ({ event }) => event.output },
+                target: '#container.exited',
+                actions: 'recordUnknownEnd',
+              },
+              {
+                guard: { type: 'isOver', params: ({ event }) => event.output },
                 target: '#container.exited',
                 actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
               },

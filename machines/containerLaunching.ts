@@ -2,8 +2,6 @@
 import { assign } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
 import { containerSetup } from './containerSetup.ts';
-import { failureOf, isRuntimeAway } from './failure.ts';
-import { hasEnded } from './stateMeta.ts';
 
 export const launching = containerSetup.createStateConfig({
   entry: 'requestSlot',
@@ -54,7 +52,7 @@ export const launching = containerSetup.createStateConfig({
         input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
         onDone: [
           {
-            guard: ({ event }) => hasEnded(event.output.state),
+            guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.exited',
             actions: assign(({ event }) => ({ run: terminatedRun(event.output), failure: undefined })),
           },
@@ -71,7 +69,7 @@ export const launching = containerSetup.createStateConfig({
         onError: [
           { guard: 'mustStay', target: '#container.stopping' },
           {
-            guard: ({ event }) => isRuntimeAway(failureOf(event)),
+            guard: 'isRuntimeAway',
             target: '#container.awaitingRelaunch',
             actions: 'recordCallFailure',
           },

@@ -20,12 +20,12 @@ export const pulling = containerSetup.createStateConfig({
         input: ({ context }) => ({ image: specOf(context).image ?? '' }),
         onDone: [
           {
-            guard: ({ context, event }) => event.output !== null && specOf(context).imagePullPolicy !== 'Always',
+            guard: { type: 'needsNoPull', params: ({ event }) => event.output },
             target: 'found',
             actions: assign(({ event }) => ({ imageRef: event.output?.imageRef })),
           },
           {
-            guard: ({ context }) => specOf(context).imagePullPolicy === 'Never',
+            guard: 'mayNotPull',
             target: 'missing',
           },
           { target: 'queued' },

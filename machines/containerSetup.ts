@@ -1,5 +1,6 @@
 /** The words of a container's chart: its ports, guards and actions. The chart itself is in container.ts. */
 import { assign, sendTo, setup } from 'xstate';
+import type { ObservedContainer } from '../pod/observed.ts';
 import {
   type ContainerContext,
   type ContainerInput,
@@ -64,6 +65,14 @@ export const containerSetup = setup({
       hasEnded(event.container.state),
     showsAbsence: ({ context, event }) =>
       event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
+    isAlive: (_, container: ObservedContainer | null) => container?.state === 'running',
+    isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
+    isAbsent: (_, container: ObservedContainer | null) => container === null,
+    /** The image is here, and the policy does not ask for a look at the registry each time (C17). */
+    needsNoPull: ({ context }, image: { imageRef: string } | null) =>
+      image !== null && specOf(context).imagePullPolicy !== 'Always',
+    mayNotPull: ({ context }) => specOf(context).imagePullPolicy === 'Never',
+    isRuntimeAway: ({ event }) => isRuntimeAway(failureOf(event)),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
     mustStay: ({ context }) => context.onEnd === 'stay',
     wantsRestart: ({ context }) => wantsRestart(context),

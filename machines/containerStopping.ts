@@ -48,7 +48,11 @@ export const stopping = containerSetup.createStateConfig({
           deadline: context.stopBy,
         }),
         onDone: [
-          { guard: ({ event }) => event.output === null, target: '#container.exited', actions: 'recordUnknownEnd' },
+          {
+            guard: { type: 'isAbsent', params: ({ event }) => event.output },
+            target: '#container.exited',
+            actions: 'recordUnknownEnd',
+          },
           {
             target: '#container.exited',
             actions: assign(({ event }) =>

@@ -74,7 +74,7 @@ export const podMachine = podSetup.createMachine({
             input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
             onDone: [
               {
-                guard: ({ event }) => event.output?.state === 'ready',
+                guard: { type: 'isReady', params: ({ event }) => event.output },
                 target: '#pod.active',
                 actions: [
                   assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
@@ -209,7 +209,7 @@ export const podMachine = podSetup.createMachine({
             src: 'inspectSandbox',
             input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
             onDone: [
-              { guard: ({ event }) => event.output?.state === 'ready', target: '#pod.active' },
+              { guard: { type: 'isReady', params: ({ event }) => event.output }, target: '#pod.active' },
               { target: 'draining', actions: ['revokeSandbox', 'loseSandbox'] },
             ],
             onError: { target: 'awaitingRetry', actions: 'recordFailure' },

@@ -2,6 +2,7 @@
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { claimsOf } from '../pod/claims.ts';
 import { containersOf } from '../pod/containers.ts';
+import type { ObservedSandbox } from '../pod/observed.ts';
 import { fullName } from '../pod/staticPod.ts';
 import { containerMachine } from './container.ts';
 import type { ContainerEvent, PodEvent } from './events.ts';
@@ -74,6 +75,7 @@ export const podSetup = setup({
     hasNewcomers: ({ context }) => hasNewcomers(context),
     hasDeparted: ({ context }) => departed(context).some((name) => context.containers[name] === 'stopped'),
     lacksSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && lacksSandbox(context, event.pod),
+    isReady: (_, sandbox: ObservedSandbox | null) => sandbox?.state === 'ready',
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
   actions: {
