@@ -25,7 +25,7 @@ function only(folder, { folders = [], packages = '*', node = '*' }) {
 
 const own = (folders) => folders.map((folder) => `^${folder}/`);
 const packagesPath = (packages) =>
-  packages === '*' ? ['^node_modules/'] : packages.map((name) => `^node_modules/${name}/`);
+  packages === '*' ? ['(^|/)node_modules/'] : packages.map((name) => `(^|/)node_modules/${name}/`);
 const listed = (names) => (names.length > 0 ? names.join(', ') : 'nothing');
 
 module.exports = {
@@ -68,7 +68,7 @@ module.exports = {
   options: {
     // swc reads TypeScript as it is written, imports of types too; the compiler's own API ends with TypeScript 6.
     parser: 'swc',
-    doNotFollow: { path: '^node_modules' },
+    doNotFollow: { path: '(^|/)node_modules/' },
     exclude: { path: '^(dist|docs|coverage)/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
   },

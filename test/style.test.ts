@@ -1,0 +1,78 @@
+/** The budgets that keep the code readable, and what no linter here looks for. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const product = /^(actors|cli|cri|kube|machines|pod|server|volume)\//;
+
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+const elsewhere = new Set(['node_modules', 'dist', 'docs', 'coverage', 'cri/generated']);
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const file = join(folder, entry.name);
+    if (entry.isDirectory()) return elsewhere.has(file) || entry.name.startsWith('.') ? [] : filesBelow(file);
+    return /[.](ts|mjs|cjs)$/.test(file) ? [file] : [];
+  });
+}
+
+const sources: readonly Source[] = filesBelow('').map((file) => ({
+  file,
+  text: readFileSync(join(root, file), 'utf8'),
+}));
+
+/** `file:line: text` of each line that matches, comments aside. */
+function linesWith(pattern: RegExp, files: readonly Source[]): string[] {
+  return files.flatMap(({ file, text }) =>
+    text
+      .split('\n')
+      .map((line, index) => ({ line, place: `${file}:${index + 1}: ${line.trim()}` }))
+      .filter(({ line }) => !/^\s*(\/\/|\*|\/\*)/.test(line) && pattern.test(line))
+      .map(({ place }) => place),
+  );
+}
+
+const productFiles = sources.filter(({ file }) => product.test(file));
+const others = sources.filter(({ file }) => file !== 'test/style.test.ts');
+
+test('there is something to look at', () => {
+  expect(productFiles.length).toBeGreaterThan(150);
+  expect(linesWith(/Date\.now\(\)/, sources)).not.toEqual([]);
+});
+
+test('a file of the product is at most 300 lines long, a test file 400', () => {
+  const long = sources
+    .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }))
+    .filter(({ file, lines }) => lines > (file.startsWith('test/') ? 400 : 300));
+  expect(long).toEqual([]);
+});
+
+test('the time and chance are read in one place', () => {
+  const readings =
+    /\bDate\.now\b|(?<!\.)\bset(Timeout|Interval)\((?!fn: )|\bMath\.random\b|\bnew Date\(\)|timers\/promises/;
+  expect(linesWith(readings, productFiles).filter((place) => !place.startsWith('actors/clock.ts:'))).toEqual([]);
+});
+
+test('nothing is of any type, nothing is taken to be there', () => {
+  const types = /(:|<|\bas|\|)\s*any\b(?!\()|\bany\[\]|@ts-(ignore|expect-error|nocheck)|biome-ignore/;
+  expect(linesWith(types, others)).toEqual([]);
+});
+
+test('no types are imported in the middle of a line, where the import rules do not see it', () => {
+  expect(linesWith(/\btypeof import\(|(?<!await )\bimport\([^)]*\)\.[A-Z]/, others)).toEqual([]);
+});
+
+test('nothing is left to be done', () => {
+  const left = others.filter(({ text }) => /\b(TODO|FIXME|XXX)\b|not implemented/i.test(text));
+  expect(left.map(({ file }) => file)).toEqual([]);
+});
+
+test('no test is put off or run alone', () => {
+  expect(linesWith(/\b(test|it|describe)\.((only|todo)\b|skip\()|\b[fx](test|it|describe)\(/, others)).toEqual([]);
+});
