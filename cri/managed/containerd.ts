@@ -7,7 +7,7 @@ import { importImages } from './importImages.ts';
 import { launch } from './launch.ts';
 import { layoutOf } from './layout.ts';
 import { prepareNetwork } from './network.ts';
-import type { Pause } from './process.ts';
+import { isContainerd, type Pause } from './process.ts';
 import { tearDown } from './teardown.ts';
 
 interface ManagedContainerdOptions {
@@ -32,6 +32,8 @@ export interface ManagedContainerd {
   readonly podCidr: string;
   /** Pods' cgroups that lie below this one are removed by `stop`. */
   readonly cgroupParent: string;
+  /** Whether it still runs: it may have been killed, or have crashed. */
+  isAlive(): Promise<boolean>;
   /** Ends it with all its pods and leaves nothing of it on the host but its directory; again, it does nothing. */
   stop(signal: AbortSignal): Promise<void>;
   /** Lets go of it: it and its pods run on, whatever becomes of us. */
@@ -59,7 +61,8 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
     const started = await launch(input);
     await importImages({ ...input, images: await images });
     const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
-    return { endpoint, ...started, podCidr, cgroupParent: layout.cgroupParent, ...letGo(tearDownNow) };
+    const isAlive = () => isContainerd(layout, started.pid);
+    return { endpoint, ...started, podCidr, cgroupParent: layout.cgroupParent, isAlive, ...letGo(tearDownNow) };
   } finally {
     cri.close();
   }
