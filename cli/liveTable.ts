@@ -2,7 +2,7 @@ import { every, systemClock } from '../actors/clock.ts';
 import type { AgentPort, PodChange } from '../server/agent.ts';
 import { changeSentences } from './table/changes.ts';
 import type { LivePod } from './table/liveRows.ts';
-import { isNodeReady, nodeReadiness } from './table/ready.ts';
+import { nodeReadiness, settledReadiness } from './table/ready.ts';
 import { renderTable } from './table/render.ts';
 import { openScreen, type Screen } from './table/screen.ts';
 
@@ -25,20 +25,24 @@ export interface Output {
 /** At most ten drawings a second; once a second even without a change, for the times shown. */
 const DRAW_EVERY_MS = 100;
 const TICK_MS = 1000;
+const READY_CHECK_MS = 250;
 
-/** Calls `onReady` with the line that says so, once, as soon as all pods run that are expected to. */
+/** Calls `onReady` with the line that says so, once, when all pods run that are expected to and it stays so. */
 function announceReady(agent: AgentPort, onReady: (line: string) => void): () => void {
+  const isSettled = settledReadiness();
   const check = () => {
     const { state, simulated } = agent.node();
-    const readiness = nodeReadiness(agent.pods(), systemClock.now());
     // Before the node runs it may not know all its pods yet.
-    if (!state.startsWith('running') || !isNodeReady(readiness)) return;
+    const pods = state.startsWith('running') ? agent.pods() : [];
+    const now = systemClock.now();
+    const readiness = nodeReadiness(pods, now);
+    if (!isSettled(readiness, now)) return;
     stop();
     const label = simulated ? ' (simulated)' : '';
     onReady(`node ready: ${readiness.running}/${readiness.expected} pods running${label}`);
   };
   const unsubscribe = agent.subscribe(check);
-  const stopTicking = every(systemClock, TICK_MS, check);
+  const stopTicking = every(systemClock, READY_CHECK_MS, check);
   const stop = () => {
     unsubscribe();
     stopTicking();

@@ -43,6 +43,20 @@ export function nodeReadiness(pods: readonly Pod[], now: number): NodeReadiness 
 }
 
 /** Whether all pods that are expected to run do, and there is one at all. */
-export function isNodeReady({ running, expected }: NodeReadiness): boolean {
+function isNodeReady({ running, expected }: NodeReadiness): boolean {
   return expected > 0 && running === expected;
+}
+
+/** How long the numbers must stay as they are: a container that fails at its start has done so by then. */
+const SETTLED_AFTER_MS = 1000;
+
+/** Says of each count whether the node is ready and its numbers have stood still for a second; `now` in milliseconds. */
+export function settledReadiness(): (readiness: NodeReadiness, now: number) => boolean {
+  let standing: (NodeReadiness & { readonly since: number }) | undefined;
+  return (readiness, now) => {
+    const { running, expected } = readiness;
+    if (!isNodeReady(readiness)) standing = undefined;
+    else if (standing?.running !== running || standing.expected !== expected) standing = { ...readiness, since: now };
+    return standing !== undefined && now - standing.since >= SETTLED_AFTER_MS;
+  };
 }

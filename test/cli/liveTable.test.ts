@@ -31,10 +31,17 @@ describe('without a terminal', () => {
     expect(out.written.join('')).not.toContain('node ready');
     agent.show(ready);
     agent.show(ready);
-    expect(out.written.at(-2)).toBe('12:02:56Z pod/web-host container/web running (was waiting)\n');
+    expect(out.written.at(-1)).toBe('12:02:56Z pod/web-host container/web running (was waiting)\n');
+    jest.advanceTimersByTime(900);
+    agent.show(starting);
+    agent.show(ready);
+    jest.advanceTimersByTime(900);
+    expect(out.written.join('')).not.toContain('node ready');
+    jest.advanceTimersByTime(250);
     expect(out.written.at(-1)).toBe('node ready: 1/1 pods running\n');
     agent.show(starting);
     agent.show(ready);
+    jest.advanceTimersByTime(5000);
     expect(out.written.filter((line) => line.startsWith('node ready'))).toHaveLength(1);
     live.close();
     expect(agent.subscribers()).toBe(0);
@@ -44,7 +51,7 @@ describe('without a terminal', () => {
   test('a simulated runtime is in every line', () => {
     const out = output(false);
     openLiveView(out).follow(fakeAgent({ now: NOW, views: [ready], node: { simulated: true } }));
-    jest.advanceTimersByTime(1000);
+    jest.advanceTimersByTime(2000);
     expect(out.written.length).toBeGreaterThan(2);
     expect(out.written.filter((line) => !line.includes('simulated'))).toEqual([]);
   });
@@ -56,7 +63,7 @@ describe('without a terminal', () => {
     jest.advanceTimersByTime(3000);
     expect(out.written.join('')).not.toContain('node ready');
     agent.become({ state: 'running' });
-    jest.advanceTimersByTime(1000);
+    jest.advanceTimersByTime(2000);
     expect(out.written.at(-1)).toBe('node ready: 1/1 pods running\n');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isNodeReady, nodeReadiness } from '../../../cli/table/ready.ts';
+import { nodeReadiness, settledReadiness } from '../../../cli/table/ready.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 import { podStatus } from '../../../pod/status.ts';
 import type { PodView } from '../../../pod/view.ts';
@@ -56,16 +56,40 @@ describe('the pods that the ready line counts', () => {
 });
 
 describe('the node is ready', () => {
-  test('when all that are expected run', () => {
-    expect(isNodeReady(nodeReadiness([ready, succeeded, inBackOff], NOW))).toBe(true);
+  /** What is said of pods that are shown for so many milliseconds each. */
+  function said(...shown: (readonly [pods: readonly Pod[], forMs: number])[]): boolean[] {
+    const isSettled = settledReadiness();
+    let now = NOW;
+    return shown.map(([pods, forMs]) => {
+      isSettled(nodeReadiness(pods, now), now);
+      now += forMs;
+      return isSettled(nodeReadiness(pods, now), now);
+    });
+  }
+
+  test('when all that are expected have run for a second', () => {
+    expect(said([[ready, succeeded, inBackOff], 999])).toEqual([false]);
+    expect(said([[ready, succeeded, inBackOff], 1000])).toEqual([true]);
   });
 
   test('not before', () => {
-    expect(isNodeReady(nodeReadiness([ready, starting], NOW))).toBe(false);
+    expect(said([[ready, starting], 5000])).toEqual([false]);
   });
 
   test('not without a pod that could run', () => {
-    expect(isNodeReady(nodeReadiness([], NOW))).toBe(false);
-    expect(isNodeReady(nodeReadiness([inBackOff], NOW))).toBe(false);
+    expect(said([[], 5000], [[inBackOff], 5000])).toEqual([false, false]);
+  });
+
+  test('a second after the last of them has come or gone', () => {
+    const failingAtOnce = restarted(0);
+    expect(said([[ready, succeeded], 900], [[succeeded, failingAtOnce], 900], [[succeeded, inBackOff], 100])).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  test('a second after it was interrupted', () => {
+    expect(said([[ready], 900], [[unready], 0], [[ready], 900], [[ready], 100])).toEqual([false, false, false, true]);
   });
 });
