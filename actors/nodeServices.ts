@@ -43,7 +43,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
   return {
     ports: {
-      ...sandboxServices(cri, node),
+      ...sandboxServices(cri, node, clock),
       ...containerServices({ cri, node, layout, clock }),
       ...imageServices(cri),
       ...diskServices({ node, layout, clock }),

@@ -133,9 +133,12 @@ export const nodeAgentMachine = setup({
     dismissPod: enqueueActions(({ context, event, enqueue }) => {
       const id = 'actorId' in event ? String(event.actorId) : '';
       if (!id.startsWith('pod/')) return;
-      const { [id.slice('pod/'.length)]: _gone, ...pods } = context.pods;
+      const uid = id.slice('pod/'.length);
+      const { [uid]: _gone, ...pods } = context.pods;
+      const { [uid]: _old, ...observed } = context.observed ?? {};
       enqueue.stopChild(id);
-      enqueue.assign({ pods });
+      // What was seen of it is older than its end; whatever is left all the same is seen again as a change.
+      enqueue.assign({ pods, ...(context.observed ? { observed } : {}) });
     }),
     endAll: enqueueActions(({ context, event, enqueue }) => {
       const at = 'at' in event ? event.at : 0;

@@ -20,7 +20,7 @@ import { makeTerminationLog } from '../../volume/podDirectory.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { imageSpec } from './images.ts';
-import { isNameReserved, unlessGone } from './sandboxes.ts';
+import { despiteReservation, unlessGone } from './sandboxes.ts';
 
 /** Whatever is left of the grace, the process gets at least so long after SIGTERM (C10). */
 const LEAST_GRACE_SECONDS = 2;
@@ -73,7 +73,7 @@ export function containerNamed(pod: Pod, name: string): Container {
 }
 
 async function create(
-  { cri, node, layout }: ContainerParts,
+  { cri, node, layout, clock }: ContainerParts,
   input: PortTypes['createContainer']['input'],
   signal: AbortSignal,
 ): Promise<string> {
@@ -91,20 +91,17 @@ async function create(
     config: containerConfig(wanted),
     sandboxConfig: sandboxConfig(pod, sandbox.attempt, node),
   };
-  const call = async () => (await cri.createContainer(request, { signal })).containerId;
-  try {
-    return await call();
-  } catch (error) {
-    if (!isNameReserved(error)) throw failedCreate(error);
+  const make = async () => (await cri.createContainer(request, { signal })).containerId;
+  // Made by a call whose answer was lost: taken if it can still be started in this sandbox, else cleared away.
+  const take = async () => {
     const earlier = await findAttempt(cri, input, { signal });
-    if (earlier === undefined) throw failedCreate(error);
-    // Made by a call whose answer was lost: taken if it can still be started in this sandbox, else cleared away.
-    if (earlier.state === 'created' && earlier.sandboxId === sandbox.id) return earlier.id;
-    await cri.removeContainer({ containerId: earlier.id }, { signal }).catch(unlessGone);
-    return call().catch((again) => {
-      throw failedCreate(again);
-    });
-  }
+    if (earlier?.state === 'created' && earlier.sandboxId === sandbox.id) return earlier.id;
+    if (earlier) await cri.removeContainer({ containerId: earlier.id }, { signal }).catch(unlessGone);
+    return undefined;
+  };
+  return despiteReservation(make, take, { clock, signal }).catch((error) => {
+    throw failedCreate(error);
+  });
 }
 
 /** Whom the image runs as, asked for only where the pod leaves it open; rejects when that may not be root (runAsNonRoot). */

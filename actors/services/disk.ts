@@ -18,33 +18,55 @@ import { createAlarm } from '../feeds/alarm.ts';
 type DiskServices = Pick<Services, 'preparePod' | 'removePodData' | 'mountVolume' | 'unmountVolume'>;
 
 export function diskServices({ node, layout, clock }: { node: NodeFacts; layout: Layout; clock: Clock }): DiskServices {
+  const inTurn = createTurns();
   const wait = (ms: number, signal: AbortSignal) => createAlarm(clock, signal).wait(clock.now() + ms);
   return {
-    preparePod: async ({ pod }, { signal }) => {
-      await preparePodDirectory({ pod, layout, signal });
-      return null;
-    },
-    removePodData: async ({ pod }, { signal }) => {
-      const { uid } = pod.metadata;
-      // A pod that nobody wants any more is known by its directories alone: its volumes are found there.
-      await Promise.all([
-        removeOrphan({ uid, layout, plugins: volumePlugins, signal }),
-        removeLogSymlinks(layout, pod.metadata).then(() => removePodLogs(layout, pod.metadata, signal)),
-        removeCgroupTree({ path: cgroupParent(pod, node), signal, wait }),
-      ]);
-      return null;
-    },
-    mountVolume: ({ pod, volume: name }, { signal }) => {
-      const volume = volumeNamed(pod, name);
-      return pluginFor(volumePlugins, volume).mount({ pod, volume, layout, signal });
-    },
-    unmountVolume: async ({ pod, volume: name }, { signal }) => {
-      const volume = volumeNamed(pod, name);
-      // A kind that no plugin stands for was never mounted.
-      const plugin = volumePlugins.find((each) => each.supports(volume));
-      await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, signal });
-      return null;
-    },
+    preparePod: ({ pod }, { signal }) =>
+      inTurn(pod.metadata.uid, async () => {
+        await preparePodDirectory({ pod, layout, signal });
+        return null;
+      }),
+    removePodData: ({ pod }, { signal }) =>
+      inTurn(pod.metadata.uid, async () => {
+        const { uid } = pod.metadata;
+        await Promise.all([
+          // A pod that nobody wants any more is known by its directories alone: its volumes are found there.
+          removeOrphan({ uid, layout, plugins: volumePlugins, signal }),
+          removeLogSymlinks(layout, pod.metadata).then(() => removePodLogs(layout, pod.metadata, signal)),
+          removeCgroupTree({ path: cgroupParent(pod, node), signal, wait }),
+        ]);
+        return null;
+      }),
+    mountVolume: ({ pod, volume: name }, { signal }) =>
+      inTurn(pod.metadata.uid, () => {
+        const volume = volumeNamed(pod, name);
+        return pluginFor(volumePlugins, volume).mount({ pod, volume, layout, signal });
+      }),
+    unmountVolume: ({ pod, volume: name }, { signal }) =>
+      inTurn(pod.metadata.uid, async () => {
+        const volume = volumeNamed(pod, name);
+        // A kind that no plugin stands for was never mounted.
+        const plugin = volumePlugins.find((each) => each.supports(volume));
+        await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, signal });
+        return null;
+      }),
+  };
+}
+
+/**
+ * What is done to one pod's files is done one after the other, also when nobody waits for the first any more: a removal
+ * must not be overtaken by what it is to remove.
+ */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return <T>(uid: string, act: () => Promise<T>): Promise<T> => {
+    const turn = (last.get(uid) ?? Promise.resolve()).then(act, act);
+    last.set(uid, turn);
+    const forget = () => {
+      if (last.get(uid) === turn) last.delete(uid);
+    };
+    turn.then(forget, forget);
+    return turn;
   };
 }
 

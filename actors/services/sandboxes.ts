@@ -8,16 +8,18 @@ import { NodeFailure } from '../../pod/failure.ts';
 import type { ObservedSandbox } from '../../pod/observed.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import type { Services } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
+import { createAlarm } from '../feeds/alarm.ts';
 
 /** A network plugin may take long, and what it began must be known to be undone. */
 const RUN_TIMEOUT_MS = 240_000;
 
 type SandboxServices = Pick<Services, 'runSandbox' | 'inspectSandbox' | 'stopSandboxes' | 'removeSandboxes'>;
 
-export function sandboxServices(cri: Cri, node: NodeFacts): SandboxServices {
+export function sandboxServices(cri: Cri, node: NodeFacts, clock: Clock): SandboxServices {
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
-      const id = await runSandbox(cri, node, { pod, attempt, signal });
+      const id = await runSandbox({ cri, node, clock }, { pod, attempt, signal });
       const sandbox = await inspect(cri, id, { signal });
       if (sandbox !== null) return sandbox;
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
@@ -41,25 +43,45 @@ export function unlessGone(error: unknown): void {
 
 /** Runs a sandbox; one of this pod and attempt that an earlier call made, its answer lost, is taken or cleared away. */
 async function runSandbox(
-  cri: Cri,
-  node: NodeFacts,
+  { cri, node, clock }: { cri: Cri; node: NodeFacts; clock: Clock },
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
   const config = sandboxConfig(pod, attempt, node);
   const run = async () =>
     (await cri.runPodSandbox({ config, runtimeHandler: '' }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
-  try {
-    return await run();
-  } catch (error) {
-    if (!isNameReserved(error)) throw failedSandbox(error);
+  const take = async () => {
     const earlier = await findAttempt(cri, pod, attempt, { signal });
     if (earlier?.state === 'ready') return earlier.id;
-    if (earlier === undefined) throw failedSandbox(error);
+    if (earlier === undefined) return undefined;
     await cri.stopPodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
     await cri.removePodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
-    return run().catch((again) => {
-      throw failedSandbox(again);
-    });
+    return undefined;
+  };
+  return despiteReservation(run, take, { clock, signal }).catch((error) => {
+    throw failedSandbox(error);
+  });
+}
+
+/** How long the name of something that was given up half-made may stay reserved: the runtime rolls it back meanwhile. */
+const RESERVED_MS = 5_000;
+const RESERVED_AGAIN_MS = 100;
+
+/** Makes something under a name that may still be reserved by an earlier call: `take` gives what that call made, if any. */
+export async function despiteReservation(
+  make: () => Promise<string>,
+  take: () => Promise<string | undefined>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<string> {
+  const end = clock.now() + RESERVED_MS;
+  for (;;) {
+    try {
+      return await make();
+    } catch (error) {
+      if (!isNameReserved(error) || signal.aborted || clock.now() >= end) throw error;
+    }
+    const taken = await take();
+    if (taken !== undefined) return taken;
+    await createAlarm(clock, signal).wait(clock.now() + RESERVED_AGAIN_MS);
   }
 }
 
@@ -80,7 +102,7 @@ async function inspect(cri: Cri, podSandboxId: string, options: CallOptions): Pr
 }
 
 /** Runtimes name the holder of a reserved name in the message; there is no code for it. */
-export const isNameReserved = (error: unknown): boolean =>
+const isNameReserved = (error: unknown): boolean =>
   error instanceof NodeFailure &&
   error.reason === 'RuntimeError' &&
   /is reserved for|already exists/.test(error.message);

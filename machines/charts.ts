@@ -1,0 +1,34 @@
+/** Every machine as a picture, drawn from its own definition. */
+import type { AnyStateMachine } from 'xstate';
+import { containerMachine } from './container.ts';
+import { gateMachine } from './gate.ts';
+import { ledgerMachine } from './ledger.ts';
+import { mermaidOf } from './mermaid.ts';
+import { nodeAgentMachine } from './nodeAgent.ts';
+import { podMachine } from './pod.ts';
+import { volumeMachine } from './volume.ts';
+
+export interface Chart {
+  /** The machine's id. */
+  readonly name: string;
+  /** What it is a chart of, in one sentence. */
+  readonly summary: string;
+  /** A `stateDiagram-v2`. */
+  readonly mermaid: string;
+}
+
+/** The charts of all machines, from the node inward. */
+export const charts = (): Chart[] => [
+  chart(nodeAgentMachine, 'The node: it learns what runs and what is wanted, runs the pods, and drains.'),
+  chart(podMachine, 'One pod: volumes, then its sandbox, then its containers, and the way back.'),
+  chart(containerMachine, 'One container of a pod over all its restarts.'),
+  chart(volumeMachine, 'One volume of one pod, from its mount to its unmount.'),
+  chart(gateMachine, 'A gate of the node: so many at a time, and those that came first go first.'),
+  chart(ledgerMachine, 'The ledger of the node: it admits pods, one at a time, in the order of their arrival.'),
+];
+
+const chart = (machine: AnyStateMachine, summary: string): Chart => ({
+  name: machine.id,
+  summary,
+  mermaid: mermaidOf(machine),
+});
