@@ -35,6 +35,7 @@ const program = createProgram({
   },
   get: async (options) => (await import('./get.ts')).get(options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
+  charts: async (options) => (await import('./charts.ts')).charts(options, write),
 });
 
 try {

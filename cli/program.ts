@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
+import type { ChartsOptions } from './charts.ts';
 import { type Flags, readFlags } from './config/flags.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
@@ -12,6 +13,7 @@ export interface Commands {
   up(flags: Flags): Promise<void>;
   get(options: GetOptions): Promise<void>;
   explain(words: string[], options: ExplainOptions): Promise<void>;
+  charts(options: ChartsOptions): Promise<void>;
 }
 
 function version(): string {
@@ -79,6 +81,14 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .argument('<pod...>', "pod/NAME, by its full name or its manifest's")
     .addOption(new Option('-o, --output <format>', 'the form').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
+  program
+    .command('charts')
+    .description('print the state chart of each machine, as Mermaid')
+    .argument('[name]', 'only the machine of this name')
+    .option('-o, --output <directory>', 'write a page for each into this directory instead')
+    .action((name: string | undefined, options: ChartsOptions) => {
+      return commands.charts(name === undefined ? options : { ...options, name });
+    });
 }
 
 /** The command line, with help, suggestions on typos, and one message on a mistake. */

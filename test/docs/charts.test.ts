@@ -1,0 +1,36 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { charts } from '../../cli/charts.ts';
+
+const docs = join(import.meta.dirname, '../../docs/charts');
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-charts-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const pagesIn = async (place: string): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    await Promise.all((await readdir(place)).map(async (file) => [file, await readFile(join(place, file), 'utf8')])),
+  );
+
+test('docs/charts holds the charts as they are: `npm run charts` writes them', async () => {
+  await charts({ output: directory }, () => {
+    throw new Error('pages are written to files only');
+  });
+  expect(await pagesIn(docs)).toEqual(await pagesIn(directory));
+});
+
+test('one machine is printed by its name; a name that is none is the mistake of a user', async () => {
+  let printed = '';
+  const write = (text: string) => {
+    printed += text;
+  };
+  await charts({ name: 'gate' }, write);
+  expect(printed).toMatch(/^%% gate: .*\nstateDiagram-v2\n/);
+  expect(printed).toContain('open --> full : [isFull]');
+  await expect(charts({ name: 'gates' }, write)).rejects.toThrow('gates: unknown machine, expected one of nodeAgent,');
+});
