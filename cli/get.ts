@@ -28,8 +28,7 @@ function isWanted({ metadata }: Pod, { name, namespace, allNamespaces }: GetOpti
 
 async function asText(value: unknown, output: 'json' | 'yaml'): Promise<string> {
   if (output === 'json') return `${JSON.stringify(value, null, 4)}\n`;
-  const { stringify } = await import('yaml');
-  return stringify(value, { aliasDuplicateObjects: false });
+  return (await import('./asYaml.ts')).asYaml(value);
 }
 
 /** Prints pods as they come, in the form that was asked for. */

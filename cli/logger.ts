@@ -7,11 +7,9 @@ export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
   return verbosity >= 2 ? 'debug' : 'info';
 }
 
-/** Makes lines for people of pino's, at once: what is logged last before the process ends is not lost. */
+/** Loaded only where somebody reads along. */
 async function pretty(destination: DestinationStream, colorize: boolean): Promise<DestinationStream> {
-  const { prettyFactory } = await import('pino-pretty');
-  const prettify = prettyFactory({ colorize, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
-  return { write: (line) => destination.write(prettify(line)) };
+  return (await import('./prettyLog.ts')).pretty(destination, colorize);
 }
 
 /** The agent's log: JSON lines, or text for people where a terminal reads along or `logging.format` asks for it. */

@@ -68,6 +68,10 @@ test('no types are imported in the middle of a line, where the import rules do n
   expect(linesWith(/\btypeof import\(|(?<!await )\bimport\([^)]*\)\.[A-Z]/, others)).toEqual([]);
 });
 
+test('no package is imported late: in the bundle the names of one in CommonJS would be missing', () => {
+  expect(linesWith(/\bimport\(['"][^.]/, productFiles)).toEqual([]);
+});
+
 test('nothing is left to be done', () => {
   const left = others.filter(({ text }) => /\b(TODO|FIXME|XXX)\b|not implemented/i.test(text));
   expect(left.map(({ file }) => file)).toEqual([]);
