@@ -10,15 +10,9 @@ import { ContainerStatusRequest } from '../../cri/generated/runtime.ts';
 import { startManagedContainerd } from '../../cri/managed/containerd.ts';
 import { noAbort, type TestContainerd, withContainerd } from './support/containerd.ts';
 import { execIn, runRawPod } from './support/rawPod.ts';
-import { chainsOf, networkNamespaceOf, type TraceMarks, traces } from './support/traces.ts';
+import { marksOf, traces } from './support/traces.ts';
 
 jest.setTimeout(60_000);
-
-/** A command that no other process on the host has. */
-function uniqueSleep(): { command: string[]; mark: string } {
-  const mark = `sleep ${100_000 + Math.floor(Math.random() * 1_000_000)}.${process.pid}`;
-  return { command: mark.split(' '), mark };
-}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0);
@@ -30,16 +24,11 @@ async function freePort(): Promise<number> {
 
 /** A pod that listens on a port of the host, and the marks of all that it and its containerd have there. */
 async function busyNode({ containerd, cri, directory }: TestContainerd) {
-  const { mark } = uniqueSleep();
   const hostPort = await freePort();
-  const command = ['sh', '-c', `mkdir /www && echo served > /www/index.html && httpd -h /www && exec ${mark}`];
+  const command = ['sh', '-c', `mkdir /www && echo served > /www/index.html && httpd -h /www && exec sleep 1000`];
   const cgroupParent = `${containerd.cgroupParent}/pod-web`;
   const pod = await runRawPod(cri, { name: 'web', command, cgroupParent, hostPort });
-  const { podCidr } = containerd;
-  const namespaces = [await networkNamespaceOf(mark)];
-  const outside = { podCidr, namespaces, chains: await chainsOf(podCidr) };
-  const marks: TraceMarks = { directory, command: mark, cgroupParent: containerd.cgroupParent, ...outside };
-  return { pod, hostPort, marks };
+  return { pod, hostPort, marks: await marksOf(directory) };
 }
 
 async function stateOf({ cri }: TestContainerd, containerId: string) {
@@ -56,10 +45,9 @@ describe('a private containerd', () => {
     const marks = await withContainerd((left) =>
       withContainerd(async (right) => {
         expect(left.containerd.podCidr).not.toBe(right.containerd.podCidr);
-        const { command } = uniqueSleep();
         const client = await runRawPod(left.cri, {
           name: 'client',
-          command,
+          command: ['sleep', '1000'],
           cgroupParent: left.containerd.cgroupParent,
         });
         const [here, there] = await Promise.all([busyNode(left), busyNode(right)]);
@@ -68,7 +56,17 @@ describe('a private containerd', () => {
         expect(page.out).toBe('served\n');
         expect(await (await fetch(`http://127.0.0.1:${there.hostPort}`)).text()).toBe('served\n');
         const during = await traces(here.marks);
-        for (const kind of [/^process /, / overlay /, /nsfs/, /^cgroup /, /inet /, /DNAT/, /^:CNI-/]) {
+        for (const kind of [
+          /^process \d+: /,
+          /of a pod/,
+          / overlay /,
+          /nsfs/,
+          /^cgroup /,
+          /inet /,
+          /^link veth/,
+          /DNAT/,
+          /^:CNI-/,
+        ]) {
           expect(during).toContainEqual(expect.stringMatching(kind));
         }
         return [here.marks, there.marks];

@@ -1,48 +1,96 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { layoutOf } from '../../../cri/managed/layout.ts';
 
 const execute = promisify(execFile);
 
-/** What identifies a private containerd and its pods on the host. */
+/** What a private containerd and its pods have on the host, noted while they run. */
 export interface TraceMarks {
+  /** Where all that is of it lies. */
   readonly directory: string;
-  /** A part of the pods' command lines. */
-  readonly command: string;
   readonly cgroupParent: string;
-  readonly podCidr: string;
-  /** The network namespaces of its pods, as `net:[…]`. */
-  readonly namespaces: readonly string[];
+  /** The first three numbers of the addresses of its pods, with the dot after them. */
+  readonly subnet: string;
   /** The chains of its iptables rules. */
   readonly chains: readonly string[];
+  /** Its pods' ends of the network, as the host names them. */
+  readonly links: readonly string[];
+  /** The processes of its pods. */
+  readonly processes: readonly HostProcess[];
+}
+
+/** A process; with the moment of its start its pid is that of no later one. */
+export interface HostProcess {
+  readonly pid: number;
+  readonly start: string;
+}
+
+/** Notes all that the private containerd of a directory has on the host now. */
+export async function marksOf(directory: string): Promise<TraceMarks> {
+  const { cgroupParent, bridge, subnetFile } = layoutOf(directory);
+  const subnet = (await readFile(subnetFile, 'utf8')).replace(/0\/24$/, '');
+  const links = await readdir(`/sys/class/net/${bridge}/brif`);
+  return {
+    directory,
+    cgroupParent,
+    subnet,
+    chains: await chainsOf(subnet),
+    links,
+    processes: await processesIn(cgroupParent),
+  };
 }
 
 /** Everything on the host that bears one of the marks, a line each: empty when nothing was left behind. */
 export async function traces(marks: TraceMarks): Promise<string[]> {
-  const subnet = marks.podCidr.replace(/0\/24$/, '');
+  const { directory, subnet, chains, cgroupParent } = marks;
   const links = (await execute('ip', ['-o', 'address'])).stdout
     .split('\n')
     .filter((line) => line.includes(` ${subnet}`));
-  const rules = (await savedRules()).filter((line) => [subnet, ...marks.chains].some((mark) => line.includes(mark)));
+  const rules = (await savedRules()).filter((line) => [subnet, ...chains].some((mark) => line.includes(mark)));
   const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
-  const marked = mounts.filter((line) =>
-    [`${marks.directory}/`, ...marks.namespaces].some((mark) => line.includes(mark)),
-  );
-  return [...(await processTraces(marks)), ...marked, ...(await cgroupTraces(marks)), ...links, ...rules];
+  const marked = mounts.filter((line) => line.includes(`${directory}/`));
+  const cables = (await readdir('/sys/class/net')).filter((name) => marks.links.includes(name));
+  return [
+    ...(await processTraces(marks)),
+    ...marked,
+    ...(await cgroupsOf(cgroupParent)).map((cgroup) => `cgroup ${cgroup}`),
+    ...links,
+    ...cables.map((name) => `link ${name}`),
+    ...rules,
+  ];
 }
 
-/** The network namespace of the process whose command line has this part. */
-export async function networkNamespaceOf(command: string): Promise<string> {
-  for (const { pid, line } of await commandLines()) {
-    if (line.includes(command)) return readlink(`/proc/${pid}/ns/net`);
+/** The processes in a cgroup and all below it. */
+export async function processesIn(cgroupParent: string): Promise<HostProcess[]> {
+  const pids = new Set<number>();
+  for (const cgroup of await cgroupsOf(cgroupParent)) {
+    for (const entry of ['', ...(await readdir(cgroup, { recursive: true }).catch(() => []))]) {
+      if (entry !== '' && !entry.endsWith('cgroup.procs')) continue;
+      const text = await readFile(join(cgroup, entry || 'cgroup.procs'), 'utf8').catch(() => '');
+      for (const line of text.split('\n')) if (line !== '') pids.add(Number(line));
+    }
   }
-  throw new Error(`no process runs ${command}`);
+  const found = [...pids].map(async (pid) => ({ pid, start: (await statOf(pid))?.start ?? '' }));
+  return Promise.all(found);
+}
+
+/** Whether it still runs: one that has ended and that nobody has waited for (a zombie) does not. */
+export async function lives({ pid, start }: HostProcess): Promise<boolean> {
+  const stat = await statOf(pid);
+  return stat !== undefined && stat.start === start && stat.state !== 'Z' && stat.state !== 'X';
+}
+
+async function statOf(pid: number): Promise<{ state: string; start: string } | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields && { state: fields[0] ?? '', start: fields[19] ?? '' };
 }
 
 /** The chains that iptables jumps to for the addresses of a subnet. */
-export async function chainsOf(podCidr: string): Promise<string[]> {
-  const rules = (await savedRules()).filter((line) => line.includes(podCidr.replace(/0\/24$/, '')));
+async function chainsOf(subnet: string): Promise<string[]> {
+  const rules = (await savedRules()).filter((line) => line.includes(subnet));
   return [...new Set(rules.flatMap((line) => / -j (CNI-[0-9a-f]+|CNI-DN-[0-9a-f]+)/.exec(line)?.[1] ?? []))];
 }
 
@@ -50,13 +98,14 @@ async function savedRules(): Promise<string[]> {
   return (await execute('iptables-save')).stdout.split('\n');
 }
 
-async function processTraces({ directory, command, namespaces }: TraceMarks): Promise<string[]> {
-  const found = (await commandLines()).map(async ({ pid, line }) => {
-    const namespace = await readlink(`/proc/${pid}/ns/net`).catch(() => '');
-    const ours = line.includes(directory) || line.includes(command) || namespaces.includes(namespace);
-    return ours ? [`process ${pid}: ${line}`] : [];
-  });
-  return (await Promise.all(found)).flat();
+/** A zombie has no command line: it is nobody's to remove but its parent's. */
+async function processTraces({ directory, processes }: TraceMarks): Promise<string[]> {
+  const named = (await commandLines()).filter(({ line }) => line.includes(directory));
+  const alive = await Promise.all(processes.map(async (each) => ((await lives(each)) ? [each.pid] : [])));
+  return [
+    ...named.map(({ pid, line }) => `process ${pid}: ${line}`),
+    ...alive.flat().map((pid) => `process ${pid} of a pod`),
+  ];
 }
 
 async function commandLines(): Promise<{ pid: string; line: string }[]> {
@@ -65,12 +114,17 @@ async function commandLines(): Promise<{ pid: string; line: string }[]> {
   return (await Promise.all(pids.map(read))).map(({ pid, line }) => ({ pid, line: line.replaceAll('\0', ' ') }));
 }
 
-async function cgroupTraces({ cgroupParent }: TraceMarks): Promise<string[]> {
+/** The directories of a cgroup, one a hierarchy that has it. */
+async function cgroupsOf(cgroupParent: string): Promise<string[]> {
   const root = '/sys/fs/cgroup';
   const hierarchies = [root, ...(await readdir(root)).map((name) => join(root, name))];
   const found = hierarchies.map(async (hierarchy) => {
-    const names = await readdir(join(hierarchy, cgroupParent)).catch(() => undefined);
-    return names === undefined ? [] : [`cgroup ${join(hierarchy, cgroupParent)}`];
+    const directory = join(hierarchy, cgroupParent);
+    const isThere = await readdir(directory).then(
+      () => true,
+      () => false,
+    );
+    return isThere ? [directory] : [];
   });
   return (await Promise.all(found)).flat();
 }
