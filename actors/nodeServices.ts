@@ -18,6 +18,7 @@ import { diskServices } from './services/disk.ts';
 import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { sandboxServices } from './services/sandboxes.ts';
+import { touchedPods } from './services/touchedPods.ts';
 import type { PodChange } from './statusBoard.ts';
 
 const TICK_MS = 10_000;
@@ -41,10 +42,15 @@ export interface NodeParts {
 export function nodeServices(parts: NodeParts): NodeServices {
   const { cri, clock, node, onError } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
+  const sandboxes = sandboxServices(cri, node, clock);
+  const containers = containerServices({ cri, node, layout, clock });
+  const { touching, takeTouched } = touchedPods();
   return {
     ports: {
-      ...sandboxServices(cri, node, clock),
-      ...containerServices({ cri, node, layout, clock }),
+      ...sandboxes,
+      runSandbox: touching(sandboxes.runSandbox),
+      ...containers,
+      startContainer: touching(containers.startContainer),
       ...imageServices(cri),
       ...diskServices({ node, layout, clock }),
       runHook: hookService(cri, clock),
@@ -57,7 +63,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
         };
         return watchRuntimeHealth({ cri, clock, signal, tell });
       },
-      pleg: (send, { signal }) => observeRuntime({ cri, clock, signal, send, onError }),
+      pleg: (send, { signal }) => observeRuntime({ cri, clock, signal, send, onError, takeTouched }),
       sources: fileFeed(parts),
       ticker: async (send, { signal }) => {
         const alarm = createAlarm(clock, signal);

@@ -87,6 +87,7 @@ export const containerSetup = setup({
         type: 'container.changed' as const,
         name: context.name,
         standing: params.standing,
+        ...(context.id === undefined ? {} : { id: context.id }),
         ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
       }),
     ),

@@ -74,8 +74,8 @@ export type PodEvent =
   | { type: 'pod.update'; pod: Pod }
   | { type: 'pod.terminate'; termination: Termination }
   | { type: 'volume.changed'; name: string; standing: VolumeStanding; hostPath?: string }
-  /** `endedAt` tells when the last run ended, if one did. */
-  | { type: 'container.changed'; name: string; standing: ContainerStanding; endedAt?: number }
+  /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
+  | { type: 'container.changed'; name: string; standing: ContainerStanding; id?: string; endedAt?: number }
   | { type: 'runtime.podObserved'; pod: ObservedPod }
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.returned' }

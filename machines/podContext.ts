@@ -45,6 +45,8 @@ export interface PodContext {
   readonly allocation?: Claims;
   readonly volumes: Readonly<Record<string, { standing: VolumeStanding; hostPath?: string }>>;
   readonly containers: Readonly<Record<string, ContainerStanding>>;
+  /** The ids of their containers at the runtime, as the containers' actors tell them. */
+  readonly containerIds: Readonly<Record<string, string>>;
   readonly sandbox?: ObservedSandbox | undefined;
   /** The number of the sandbox that is, or will next be, run. */
   readonly attempt: number;
@@ -72,6 +74,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     ...input,
     volumes: {},
     containers: {},
+    containerIds: {},
     attempt: input.observed.sandboxes[0]?.attempt ?? 0,
     stale: [],
     turn: 0,
@@ -184,6 +187,14 @@ export function withContainer(observed: ObservedPod, container: ObservedContaine
   const merged = { ...container, sandboxId: container.sandboxId || (known?.sandboxId ?? '') };
   const rest = observed.containers.filter(({ id }) => id !== container.id);
   return { ...observed, containers: [merged, ...rest].sort((a, b) => b.createdAt - a.createdAt) };
+}
+
+/** Containers that the runtime or their actors had told of, and that the runtime does not show any more. */
+export function vanished({ observed, containerIds }: PodContext, shown: ObservedPod): { name: string; id: string }[] {
+  const told = Object.entries(containerIds).map(([name, id]) => ({ name, id }));
+  const known = new Map([...observed.containers, ...told].map(({ name, id }) => [id, { name, id }]));
+  for (const { id } of shown.containers) known.delete(id);
+  return [...known.values()];
 }
 
 /** The wait after a failed call. */

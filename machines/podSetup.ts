@@ -27,6 +27,7 @@ import {
   mergeTermination,
   type PodContext,
   type PodInput,
+  vanished,
   wasInitialized,
   withContainer,
 } from './podContext.ts';
@@ -127,6 +128,7 @@ export const podSetup = setup({
       if (event.type !== 'container.changed' || !(event.name in context.containers)) return {};
       return {
         containers: { ...context.containers, [event.name]: event.standing },
+        ...(event.id === undefined ? {} : { containerIds: { ...context.containerIds, [event.name]: event.id } }),
         endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
       };
     }),
@@ -222,7 +224,6 @@ export const podSetup = setup({
     observe: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podObserved') return;
       enqueue.assign({ observed: event.pod });
-      const gone = context.observed.containers.filter(({ id }) => !event.pod.containers.some((now) => now.id === id));
       for (const container of event.pod.containers) {
         if (!(container.name in context.containers)) continue;
         enqueue.sendTo(containerId(container.name), {
@@ -231,7 +232,7 @@ export const podSetup = setup({
           container,
         });
       }
-      for (const { id, name } of gone) {
+      for (const { id, name } of vanished(context, event.pod)) {
         if (!(name in context.containers)) continue;
         enqueue.sendTo(containerId(name), { type: 'runtime.containerObserved', id, container: null });
       }

@@ -24,7 +24,14 @@ export interface PlegOptions {
   readonly signal: AbortSignal;
   readonly send: (fact: NodeFact) => void;
   readonly onError: (source: string, error: unknown) => void;
+  /**
+   * Takes the pods that we made something of since it was called last. What the next list shows of them is told even if
+   * it is what the list before had shown: something may have been made and lost between the two.
+   */
+  readonly takeTouched: () => readonly PodIdentity[];
 }
+
+type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 
 /** Lists and listens until the signal aborts. */
 export async function observeRuntime(options: PlegOptions): Promise<void> {
@@ -37,6 +44,7 @@ class Pleg {
   readonly #alarm;
   /** What was told last, by pod; absent until the first list. */
   #known: Map<string, ObservedPod> | undefined;
+  readonly #touched = new Map<string, PodIdentity>();
   #streaming = false;
   #listAt: number;
 
@@ -85,7 +93,8 @@ class Pleg {
   }
 
   async #relist(): Promise<void> {
-    const { cri, clock, signal, send, onError } = this.#options;
+    const { cri, clock, signal, send, onError, takeTouched } = this.#options;
+    for (const pod of takeTouched()) this.#touched.set(pod.uid, pod);
     try {
       const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
       const [sandboxes, containers] = await Promise.all([
@@ -97,6 +106,7 @@ class Pleg {
       if (changed.length > 0 || this.#known === undefined) {
         send({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
       }
+      this.#touched.clear();
       this.#known = new Map([...shown].map(([uid, pod]) => [uid, changed.find((each) => each.uid === uid) ?? pod]));
     } catch (error) {
       if (!signal.aborted) onError('relist', error);
@@ -106,10 +116,15 @@ class Pleg {
   /** The pods that differ from what was told last, with the ends of containers read in full. */
   async #changes(shown: Map<string, ObservedPod>): Promise<ObservedPod[]> {
     const known = this.#known ?? new Map<string, ObservedPod>();
-    const changed = [...shown.values()].filter((pod) => signatureOf(pod) !== signatureOf(known.get(pod.uid)));
-    const gone = [...known.values()].filter(({ uid }) => !shown.has(uid));
+    const changed = [...shown.values()].filter(
+      (pod) => this.#touched.has(pod.uid) || signatureOf(pod) !== signatureOf(known.get(pod.uid)),
+    );
+    const gone = [...new Map([...this.#touched, ...known]).values()].filter(({ uid }) => !shown.has(uid));
     const full = await Promise.all(changed.map((pod) => this.#withEnds(pod, known.get(pod.uid))));
-    return [...full, ...gone.map((pod) => ({ ...pod, sandboxes: [], containers: [] }))];
+    return [
+      ...full,
+      ...gone.map(({ uid, namespace, name }) => ({ uid, namespace, name, sandboxes: [], containers: [] })),
+    ];
   }
 
   async #withEnds(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {
