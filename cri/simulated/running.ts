@@ -2,7 +2,6 @@ import { ContainerEventType } from '../generated/runtime.ts';
 import type { Behaviour, BehaviourSource, Run } from './behaviour.ts';
 import { CallError } from './callError.ts';
 import { behaviourOf } from './command.ts';
-import { fullImageName } from './imageName.ts';
 import { startProcess } from './process.ts';
 import type { ContainerRecord } from './records.ts';
 import type { World } from './world.ts';
@@ -44,9 +43,8 @@ function showExit(world: World, record: ContainerRecord, leadMs: number, show: (
   emitContainer(world, record, ContainerEventType.CONTAINER_STOPPED_EVENT);
 }
 
-function behaviourFor({ config, sandbox }: ContainerRecord, { behaviours }: StartRules): Behaviour {
+function behaviourFor({ config, sandbox, image: { name: image } }: ContainerRecord, { behaviours }: StartRules): Behaviour {
   const { command, args, metadata } = config;
-  const image = fullImageName(config.image?.image ?? '');
   const source = behaviours.get(image);
   const run: Run = {
     image,

@@ -1,3 +1,4 @@
+import type { Container, PodSandbox } from '../generated/runtime.ts';
 import { AddressPool } from './addresses.ts';
 import type { BehaviourSource } from './behaviour.ts';
 import { CallError } from './callError.ts';
@@ -14,7 +15,7 @@ import { latenciesOf } from './latency.ts';
 import { operationsOf } from './operations.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import { exitWith } from './process.ts';
-import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
+import { type ContainerRecord, listedContainer, listedSandbox, type Records, type SandboxRecord } from './records.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { struck } from './struck.ts';
 import type { World } from './world.ts';
@@ -131,6 +132,15 @@ export class SimulatedRuntime {
   /** Ends a sandbox's own process: it is not ready any more, while its containers run on. */
   killSandbox(id: string): void {
     this.#sandboxes.kill(this.#sandbox(id));
+  }
+
+  /** All that a list of sandboxes and one of containers would show now, without a call. */
+  contents(): { readonly sandboxes: PodSandbox[]; readonly containers: Container[] } {
+    const { sandboxes, containers } = this.#records;
+    return {
+      sandboxes: [...sandboxes.values()].map(listedSandbox),
+      containers: [...containers.values()].map(listedContainer),
+    };
   }
 
   /** What the event stream tells of a pod with an event; empty when its sandbox is gone. */
