@@ -1,0 +1,99 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../pod/schema/container.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
+
+const REMOTE = 'registry.local/app:1';
+
+const withImage = (image: string, imagePullPolicy: Container['imagePullPolicy'] = 'IfNotPresent') =>
+  podWith('web', { containers: [containerWith('main', { image, imagePullPolicy })] });
+
+const pullTimes = (node: SimulatedNode): number[] => {
+  const [first = 0, ...rest] = node.calls('pullImage').map(({ at }) => at);
+  return rest.map((at) => Math.floor((at - first) / 1_000));
+};
+
+const waitingOf = (node: SimulatedNode) => node.container('web').state?.waiting;
+
+describe('images', () => {
+  test('C17: IfNotPresent pulls what is not there, and nothing else', async () => {
+    const node = await simulatedNode({ runtime: { images: { registry: { [REMOTE]: {} } } } });
+    node.apply(withImage(IMAGE));
+    await node.advance('1s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(node.calls('pullImage')).toEqual([]);
+    node.apply(podWith('other', { containers: [containerWith('main', { image: REMOTE })] }));
+    await node.advance('1s');
+    expect(node.pod('other').phase).toBe('Running');
+    expect(node.calls('pullImage')).toHaveLength(1);
+  });
+
+  test('C17: Always pulls before each start', async () => {
+    const node = await simulatedNode({ runtime: { images: { registry: { [IMAGE]: {} } } } });
+    node.apply(withImage(IMAGE, 'Always'));
+    await node.advance('2s');
+    node.runtime.exitContainer(node.containerId('web'), 1);
+    await node.advance('2s');
+    expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
+    expect(node.calls('pullImage')).toHaveLength(2);
+  });
+
+  test('C17: Never and absent is ErrImageNeverPull, until somebody loads it', async () => {
+    const node = await simulatedNode({ runtime: { images: { registry: { [REMOTE]: {} } } } });
+    node.apply(withImage(REMOTE, 'Never'));
+    await node.advance('30s');
+    expect(waitingOf(node)).toEqual({
+      reason: 'ErrImageNeverPull',
+      message: `Container image "${REMOTE}" is not present with pull policy of Never`,
+    });
+    expect(node.calls('pullImage')).toEqual([]);
+    node.runtime.images.add(REMOTE);
+    await node.advance('15s');
+    expect(node.pod('web').phase).toBe('Running');
+  });
+
+  test('a pull that fails is tried again after 10 s, doubled up to 300 s, and succeeds when it can', async () => {
+    const node = await simulatedNode();
+    node.runtime.images.publish(REMOTE, { pullMs: 100, error: { message: 'no route to host' } });
+    node.apply(withImage(REMOTE));
+    await node.advance('14m');
+    expect(pullTimes(node)).toEqual([10, 30, 70, 150, 310, 610]);
+    expect(waitingOf(node)).toMatchObject({
+      reason: 'ImagePullBackOff',
+      message: expect.stringContaining('no route to host'),
+    });
+    expect(node.pod('web').phase).toBe('Pending');
+    node.runtime.images.publish(REMOTE, {});
+    await node.advance('5m');
+    expect(node.pod('web').phase).toBe('Running');
+  });
+
+  test('an image name that is none is InvalidImageName, and is never asked for', async () => {
+    const node = await simulatedNode();
+    node.apply(withImage('Not An Image!'));
+    await node.advance('30s');
+    expect(waitingOf(node)).toMatchObject({
+      reason: 'InvalidImageName',
+      message: expect.stringContaining('invalid reference format'),
+    });
+    expect(node.calls('pullImage', 'imageStatus')).toEqual([]);
+  });
+
+  test('pulls are bounded by their gate, and a slot is free again when its pod goes', async () => {
+    const images = { registry: { [REMOTE]: { pullMs: 60_000 } } };
+    const node = await simulatedNode({ runtime: { images }, config: { pullSlots: 1 } });
+    const other = (name: string) => podWith(name, { containers: [containerWith('main', { image: REMOTE })] });
+    node.apply(other('first'), other('second'));
+    await node.advance('10s');
+    expect(node.calls('pullImage')).toHaveLength(1);
+    expect(node.agent.overview().gates.pull).toMatchObject({
+      held: ['first-uid/main/pull'],
+      queue: ['second-uid/main/pull'],
+    });
+    node.remove('first');
+    await node.advance('5s');
+    expect(node.agent.overview().gates.pull.held).toEqual(['second-uid/main/pull']);
+    await node.advance('60s');
+    expect(node.pod('second').phase).toBe('Running');
+  });
+});

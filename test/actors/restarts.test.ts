@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PodPhase } from '../../pod/schema/status.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { podRunning, podWith } from '../fakes/pods.ts';
+
+/** Between the starts of one container, in seconds. */
+function gaps(node: SimulatedNode): number[] {
+  const starts = node.calls('startContainer').map(({ at }) => at);
+  return starts.slice(1).map((at, index) => Math.floor((at - (starts[index] ?? 0)) / 1_000));
+}
+
+type Policy = 'Always' | 'OnFailure' | 'Never';
+
+describe('restarts', () => {
+  test.each<[Policy, number, PodPhase, number]>([
+    ['Always', 0, 'Running', 1],
+    ['Always', 1, 'Running', 1],
+    ['OnFailure', 0, 'Succeeded', 0],
+    ['OnFailure', 1, 'Running', 1],
+    ['Never', 0, 'Succeeded', 0],
+    ['Never', 1, 'Failed', 0],
+  ])(
+    'C5: restartPolicy %s after exit code %i: the pod is %s with %i restarts',
+    async (policy, code, phase, restarts) => {
+      const node = await simulatedNode({
+        pods: [podRunning('job', `sleep 2; exit ${code}`, { restartPolicy: policy })],
+      });
+      await node.advance('4s');
+      expect(node.pod('job').phase).toBe(phase);
+      expect(node.container('job').restartCount).toBe(restarts);
+      expect(node.calls('startContainer')).toHaveLength(restarts + 1);
+    },
+  );
+
+  test('C7: the first restart is immediate, the next ones wait 10 s, doubled up to 300 s', async () => {
+    const node = await simulatedNode({ pods: [podRunning('bad', 'exit 1')] });
+    await node.advance('20m');
+    expect(gaps(node)).toEqual([0, 10, 20, 40, 80, 160, 300, 300]);
+  });
+
+  test('C7: the wait counts from the end of the last run, and is shown while it lasts', async () => {
+    const node = await simulatedNode({ pods: [podRunning('bad', 'sleep 7; exit 1')] });
+    await node.advance('20s');
+    expect(node.container('bad')).toMatchObject({
+      restartCount: 1,
+      ready: false,
+      state: {
+        waiting: {
+          reason: 'CrashLoopBackOff',
+          message: 'back-off 10s restarting failed container=main pod=bad_default(bad-uid)',
+        },
+      },
+      lastState: { terminated: { exitCode: 1, reason: 'Error' } },
+    });
+    expect(node.pod('bad').phase).toBe('Running');
+    expect(node.containerView('bad')).toMatchObject({ state: 'backingOff', waitingFor: 'the end of the back-off' });
+    await node.advance('60s');
+    expect(gaps(node)).toEqual([7, 17, 27]);
+  });
+
+  test('C7: a run of more than ten minutes resets the back-off', async () => {
+    const lasting = 601_000;
+    const behaviour = ({ attempt }: { attempt: number }) => ({ exitAfterMs: attempt === 3 ? lasting : 0, exitCode: 1 });
+    const node = await simulatedNode({
+      pods: [podWith('bad')],
+      runtime: { behaviours: { 'statelet.local/app:1': behaviour } },
+    });
+    await node.advance('12m');
+    expect(gaps(node)).toEqual([0, 10, 20, 601, 10, 20, 40]);
+  });
+
+  test('C7: a lower maximum bounds the waits', async () => {
+    const config = { crashLoop: { baseMs: 5_000, maxMs: 5_000 } };
+    const node = await simulatedNode({ pods: [podRunning('bad', 'exit 1')], config });
+    await node.advance('18s');
+    expect(gaps(node)).toEqual([0, 5, 5, 5]);
+  });
+
+  test('one container in back-off does not keep the others from running', async () => {
+    const { spec } = podRunning('bad', 'exit 1');
+    const containers = [...spec.containers, ...podWith('x').spec.containers.map((each) => ({ ...each, name: 'good' }))];
+    const node = await simulatedNode({ pods: [podWith('two', { containers })] });
+    await node.advance('5s');
+    expect(node.container('two', 'good').ready).toBe(true);
+    expect(node.container('two', 'main').state?.waiting?.reason).toBe('CrashLoopBackOff');
+    expect(node.pod('two').conditions?.find(({ type }) => type === 'Ready')?.status).toBe('False');
+  });
+
+  test('a container killed for memory is shown as such', async () => {
+    const behaviours = { 'statelet.local/app:1': { exitAfterMs: 1_000, oom: true } };
+    const node = await simulatedNode({ pods: [podWith('fat', { restartPolicy: 'Never' })], runtime: { behaviours } });
+    await node.advance('3s');
+    expect(node.container('fat').state?.terminated).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
+  });
+
+  test('a container that the runtime cannot start is told so and tried again in back-off', async () => {
+    const startError = 'exec: "nope": executable file not found in $PATH';
+    const node = await simulatedNode({
+      pods: [podWith('bad')],
+      runtime: { behaviours: { 'statelet.local/app:1': { startError } } },
+    });
+    await node.advance('5s');
+    const { state, lastState } = node.container('bad');
+    expect(state?.waiting?.reason).toBe('CrashLoopBackOff');
+    expect(lastState?.terminated).toMatchObject({ exitCode: 128, reason: 'StartError' });
+    expect(lastState?.terminated?.message).toContain(startError);
+    node.runtime.behave('statelet.local/app:1', {});
+    await node.advance('20s');
+    expect(node.container('bad').ready).toBe(true);
+  });
+
+  test('C2: a terminal phase stays, and dead containers are kept for their logs until the pod is removed', async () => {
+    const node = await simulatedNode({ pods: [podRunning('job', 'exit 0', { restartPolicy: 'Never' })] });
+    await node.advance('2s');
+    expect(node.pod('job').phase).toBe('Succeeded');
+    await node.advance('5m');
+    expect(node.pod('job').phase).toBe('Succeeded');
+    expect(node.runtime.contents().containers).toHaveLength(1);
+    expect(node.calls('startContainer', 'runPodSandbox')).toHaveLength(2);
+    node.remove('job');
+    await node.advance('2s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+});

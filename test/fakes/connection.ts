@@ -1,0 +1,86 @@
+import type { CallOptions, Cri, CriCall } from '../../cri/calls.ts';
+import type { CallName } from '../../cri/simulated/callNames.ts';
+import { inProcessCri } from '../../cri/simulated/inProcess.ts';
+import type { SimulatedRuntime } from '../../cri/simulated/runtime.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+
+/** When an agent is to die: at its nth call, which the runtime gives up (`undone`) or does all the same (`unheard`). */
+export interface Death {
+  readonly atCall: number;
+  readonly callIs: 'undone' | 'unheard';
+}
+
+export interface ConnectionOptions {
+  readonly runtime: SimulatedRuntime;
+  /** Whether the runtime has an event stream. */
+  readonly eventStream: boolean;
+  readonly death: Death | undefined;
+  readonly onDeath: () => void;
+}
+
+/** One agent's way to the runtime: it can be cut at any call, and from then on no call goes out or comes back. */
+export interface Connection {
+  readonly cri: Cri;
+  /** The calls that the agent has made, the first one first. */
+  readonly calls: readonly CallName[];
+  readonly cut: () => void;
+}
+
+const never = new AbortController().signal;
+
+export function connect({ runtime, eventStream, death, onDeath }: ConnectionOptions): Connection {
+  const cri = inProcessCri(runtime);
+  const end = new AbortController();
+  const calls: CallName[] = [];
+  const dies = (): boolean => death !== undefined && calls.length === death.atCall;
+
+  async function call<Request, Answer>(
+    name: CallName,
+    make: CriCall<Request, Answer>,
+    request: Request,
+    options: CallOptions,
+  ): Promise<Answer> {
+    if (end.signal.aborted) return forever();
+    calls.push(name);
+    const fatal = dies();
+    const unheard = fatal && death?.callIs === 'unheard';
+    const signal = unheard ? never : AbortSignal.any([options.signal, end.signal]);
+    const answer = make(request, { ...options, signal });
+    if (fatal) {
+      end.abort();
+      onDeath();
+    }
+    try {
+      return end.signal.aborted ? await forever(answer) : await answer;
+    } catch (error) {
+      if (end.signal.aborted) return forever();
+      throw error;
+    }
+  }
+
+  const through = Object.fromEntries(
+    Object.entries(cri).map(([name, make]) => [
+      name,
+      // The two that are no calls are replaced below.
+      (request: never, options: CallOptions) => call(name as CallName, make as CriCall<never, never>, request, options),
+    ]),
+  );
+  return {
+    calls,
+    cut: () => end.abort(),
+    cri: {
+      ...(through as unknown as Cri),
+      hints: (onHint, options) =>
+        eventStream
+          ? cri.hints(onHint, { ...options, signal: AbortSignal.any([options.signal, end.signal]) })
+          : Promise.reject(new NodeFailure('Unimplemented', 'GetContainerEvents: unknown method')),
+      close: cri.close,
+    },
+  };
+}
+
+/** An answer that nobody hears: what became of the call is settled at the runtime. */
+function forever(call?: Promise<unknown>): Promise<never> {
+  call?.catch(() => {});
+  return new Promise(() => {});
+}

@@ -1,0 +1,298 @@
+/** The whole node agent over the simulated runtime: real machines, services and disk, simulated time and containers. */
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from '@jest/globals';
+import type { Entry } from '../../actors/boundary.ts';
+import { createNodeAgent, type NodeAgent, type NodeAgentConfig } from '../../actors/createNodeAgent.ts';
+import { openNodeStore } from '../../actors/durableFacts.ts';
+import { nodeServices } from '../../actors/nodeServices.ts';
+import { ownerMark } from '../../cri/labels.ts';
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { CallName } from '../../cri/simulated/callNames.ts';
+import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
+import { createSimulatedRuntime, type LoggedCall, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';
+import type { NodeFact } from '../../machines/events.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import type { ContainerStatus, PodStatus } from '../../pod/schema/status.ts';
+import type { ContainerView, PodView } from '../../pod/view.ts';
+import { SimulatedClock } from './clock.ts';
+import { type Connection, connect, type Death } from './connection.ts';
+import { IMAGE } from './pods.ts';
+
+export interface SimulatedNodeOptions {
+  /** What the source wants from the start. */
+  readonly pods?: readonly Pod[];
+  /** Static pods are read from real files in `manifestDir` instead. */
+  readonly fromFiles?: boolean;
+  readonly runtime?: Partial<Omit<SimulatedRuntimeOptions, 'clock'>>;
+  /** Whether the runtime has an event stream; it has one when absent. */
+  readonly eventStream?: boolean;
+  readonly config?: Partial<Pick<NodeAgentConfig, 'capacity' | 'startSlots' | 'pullSlots' | 'crashLoop'>>;
+  /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
+  readonly silentSource?: boolean;
+  readonly death?: Death;
+}
+
+const NODE_NAME = 'node-1';
+const HOST_IP = '192.0.2.1';
+const nodes: SimulatedNode[] = [];
+
+/** Starts a node; it ends with the test. Nothing has happened yet but the start itself. */
+export async function simulatedNode(options: SimulatedNodeOptions = {}): Promise<SimulatedNode> {
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
+  const node = new SimulatedNode(directory, options);
+  nodes.push(node);
+  await mkdir(node.manifestDir);
+  await node.startAgent(options.death);
+  return node;
+}
+
+afterEach(async () => {
+  for (const node of nodes.splice(0)) await node.end();
+});
+
+export class SimulatedNode {
+  readonly clock = new SimulatedClock();
+  readonly runtime: SimulatedRuntime;
+  readonly manifestDir: string;
+  /** What has entered the present agent's actors. */
+  entries: Entry[] = [];
+  /** What services threw and feeds met. */
+  readonly errors: string[] = [];
+  /** What was wrong with manifests. */
+  readonly manifestProblems: string[] = [];
+  readonly #directory: string;
+  readonly #options: SimulatedNodeOptions;
+  readonly #wanted = new Map<string, Pod>();
+  #agent: NodeAgent | undefined;
+  #connection: Connection | undefined;
+  #config: NodeAgentConfig | undefined;
+  #tellSource = () => {};
+
+  constructor(directory: string, options: SimulatedNodeOptions) {
+    this.#directory = directory;
+    this.#options = options;
+    this.manifestDir = join(directory, 'manifests');
+    const images = { present: [IMAGE], ...options.runtime?.images };
+    this.runtime = createSimulatedRuntime({ clock: this.clock, ...options.runtime, images });
+    for (const pod of options.pods ?? []) this.#wanted.set(pod.metadata.name, pod);
+  }
+
+  /** A new agent over the same runtime, disk and source, as after a crash; the old one must be dead. */
+  async startAgent(death?: Death): Promise<void> {
+    const { fromFiles = false, silentSource = false, eventStream = true } = this.#options;
+    const node = this.#facts();
+    const { store, durable } = await openNodeStore(node.rootDir);
+    const connection = connect({ runtime: this.runtime, eventStream, death, onDeath: () => this.killAgent() });
+    const onError = (source: string, error: unknown) => void this.errors.push(`${source}: ${String(error)}`);
+    const services = nodeServices({
+      cri: connection.cri,
+      clock: this.clock,
+      node,
+      store,
+      durable,
+      ...(fromFiles ? { staticPodPath: this.manifestDir } : {}),
+      onError,
+      onManifestProblem: (_level, _file, path, message) => this.manifestProblems.push(`${path}: ${message}`),
+    });
+    const feeds = fromFiles ? services.feeds : { ...services.feeds, sources: this.#source(silentSource) };
+    this.entries = [];
+    this.#config = {
+      nodeName: NODE_NAME,
+      owner: node.owner,
+      hostIps: node.hostIps,
+      sources: [fromFiles ? 'file' : 'test'],
+      capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
+      startSlots: 4,
+      pullSlots: 4,
+      crashLoop: { baseMs: 10_000, maxMs: 300_000 },
+      ...this.#options.config,
+      statuses: Object.fromEntries(durable.statuses),
+      allocations: Object.fromEntries(durable.allocations),
+    };
+    const record = (entry: Entry) => void this.entries.push(entry);
+    this.#connection = connection;
+    this.#agent = createNodeAgent(this.#config, { ...services, feeds }, { clock: this.clock, record, onError });
+    this.#agent.start();
+  }
+
+  /** The agent is gone at once, and everything else is as it was, as after a SIGKILL. */
+  killAgent(): void {
+    this.#connection?.cut();
+    this.#agent?.stop();
+    this.#agent = undefined;
+    this.#tellSource = () => {};
+  }
+
+  async restartAgent(death?: Death): Promise<void> {
+    this.killAgent();
+    await this.clock.advance(0);
+    await this.startAgent(death);
+  }
+
+  /** The source wants these pods, in this version, from now on. */
+  apply(...pods: readonly Pod[]): void {
+    for (const pod of pods) this.#wanted.set(pod.metadata.name, pod);
+    this.#tellSource();
+  }
+
+  /** The source does not want these pods any more. */
+  remove(...names: readonly string[]): void {
+    for (const name of names) this.#wanted.delete(name);
+    this.#tellSource();
+  }
+
+  /** The source tells its full set again. */
+  tellSource(): void {
+    this.#tellSource();
+  }
+
+  /** Moves time on: `20s`, `500ms`, `2m`. */
+  advance(duration: string): Promise<void> {
+    return this.clock.advance(milliseconds(duration));
+  }
+
+  get isAlive(): boolean {
+    return this.#agent !== undefined;
+  }
+
+  get agent(): NodeAgent {
+    return present(this.#agent, 'agent');
+  }
+
+  get config(): NodeAgentConfig {
+    return present(this.#config, 'configuration');
+  }
+
+  /** The calls that the present, or last, agent has made. */
+  get agentCalls(): readonly CallName[] {
+    return this.#connection?.calls ?? [];
+  }
+
+  has(name: string): boolean {
+    return this.agent.views().some(({ pod }) => pod.metadata.name === name);
+  }
+
+  /** The status of a pod; of several with its name the last. */
+  pod(name: string): PodStatus {
+    const found = this.agent.pods().findLast(({ metadata }) => metadata.name === name);
+    return present(found?.status, `pod ${name}`);
+  }
+
+  view(name: string): PodView {
+    return present(
+      this.agent.views().findLast(({ pod }) => pod.metadata.name === name),
+      `pod ${name}`,
+    );
+  }
+
+  /** The status of a container, whatever its role. */
+  container(pod: string, name = 'main'): ContainerStatus {
+    const { initContainerStatuses = [], containerStatuses = [] } = this.pod(pod);
+    const found = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+    return present(found, `container ${name} of pod ${pod}`);
+  }
+
+  containerView(pod: string, name = 'main'): ContainerView {
+    return present(
+      this.view(pod).containers.find((container) => container.name === name),
+      `container ${name} of pod ${pod}`,
+    );
+  }
+
+  /** The id of a container at the runtime. */
+  containerId(pod: string, name = 'main'): string {
+    return present(this.containerView(pod, name).containerId, `container of ${pod}/${name} at the runtime`);
+  }
+
+  sandboxId(pod: string): string {
+    return present(this.view(pod).sandbox?.id, `sandbox of ${pod}`);
+  }
+
+  /** The calls that have arrived at the runtime, of these kinds only. */
+  calls(...kinds: readonly CallName[]): readonly LoggedCall[] {
+    return this.runtime.calls.filter(({ call }) => kinds.includes(call));
+  }
+
+  path(...parts: readonly string[]): string {
+    return join(this.#directory, ...parts);
+  }
+
+  /** Everything that a node without pods should not have: at the runtime, on disk, in the agent. */
+  async leftovers(): Promise<string[]> {
+    const { sandboxes, containers } = this.runtime.contents();
+    const folders = [
+      'pods',
+      'logs/pods',
+      'logs/containers',
+      'root/pods',
+      'root/statelet/allocations',
+      'root/statelet/statuses',
+    ];
+    const files = await Promise.all(
+      folders.map(async (folder) => (await entriesOf(this.path(folder))).map((name) => `${folder}/${name}`)),
+    );
+    const { start, pull } = this.agent.overview().gates;
+    return [
+      ...sandboxes.map(({ metadata }) => `sandbox ${metadata?.name} ${metadata?.attempt}`),
+      ...containers.map(({ metadata, podSandboxId }) => `container ${metadata?.name} in ${podSandboxId}`),
+      ...files.flat(),
+      ...[...start.held, ...start.queue, ...pull.held, ...pull.queue].map((key) => `claim ${key}`),
+      ...this.agent.views().map(({ pod, state }) => `pod ${pod.metadata.name} ${state}`),
+    ];
+  }
+
+  async end(): Promise<void> {
+    this.killAgent();
+    await this.clock.advance(0);
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  #source(silent: boolean) {
+    return (send: (fact: NodeFact) => void): void => {
+      this.#tellSource = () => {
+        const pods = [...this.#wanted.values()];
+        send({ type: 'config.podsChanged', source: 'test', pods, problems: [], at: this.clock.now() });
+      };
+      if (!silent) this.#tellSource();
+    };
+  }
+
+  #facts(): NodeFacts {
+    const rootDir = this.path('root');
+    return {
+      nodeName: NODE_NAME,
+      rootDir,
+      podLogsDir: this.path('logs', 'pods'),
+      owner: ownerMark(rootDir, NODE_NAME),
+      cgroupRoot: '/statelet-simulated',
+      cgroupDriver: 'cgroupfs',
+      hostIps: [HOST_IP],
+      resolvConf: { servers: [], searches: [], options: [] },
+      clusterDns: [],
+      clusterDomain: 'cluster.local',
+      memoryCapacityBytes: 2 ** 38,
+      cpuCount: 64,
+      canLowerOomScoreAdj: true,
+      seccompDefault: false,
+      podDirectory: (uid) => join(rootDir, 'pods', uid),
+    };
+  }
+}
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+function milliseconds(duration: string): number {
+  const [, amount, unit] = /^(\d+)(ms|s|m|h)$/.exec(duration) ?? [];
+  // The pattern lets only these units through.
+  if (unit !== undefined) return Number(amount) * UNITS[unit as keyof typeof UNITS];
+  throw new Error(`${duration} is no duration`);
+}
+
+function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`there is no ${what}`);
+  return value;
+}
+
+const entriesOf = (directory: string): Promise<string[]> => readdir(directory).catch(() => []);
