@@ -27,6 +27,9 @@ function note(view: ActorView, now: number): string {
   return `${left}${view.waitingFor}${why}`;
 }
 
+/** A state at rest is named by what it rests in. */
+const stateOf = ({ state }: ActorView) => state.replace(/\.steady$/, '');
+
 const age = (view: ActorView, now: number) => humanDuration(Math.max(0, now - view.since));
 
 function podTone(pod: Pod): Tone {
@@ -42,7 +45,7 @@ function podRow({ pod, view }: LivePod, now: number): LiveRow {
   const cells = [
     namespace === 'default' ? name : `${namespace}/${name}`,
     pod.status?.phase ?? '',
-    view.state,
+    stateOf(view),
     age(view, now),
     `${restarts}`,
     pod.status?.podIP ?? '',
@@ -63,13 +66,13 @@ function reasonOf({ now: state }: ContainerView): string {
 }
 
 function containerRow(view: ContainerView, now: number): LiveRow {
-  const cells = [view.name, reasonOf(view), view.state, age(view, now), `${view.restartCount}`, '', note(view, now)];
+  const cells = [view.name, reasonOf(view), stateOf(view), age(view, now), `${view.restartCount}`, '', note(view, now)];
   return { kind: 'container', tone: containerTone(view), cells };
 }
 
 function volumeRow(view: VolumeView, now: number): LiveRow {
   const tone = view.lastFailure && !view.mounted ? 'bad' : view.mounted ? 'good' : 'busy';
-  return { kind: 'volume', tone, cells: [view.name, '', view.state, age(view, now), '', '', note(view, now)] };
+  return { kind: 'volume', tone, cells: [view.name, '', stateOf(view), age(view, now), '', '', note(view, now)] };
 }
 
 /** Puts the actors of a pod under it, as branches. */

@@ -7,7 +7,7 @@ import { backOff, exited, NOW, podView, running, sandbox, volumeView, waiting } 
 
 const web = podView({
   main: {
-    server: running({ state: 'running', since: NOW - 12_000 }),
+    server: running({ state: 'running.steady', since: NOW - 12_000 }),
     content: running({ state: 'running', since: NOW - 11_000 }),
   },
   meta: { name: 'web-host', uid: 'a' },
