@@ -47,7 +47,9 @@ function runsOf(lines) {
   });
 }
 
-const escaped = (words) => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+// Plain spaces side by side would be drawn as one.
+const escaped = (words) =>
+  words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(' ', '\u00a0');
 const rounded = (number) => Number(number.toFixed(2));
 
 function drawn({ column, words, pen }, row) {
@@ -70,7 +72,7 @@ const inked = rows.flatMap((runs, row) =>
 );
 process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
 <rect width="100%" height="100%" rx="8" fill="${PAPER}"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${CELL.font}" xml:space="preserve">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${CELL.font}">
 ${inked.join('\n')}
 </g>
 </svg>
