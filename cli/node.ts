@@ -4,6 +4,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { systemClock } from '../actors/clock.ts';
 import { createNodeAgent, type NodeAgent } from '../actors/createNodeAgent.ts';
 import { openNodeStore } from '../actors/durableFacts.ts';
+import { podsLeftOnDisk } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
 import type { Cri } from '../cri/calls.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
@@ -59,6 +60,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
       },
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
+      left: await podsLeftOnDisk(node, durable),
     },
     services,
     { clock: systemClock, onError },

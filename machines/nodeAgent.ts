@@ -94,7 +94,7 @@ export const nodeAgentMachine = setup({
           input: { ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
         });
       }
-      enqueue.assign({ pods });
+      enqueue.assign({ pods, left: [] });
     }),
     endUnwanted: enqueueActions(({ context, event, enqueue }) => {
       const pods = { ...context.pods };

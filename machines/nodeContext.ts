@@ -21,7 +21,12 @@ export interface NodeInput {
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** What had been admitted before the restart, by uid. */
   readonly allocations: Readonly<Record<string, Claims>>;
+  /** The pods of which a former run of the agent left something on disk. */
+  readonly left: readonly PodIdentity[];
 }
+
+/** Enough of a pod to end what is left of it. */
+export type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 
 export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'> {
   readonly ledger: Ref<LedgerEvent>;
@@ -49,7 +54,7 @@ export const wantedPods = ({ desired }: NodeContext): Map<string, Pod> =>
 export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
   sources.every((source) => source in desired);
 
-const nothingOf = ({ metadata: { uid, namespace, name } }: Pod): ObservedPod => ({
+const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
   uid,
   namespace,
   name,
@@ -58,7 +63,7 @@ const nothingOf = ({ metadata: { uid, namespace, name } }: Pod): ObservedPod => 
 });
 
 export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
-  context.observed?.[pod.metadata.uid] ?? nothingOf(pod);
+  context.observed?.[pod.metadata.uid] ?? nothingOf(pod.metadata);
 
 /** The wanted pods without an actor; those that already run go first, so that nobody takes their place. */
 export function newcomers(context: NodeContext): Pod[] {
@@ -80,13 +85,15 @@ export const edited = (context: NodeContext): Pod[] =>
     return known !== undefined && !known.ending && known.pod !== pod;
   });
 
-/** Pods at the runtime that carry our mark and that no source wants: they must end. */
+/** Pods that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */
 export function orphans(context: NodeContext): ObservedPod[] {
   const wanted = wantedPods(context);
-  return Object.values(context.observed ?? {}).filter(
-    ({ uid, sandboxes }) =>
-      !wanted.has(uid) && !(uid in context.pods) && sandboxes.some(({ owner }) => owner === context.owner),
+  const observed = context.observed ?? {};
+  const marked = Object.values(observed).filter(({ sandboxes }) =>
+    sandboxes.some(({ owner }) => owner === context.owner),
   );
+  const onDisk = context.left.filter(({ uid }) => !(uid in observed)).map(nothingOf);
+  return [...marked, ...onDisk].filter(({ uid }) => !wanted.has(uid) && !(uid in context.pods));
 }
 
 /** Sandboxes with Kubernetes' labels that are neither ours nor wanted: left alone, and listed. */

@@ -6,6 +6,7 @@ import { afterEach } from '@jest/globals';
 import type { Entry } from '../../actors/boundary.ts';
 import { createNodeAgent, type NodeAgent, type NodeAgentConfig } from '../../actors/createNodeAgent.ts';
 import { openNodeStore } from '../../actors/durableFacts.ts';
+import { podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
 import { nodeServices } from '../../actors/nodeServices.ts';
 import { ownerMark } from '../../cri/labels.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
@@ -110,6 +111,7 @@ export class SimulatedNode {
       ...this.#options.config,
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
+      left: await podsLeftOnDisk(node, durable),
     };
     const record = (entry: Entry) => void this.entries.push(entry);
     this.#connection = connection;
