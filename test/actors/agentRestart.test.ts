@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals';
+import type { CallName } from '../../cri/simulated/callNames.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import type { Death } from '../fakes/connection.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+const WRITES: readonly CallName[] = [
+  'runPodSandbox',
+  'stopPodSandbox',
+  'removePodSandbox',
+  'createContainer',
+  'startContainer',
+  'stopContainer',
+  'removeContainer',
+  'pullImage',
+];
+
+const web = (): Pod =>
+  podWith('web', {
+    volumes: [{ name: 'scratch', emptyDir: {} }],
+    initContainers: [containerWith('setup', { command: ['true'] })],
+    containers: [containerWith('main'), containerWith('helper')],
+  });
+
+/** Of each container's name, how many of that name run at once. */
+function runningNow(node: SimulatedNode): Record<string, number> {
+  const { containers } = node.runtime.contents();
+  const names = containers.filter(({ state }) => state === 1).map(({ metadata }) => metadata?.name ?? '');
+  return Object.fromEntries([...new Set(names)].map((name) => [name, names.filter((each) => each === name).length]));
+}
+
+/** Moves on in small steps; no container may ever run twice. */
+async function advanceWatching(node: SimulatedNode, steps: number): Promise<void> {
+  for (let step = 0; step < steps; step++) {
+    await node.advance('50ms');
+    for (const [name, count] of Object.entries(runningNow(node))) expect([name, count]).toEqual([name, 1]);
+  }
+}
+
+const deadOf = (node: SimulatedNode, name: string): number =>
+  node.runtime.contents().containers.filter(({ metadata, state }) => metadata?.name === name && state === 2).length;
+
+/** How many calls the agent makes in the script that `death` would interrupt. */
+async function callsOf(script: (death?: Death) => Promise<SimulatedNode>): Promise<readonly CallName[]> {
+  const node = await script();
+  return [...node.agentCalls];
+}
+
+async function startScript(death?: Death): Promise<SimulatedNode> {
+  const node = await simulatedNode({ pods: [web()], ...(death ? { death } : {}) });
+  await advanceWatching(node, 20);
+  return node;
+}
+
+async function removalScript(death?: Death): Promise<SimulatedNode> {
+  const node = await simulatedNode({ pods: [web()] });
+  await node.advance('2s');
+  await node.restartAgent(death);
+  node.remove('web');
+  await advanceWatching(node, 20);
+  return node;
+}
+
+describe('an agent killed at any call', () => {
+  test.each(['undone', 'unheard'] as const)(
+    'of a pod’s start, the call %s: the next one finishes it',
+    async (callIs) => {
+      const calls = await callsOf(startScript);
+      expect(calls.filter((call) => WRITES.includes(call)).length).toBeGreaterThanOrEqual(7);
+      for (let atCall = 1; atCall <= calls.length; atCall++) {
+        const node = await startScript({ atCall, callIs });
+        expect(node.isAlive).toBe(false);
+        const ran = node.runtime
+          .contents()
+          .containers.filter(({ state }) => state === 1)
+          .map(({ id }) => id);
+        const cutOff = deadOf(node, 'main') + deadOf(node, 'helper');
+        await node.startAgent();
+        await advanceWatching(node, 20);
+        await node.advance('20s');
+        const moment = `${callIs} call ${atCall}, ${calls[atCall - 1]}`;
+        expect([moment, node.pod('web').phase, runningNow(node)]).toEqual([moment, 'Running', { main: 1, helper: 1 }]);
+        // A start that is cut off leaves its container dead, and that was a run.
+        const restarts = node.container('web').restartCount + node.container('web', 'helper').restartCount;
+        expect([moment, restarts]).toEqual([moment, cutOff]);
+        expect([moment, node.runtime.contents().sandboxes.length]).toEqual([moment, 1]);
+        for (const id of ran) {
+          const now = node.runtime.contents().containers.find((container) => container.id === id);
+          if (now?.metadata?.name !== 'setup') expect([moment, now?.state]).toEqual([moment, 1]);
+        }
+        await node.end();
+      }
+    },
+  );
+
+  test.each(['undone', 'unheard'] as const)(
+    'of a pod’s removal, the call %s: the next one leaves nothing',
+    async (callIs) => {
+      const calls = await callsOf(removalScript);
+      expect(calls.filter((call) => WRITES.includes(call)).length).toBeGreaterThanOrEqual(4);
+      for (let atCall = 1; atCall <= calls.length; atCall++) {
+        const node = await removalScript({ atCall, callIs });
+        await node.startAgent();
+        await node.advance('40s');
+        expect([`${callIs} call ${atCall}, ${calls[atCall - 1]}`, await node.leftovers()]).toEqual([
+          expect.anything(),
+          [],
+        ]);
+        await node.end();
+      }
+    },
+  );
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from '@jest/globals';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { podWith } from '../fakes/pods.ts';
+
+async function runningNode(eventStream = true): Promise<SimulatedNode> {
+  const node = await simulatedNode({ pods: [podWith('web'), podWith('other')], eventStream });
+  await node.advance('33s');
+  return node;
+}
+
+/** Milliseconds from now until the replacement of the container of `web` is asked for. */
+async function replacementAfter(node: SimulatedNode, exit: () => void): Promise<number | undefined> {
+  const from = node.clock.now();
+  const before = node.calls('createContainer').length;
+  exit();
+  await node.advance('12s');
+  const replacement = node.calls('createContainer')[before];
+  return replacement && replacement.at - from;
+}
+
+describe('what the runtime shows', () => {
+  test('an exit is heard, not polled', async () => {
+    const node = await runningNode();
+    const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
+    expect(after).toBeLessThan(20);
+    expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
+  });
+
+  test.each(['dropped', 'paused'] as const)(
+    'with a stream whose events are %s the list every 10 s finds it',
+    async (how) => {
+      const node = await runningNode();
+      node.runtime.events.deliver(how);
+      const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
+      expect(after).toBeGreaterThan(20);
+      expect(after).toBeLessThanOrEqual(10_100);
+      node.runtime.events.deliver('normal');
+      await node.advance('12s');
+      expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
+    },
+  );
+
+  test('without a stream the list every second finds it', async () => {
+    const node = await runningNode(false);
+    const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
+    expect(after).toBeLessThanOrEqual(1_100);
+    expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
+  });
+
+  test('a broken stream is opened again, and what was missed meanwhile is found by the list after it', async () => {
+    const node = await runningNode();
+    node.runtime.restart();
+    const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
+    expect(after).toBeLessThanOrEqual(2_000);
+    const again = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('other'), 1));
+    expect(again).toBeLessThan(20);
+  });
+
+  test.each([
+    ['every 10 s with a stream', true, 6],
+    ['every second without one', false, 60],
+  ])('while nothing changes it costs two list calls %s, and no call for a pod', async (_, eventStream, lists) => {
+    const node = await runningNode(eventStream);
+    const before = node.runtime.calls.length;
+    await node.advance('60s');
+    const counts = new Map<string, number>();
+    for (const { call } of node.runtime.calls.slice(before)) counts.set(call, (counts.get(call) ?? 0) + 1);
+    const { status: _health, ...rest } = Object.fromEntries(counts);
+    expect(Object.keys(rest).sort()).toEqual(['listContainers', 'listPodSandbox']);
+    for (const times of Object.values(rest)) {
+      expect(times).toBeGreaterThanOrEqual(lists - 1);
+      expect(times).toBeLessThanOrEqual(lists + 1);
+    }
+  });
+
+  test('a hint that comes before the status shows the exit makes it look again shortly, and is never the fact', async () => {
+    const node = await runningNode();
+    node.runtime.hintLeadMs = 200;
+    const id = node.containerId('web');
+    node.runtime.exitContainer(id, 7);
+    await node.advance('150ms');
+    expect(node.container('web').state).toHaveProperty('running');
+    expect(node.calls('containerStatus').length).toBeGreaterThan(0);
+    const after = await replacementAfter(node, () => {});
+    expect(after).toBeLessThan(1_000);
+    expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 7 } } });
+  });
+
+  test('a hint that is never borne out changes nothing', async () => {
+    const node = await runningNode();
+    node.runtime.hintLeadMs = 3_600_000;
+    node.runtime.exitContainer(node.containerId('web'), 1);
+    await node.advance('60s');
+    expect(node.container('web')).toMatchObject({ restartCount: 0, ready: true });
+    expect(node.calls('createContainer')).toHaveLength(2);
+  });
+
+  test('hints that come twice change nothing', async () => {
+    const node = await runningNode();
+    node.runtime.events.deliver('doubled');
+    await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
+    expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
+    expect(node.calls('createContainer')).toHaveLength(3);
+  });
+
+  test('what is made and lost between two lists is noticed', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')], eventStream: false });
+    await node.advance('2s');
+    node.apply(podWith('late'));
+    await node.advance('500ms');
+    node.runtime.removeSandbox(node.sandboxId('late'));
+    await node.advance('10s');
+    expect(node.view('late').sandbox?.attempt).toBe(1);
+    expect(node.container('late')).toMatchObject({ restartCount: 1, ready: true });
+  });
+});

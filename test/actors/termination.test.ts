@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import type * as wire from '../../cri/generated/runtime.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
+
+/** The grace in seconds of each stop of a container. */
+const graces = (node: SimulatedNode): number[] =>
+  node.calls('stopContainer').map(({ request }) => Number((request as wire.StopContainerRequest).timeout));
+
+const withPreStop = (command: string, seconds: number) =>
+  podWith('web', {
+    terminationGracePeriodSeconds: seconds,
+    containers: [containerWith('main', { lifecycle: { preStop: { exec: { command: ['sh', '-c', command] } } } })],
+  });
+
+describe('graceful termination', () => {
+  test('a container gets its pod’s grace, and the pod is Running with a deletion time until it has ended', async () => {
+    const behaviours = { [IMAGE]: { termAfterMs: 8_000 } };
+    const node = await simulatedNode({ pods: [podWith('web')], runtime: { behaviours } });
+    await node.advance('1s');
+    const asked = node.clock.now();
+    node.remove('web');
+    await node.advance('5s');
+    expect(graces(node)).toEqual([30]);
+    expect(node.pod('web').phase).toBe('Running');
+    const [pod] = node.agent.pods();
+    expect(Date.parse(pod?.metadata.deletionTimestamp ?? '')).toBe(asked + 30_000);
+    expect(pod?.metadata.deletionGracePeriodSeconds).toBe(30);
+    expect(node.view('web')).toMatchObject({ state: 'terminating.containers', until: asked + 30_000 });
+    await node.advance('5s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('what ignores SIGTERM is killed when the grace is over', async () => {
+    const node = await simulatedNode({
+      pods: [podWith('web', { terminationGracePeriodSeconds: 12 })],
+      runtime: { behaviours: { [IMAGE]: { ignoresSigterm: true } } },
+    });
+    await node.advance('1s');
+    node.remove('web');
+    await node.advance('11s');
+    expect(node.has('web')).toBe(true);
+    await node.advance('2s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('C10: the preStop hook runs first, and its time is taken from the grace', async () => {
+    const node = await simulatedNode({
+      pods: [withPreStop('sleep 7', 20)],
+      runtime: { behaviours: { [IMAGE]: { ignoresSigterm: true } } },
+    });
+    await node.advance('1s');
+    node.remove('web');
+    await node.advance('5s');
+    expect(node.calls('execSync')).toHaveLength(1);
+    expect(graces(node)).toEqual([]);
+    expect(node.containerView('web')).toMatchObject({ state: 'stopping.hooking', waitingFor: 'the hook' });
+    await node.advance('16s');
+    expect(graces(node)).toEqual([13]);
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('C10: a preStop hook that takes all the grace leaves the container 2 s', async () => {
+    const node = await simulatedNode({ pods: [withPreStop('sleep 1h', 10)] });
+    await node.advance('1s');
+    node.remove('web');
+    await node.advance('15s');
+    expect(graces(node)).toEqual([2]);
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('C10: a failed preStop hook does not keep the container from ending', async () => {
+    const node = await simulatedNode({ pods: [withPreStop('exit 1', 10)] });
+    await node.advance('1s');
+    node.remove('web');
+    await node.advance('3s');
+    expect(graces(node)).toEqual([10]);
+    expect(await node.leftovers()).toEqual([]);
+    expect(node.errors.join()).toContain('preStop hook of container main failed');
+  });
+
+  test('C10: a failed postStart hook kills the container, which then runs again in back-off', async () => {
+    const lifecycle = { postStart: { exec: { command: ['false'] } } };
+    const node = await simulatedNode({
+      pods: [podWith('web', { containers: [containerWith('main', { lifecycle })] })],
+    });
+    await node.advance('9s');
+    expect(graces(node)).toEqual([30, 30]);
+    expect(node.container('web')).toMatchObject({
+      restartCount: 1,
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+    });
+  });
+
+  test('a pod that is removed while it waits for anything goes at once', async () => {
+    const images = { registry: { 'registry.local/slow:1': { pullMs: 600_000 } } };
+    const node = await simulatedNode({ runtime: { images } });
+    const failing = {
+      call: 'runPodSandbox',
+      times: Number.POSITIVE_INFINITY,
+      error: { message: 'no network' },
+    } as const;
+    node.apply(podWith('pulling', { containers: [containerWith('main', { image: 'registry.local/slow:1' })] }));
+    node.apply(podWith('invalid', { containers: [containerWith('main', { image: 'Not An Image' })] }));
+    node.apply(podWith('crashing', { containers: [containerWith('main', { command: ['false'] })] }));
+    await node.advance('5s');
+    node.runtime.faults.add(failing);
+    node.apply(podWith('netless'));
+    await node.advance('5s');
+    node.remove('pulling', 'invalid', 'crashing', 'netless');
+    await node.advance('3s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('draining the node ends all pods, each within its own grace, and then the node', async () => {
+    const node = await simulatedNode({
+      pods: [podWith('quick'), podWith('slow', { terminationGracePeriodSeconds: 6 })],
+      runtime: { behaviours: { [IMAGE]: ({ podName }) => ({ ignoresSigterm: podName === 'slow' }) } },
+    });
+    await node.advance('1s');
+    let drained = false;
+    node.agent.drain().then(() => {
+      drained = true;
+    });
+    await node.advance('3s');
+    expect(node.agent.views().map(({ pod }) => pod.metadata.name)).toEqual(['slow']);
+    expect(drained).toBe(false);
+    await node.advance('5s');
+    expect(drained).toBe(true);
+    expect(node.runtime.contents().sandboxes).toEqual([]);
+  });
+});
