@@ -28,20 +28,43 @@ function oneLine(message: string): string {
   return message.replace(/^error: /, 'statelet: ').replace(/\n\(Did you mean (.*)\)\n/, '; did you mean $1\n');
 }
 
+/** What `run` and `up` do unless a flag or the file says otherwise. */
+const nodeDefaults = {
+  run: {
+    manifests: 'none',
+    endpoint: 'unix:///run/containerd/containerd.sock',
+    rootDir: '/var/lib/kubelet',
+    logDir: '/var/log/pods',
+  },
+  up: {
+    manifests: "the package's examples",
+    endpoint: 'a private containerd',
+    rootDir: 'kubelet in the state directory',
+    logDir: 'log/pods in the state directory',
+  },
+} as const;
+
 function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Command {
+  const { manifests, endpoint, rootDir, logDir } = nodeDefaults[name];
   return program
     .command(name)
     .description(summary)
     .option('--config <file>', 'a KubeletConfiguration, YAML or JSON; flags win over it')
-    .option('--pod-manifest-path <path>', 'directory of the manifests of the pods to run, or one such file')
-    .option('--container-runtime-endpoint <socket>', 'the CRI runtime, as unix:///path')
+    .option(
+      '--pod-manifest-path <path>',
+      `directory of the manifests of the pods to run, or one such file (default: ${manifests})`,
+    )
+    .option('--container-runtime-endpoint <socket>', `the CRI runtime, as unix:///path (default: ${endpoint})`)
     .option('--image-service-endpoint <socket>', 'the CRI image service (default: the runtime)')
-    .option('--root-dir <directory>', 'where volumes and durable facts lie')
-    .option('--pod-log-dir <directory>', "where the containers' logs lie; symlinks to them in containers/ beside it")
+    .option('--root-dir <directory>', `where volumes and durable facts lie (default: ${rootDir})`)
+    .option(
+      '--pod-log-dir <directory>',
+      `where the containers' logs lie; symlinks to them in containers/ beside it (default: ${logDir})`,
+    )
     .option('--hostname-override <name>', "the node's name (default: the host's)")
     .option('--node-ip <address>', "the node's addresses, one of each family, separated by a comma")
     .option('--max-pods <number>', 'how many pods the node takes (default: 110)')
-    .option('-v, --v <level>', 'how much is logged: 0 info, 2 debug, 5 trace');
+    .option('-v, --v <level>', 'how much is logged: 0 info, 2 debug, 5 trace (default: 0)');
 }
 
 /** The flags under their names on the command line. */
@@ -54,7 +77,7 @@ function givenFlags(command: Command): Record<string, string | undefined> {
 
 const socketOptions = (command: Command) =>
   command
-    .option('--root-dir <directory>', "the agent's root directory")
+    .option('--root-dir <directory>', "the agent's root directory (default: those of run and up, one after the other)")
     .option('--state-dir <directory>', 'the state directory of "statelet up"');
 
 function addNodeCommands(program: Command, commands: Commands): void {
@@ -91,6 +114,17 @@ function addQueryCommands(program: Command, commands: Commands): void {
     });
 }
 
+const EXAMPLES = `
+Examples:
+  statelet up                               the example pods, on a private containerd
+  statelet up --pod-manifest-path ./pods    pods of your own
+  statelet run --config kubelet.yaml        the daemon, on the host's containerd
+  statelet get pods --watch                 the pods of the running agent, as they change
+  statelet explain pod/web                  why a pod is in the state it is in
+
+"statelet help run" shows the flags of a command.
+`;
+
 /** The command line, with help, suggestions on typos, and one message on a mistake. */
 export function createProgram(commands: Commands): Command {
   const program = new Command('statelet')
@@ -99,5 +133,6 @@ export function createProgram(commands: Commands): Command {
     .configureOutput({ outputError: (message, write) => write(oneLine(message)) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);
+  program.addHelpText('after', EXAMPLES);
   return program;
 }
