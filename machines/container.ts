@@ -38,7 +38,7 @@ export const containerMachine = containerSetup.createMachine({
             actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
           },
           // Half-made (created, never started) or gone: made anew under the same number.
-          { target: 'waiting' },
+          { target: 'waiting', actions: 'forgetIt' },
         ],
         onError: { target: 'awaitingMeeting', actions: 'recordCallFailure' },
       },
@@ -65,6 +65,7 @@ export const containerMachine = containerSetup.createMachine({
     /** All that it needs itself is there; in a new sandbox it must be told again that its turn has come (C3). */
     poised: {
       meta: { waitsFor: 'its turn in a sandbox' },
+      entry: { type: 'report', params: { standing: 'pending' } },
       always: [
         { guard: 'mustStay', target: 'stopped' },
         { guard: 'mayLaunch', target: 'launching' },
@@ -83,7 +84,11 @@ export const containerMachine = containerSetup.createMachine({
         'runtime.returned': { guard: 'failedForRuntime', target: 'launching' },
         // An earlier call may have made it although its answer was lost.
         'container.stop': { target: 'stopping', actions: 'stopForGood' },
-        'sandbox.lost': { target: 'poised', actions: 'loseSandbox' },
+        'container.update': [
+          { guard: 'changesIdentity', target: 'pulling', actions: ['update', 'forgetIt'] },
+          { actions: 'update' },
+        ],
+        'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] },
       },
     },
     started: {
@@ -182,7 +187,7 @@ export const containerMachine = containerSetup.createMachine({
         'timer.elapsed': 'restarting',
         'container.stop': { target: 'stopped', actions: 'stopForGood' },
         'container.update': [
-          { guard: 'changesIdentity', target: 'restarting', actions: 'update' },
+          { guard: 'changesIdentity', target: 'restarting', actions: ['update', 'forgetCrashes'] },
           { actions: 'update' },
         ],
       },

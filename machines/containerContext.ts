@@ -142,10 +142,10 @@ export const wantsRestart = (context: ContainerContext): boolean =>
       podEnding: context.onEnd === 'stay',
     }));
 
-/** The wait before the next run, from the end of the last one (C7). */
-export function crashBackoff(context: ContainerContext): { crashDelayMs: number; retryAt: number } {
+/** The wait before the next run, from the end of the last one (C7); another container begins without one. */
+export function crashBackoff(context: ContainerContext): { crashDelayMs: number | undefined; retryAt: number } {
   const finishedAt = context.run?.finishedAt ?? 0;
-  if (context.onEnd === 'recreate') return { crashDelayMs: 0, retryAt: finishedAt };
+  if (context.onEnd === 'recreate') return { crashDelayMs: undefined, retryAt: finishedAt };
   const crashDelayMs = crashLoopBackOff({
     ...(context.crashDelayMs === undefined ? {} : { previousDelayMs: context.crashDelayMs }),
     ...(context.run?.startedAt === undefined ? {} : { startedAt: context.run.startedAt }),

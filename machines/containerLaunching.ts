@@ -7,13 +7,18 @@ export const launching = containerSetup.createStateConfig({
   entry: 'requestSlot',
   exit: 'releaseSlot',
   initial: 'queued',
-  on: { 'sandbox.lost': { target: 'poised', actions: 'loseSandbox' } },
+  on: { 'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] } },
   states: {
     queued: {
       meta: { waitsFor: 'a slot' },
       on: {
-        'gate.granted': 'creating',
+        // A start without an answer is asked for again: it may have worked.
+        'gate.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],
         'container.stop': { target: '#container.stopped', actions: 'stopForGood' },
+        'container.update': [
+          { guard: 'changesIdentity', target: '#container.pulling', actions: ['update', 'forgetIt'] },
+          { actions: 'update' },
+        ],
       },
     },
     // On a stop the call is awaited: what it makes must be known to be removed.

@@ -76,7 +76,7 @@ export const containerSetup = setup({
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
     mustStay: ({ context }) => context.onEnd === 'stay',
     wantsRestart: ({ context }) => wantsRestart(context),
-    backsOff: ({ context }) => crashBackoff(context).crashDelayMs > 0,
+    backsOff: ({ context }) => (crashBackoff(context).crashDelayMs ?? 0) > 0,
     hasSucceeded: ({ context }) => context.run?.exitCode === 0,
     isInit: ({ context }) => context.role === 'init',
   },
@@ -120,10 +120,13 @@ export const containerSetup = setup({
     takeSandbox: assign(({ event }) => (event.type === 'sandbox.ready' ? { sandbox: event.sandbox } : {})),
     loseSandbox: assign({ sandbox: undefined, hasTurn: false }),
     takeTurn: assign({ hasTurn: true }),
+    /** What was made under the present number, if anything, is not the one that is to run: it is made anew. */
+    forgetIt: assign({ id: undefined, madeFrom: undefined }),
     recordIdentity: assign(({ context }) => ({ madeFrom: identityOf(context) })),
     update: assign(({ event }) =>
       event.type === 'container.update' ? { pod: event.pod, volumes: event.volumes } : {},
     ),
+    forgetCrashes: assign({ crashDelayMs: undefined }),
     askForNewOne: assign({ onEnd: 'recreate' }),
     stopForGood: assign(({ context, event }) =>
       event.type === 'container.stop' ? { onEnd: 'stay' as const, stopBy: sooner(context.stopBy, event.deadline) } : {},

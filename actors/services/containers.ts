@@ -10,6 +10,7 @@ import { prepareSubPaths } from '../../cri/subPaths.ts';
 import type { PortTypes } from '../../machines/ports.ts';
 import { containersOf } from '../../pod/containers.ts';
 import { NodeFailure } from '../../pod/failure.ts';
+import { containerHash } from '../../pod/identity.ts';
 import type { ObservedContainer } from '../../pod/observed.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
@@ -92,10 +93,12 @@ async function create(
     sandboxConfig: sandboxConfig(pod, sandbox.attempt, node),
   };
   const make = async () => (await cri.createContainer(request, { signal })).containerId;
-  // Made by a call whose answer was lost: taken if it can still be started in this sandbox, else cleared away.
+  const hash = containerHash({ name: container.name, image: container.image ?? '' });
+  // Made by a call whose answer was lost, or by another agent: taken if it runs or can be started here, else cleared away.
   const take = async () => {
     const earlier = await findAttempt(cri, input, { signal });
-    if (earlier?.state === 'created' && earlier.sandboxId === sandbox.id) return earlier.id;
+    const isWanted = earlier?.sandboxId === sandbox.id && earlier.hash === hash;
+    if (isWanted && (earlier.state === 'created' || earlier.state === 'running')) return earlier.id;
     if (earlier) await cri.removeContainer({ containerId: earlier.id }, { signal }).catch(unlessGone);
     return undefined;
   };

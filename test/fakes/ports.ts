@@ -1,0 +1,144 @@
+/** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
+import { type ActorLogic, type AnyActorRef, type EventObject, fromCallback, type Snapshot } from 'xstate';
+import type { Port, PortName, PortTypes, TimerInput, TimerLogic } from '../../machines/ports.ts';
+import type { Failure } from '../../pod/failure.ts';
+
+/** What a world answers by itself; a port without an answer waits for the test. */
+export type Answers = { readonly [K in PortName]: (input: PortTypes[K]['input']) => PortTypes[K]['output'] };
+
+interface Call {
+  readonly port: PortName;
+  readonly input: unknown;
+  readonly ref: AnyActorRef;
+  open: boolean;
+}
+
+interface Wait {
+  readonly due: number;
+  readonly elapse: () => void;
+}
+
+/** The ports of some machines, and the time that their timers count. */
+export class FakePorts {
+  now: number;
+  readonly calls: Call[] = [];
+  readonly #answers: Answers | undefined;
+  readonly #held = new Set<PortName>();
+  readonly #failing = new Map<PortName, string[]>();
+  readonly #waits = new Set<Wait>();
+
+  /** `now` is in milliseconds since the epoch. */
+  constructor(now: number, answers?: Answers) {
+    this.now = now;
+    this.#answers = answers;
+  }
+
+  /** From now on the test answers these itself. */
+  hold(...names: PortName[]): void {
+    for (const name of names) this.#held.add(name);
+  }
+
+  /** The next call of a port fails with this reason, whoever would answer it. */
+  failNext(name: PortName, reason: string): void {
+    this.#failing.set(name, [...(this.#failing.get(name) ?? []), reason]);
+  }
+
+  /** The calls that wait for their answer, the oldest first. */
+  pending(name?: PortName): PortName[] {
+    return this.calls.filter(({ open, port }) => open && (name ?? port) === port).map(({ port }) => port);
+  }
+
+  /** What a port was asked so far, the oldest first. */
+  asked<K extends PortName>(name: K): PortTypes[K]['input'][] {
+    // Each call's input is of its own port.
+    return this.calls.filter(({ port }) => port === name).map(({ input }) => input as PortTypes[K]['input']);
+  }
+
+  /** Answers the oldest call of a port that waits; without an output, as the world would. */
+  answer<K extends PortName>(name: K, ...output: [] | [PortTypes[K]['output']]): void {
+    const call = this.#take(name);
+    // The call's input is of this port.
+    const input = call.input as PortTypes[K]['input'];
+    call.ref.send({ type: 'fake.answer', output: output.length > 0 ? output[0] : this.#answers?.[name](input) });
+  }
+
+  fail(name: PortName, reason: string, message = `${name} failed`): void {
+    this.#take(name).ref.send({ type: 'fake.failure', failure: this.#failure(reason, message) });
+  }
+
+  /** Moves time on by `ms` milliseconds, each wait ending at its own moment. */
+  advance(ms: number): void {
+    const target = this.now + ms;
+    for (let next = this.#next(); next !== undefined && next.due <= target; next = this.#next()) {
+      this.now = Math.max(this.now, next.due);
+      this.#waits.delete(next);
+      next.elapse();
+    }
+    this.now = target;
+  }
+
+  /** When the next wait ends, in milliseconds from now. */
+  get untilNext(): number | undefined {
+    const next = this.#next();
+    return next && next.due - this.now;
+  }
+
+  port<K extends PortName>(name: K): Port<K> {
+    const logic: ActorLogic<Snapshot<unknown>, EventObject, unknown> = {
+      getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
+      getPersistedSnapshot: (snapshot) => snapshot,
+      transition: (snapshot, event, { self }) => this.#transition(snapshot, event, self),
+      start: (_, { self }) => this.#begin(name, inputs.get(self), self),
+    };
+    const inputs = new WeakMap<AnyActorRef, unknown>();
+    const initial = logic.getInitialSnapshot;
+    logic.getInitialSnapshot = (scope, input) => {
+      inputs.set(scope.self, input);
+      return initial(scope, input);
+    };
+    // To the machine it is a promise's logic: it ends with an output or an error.
+    return logic as unknown as Port<K>;
+  }
+
+  readonly timer: TimerLogic = fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack }) => {
+    const due = 'after' in input ? this.now + input.after : Math.max(this.now, input.until);
+    const wait = { due, elapse: () => sendBack({ type: 'timer.elapsed' }) };
+    this.#waits.add(wait);
+    return () => this.#waits.delete(wait);
+  });
+
+  #begin(port: PortName, input: unknown, ref: AnyActorRef): void {
+    const call = { port, input, ref, open: true };
+    this.calls.push(call);
+    const [reason, ...rest] = this.#failing.get(port) ?? [];
+    if (reason !== undefined) {
+      this.#failing.set(port, rest);
+      this.fail(port, reason);
+    } else if (this.#answers !== undefined && !this.#held.has(port)) this.answer(port);
+  }
+
+  #transition(snapshot: Snapshot<unknown>, event: EventObject, self: AnyActorRef): Snapshot<unknown> {
+    if (event.type === 'xstate.stop') {
+      for (const call of this.calls) if (call.ref === self) call.open = false;
+      return { ...snapshot, status: 'stopped', output: undefined, error: undefined };
+    }
+    if ('output' in event) return { status: 'done', output: event.output, error: undefined };
+    if ('failure' in event) return { status: 'error', output: undefined, error: event.failure };
+    return snapshot;
+  }
+
+  #take(name: PortName): Call {
+    const call = this.calls.find(({ port, open }) => open && port === name);
+    if (call === undefined) throw new Error(`nobody waits for ${name}, but for [${this.pending().join(', ')}]`);
+    call.open = false;
+    return call;
+  }
+
+  #failure(reason: string, message: string): Failure {
+    return { reason, message, retryable: true, at: this.now };
+  }
+
+  #next(): Wait | undefined {
+    return [...this.#waits].sort((a, b) => a.due - b.due)[0];
+  }
+}

@@ -1,0 +1,116 @@
+/** A world in which everything that the ports ask for succeeds, and remembers what runs in it. */
+
+import { containerHash } from '../../pod/identity.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/observed.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import type { Answers } from './ports.ts';
+
+export class FakeWorld {
+  readonly sandboxes = new Map<string, ObservedSandbox>();
+  readonly containers = new Map<string, ObservedContainer>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  readonly answers: Answers = {
+    preparePod: () => null,
+    removePodData: () => null,
+    mountVolume: ({ volume }) => ({ hostPath: `/volumes/${volume}` }),
+    unmountVolume: () => null,
+    runSandbox: ({ pod, attempt }) => this.sandbox(pod, attempt),
+    inspectSandbox: ({ id }) => this.sandboxes.get(id) ?? null,
+    stopSandboxes: ({ ids }) => {
+      for (const id of ids) this.loseSandbox(id);
+      return null;
+    },
+    removeSandboxes: ({ ids }) => {
+      for (const id of ids) {
+        this.sandboxes.delete(id);
+        for (const container of this.containers.values()) {
+          if (container.sandboxId === id) this.containers.delete(container.id);
+        }
+      }
+      return null;
+    },
+    findImage: ({ image }) => ({ imageRef: `sha256:${image}` }),
+    pullImage: ({ image }) => ({ imageRef: `sha256:${image}` }),
+    createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
+      const id = `${container}-${sandbox.attempt}-${attempt}`;
+      this.containers.set(id, this.container(pod, container, { id, sandboxId: sandbox.id, attempt, imageRef }));
+      return { id };
+    },
+    startContainer: ({ id }) => this.change(id, { state: 'running', startedAt: this.#now() }),
+    stopContainer: ({ id }) => (this.containers.has(id) ? this.end(id, 137) : null),
+    removeContainers: ({ ids }) => {
+      for (const id of ids) this.containers.delete(id);
+      return null;
+    },
+    inspectContainer: ({ id }) => this.containers.get(id) ?? null,
+    runHook: () => null,
+  };
+
+  /** A sandbox of the pod that is ready. */
+  sandbox(pod: Pod, attempt = 0): ObservedSandbox {
+    const { uid, name, namespace } = pod.metadata;
+    const id = `sandbox-${uid}-${attempt}`;
+    const sandbox: ObservedSandbox = {
+      ...{ id, podUid: uid, podName: name, namespace, attempt },
+      ...{ state: 'ready', createdAt: this.#now(), ips: ['10.0.0.9'], owner: 'us' },
+    };
+    this.sandboxes.set(id, sandbox);
+    return sandbox;
+  }
+
+  /** A container that was made, as the runtime would show it. */
+  container(pod: Pod, name: string, over: Partial<ObservedContainer> = {}): ObservedContainer {
+    const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+    const image = all.find((each) => each.name === name)?.image ?? '';
+    return {
+      ...{ id: `${name}-0-0`, sandboxId: `sandbox-${pod.metadata.uid}-0`, podUid: pod.metadata.uid, name, attempt: 0 },
+      ...{ state: 'created', createdAt: this.#now(), hash: containerHash({ name, image }), restartCount: 0 },
+      ...{ image, imageRef: `sha256:${image}` },
+      ...over,
+    };
+  }
+
+  /** Puts a container there that runs already. */
+  run(pod: Pod, name: string, over: Partial<ObservedContainer> = {}): ObservedContainer {
+    const container = this.container(pod, name, { state: 'running', startedAt: this.#now(), ...over });
+    this.containers.set(container.id, container);
+    return container;
+  }
+
+  /** A container's process ends, if it has not already. */
+  end(id: string, exitCode: number): ObservedContainer {
+    const { state } = this.change(id, {});
+    return state === 'exited'
+      ? this.change(id, {})
+      : this.change(id, { state: 'exited', exitCode, finishedAt: this.#now() });
+  }
+
+  loseSandbox(id: string): void {
+    const sandbox = this.sandboxes.get(id);
+    if (sandbox) this.sandboxes.set(id, { ...sandbox, state: 'notReady' });
+    for (const container of this.containers.values()) if (container.sandboxId === id) this.end(container.id, 137);
+  }
+
+  change(id: string, over: Partial<ObservedContainer>): ObservedContainer {
+    const container = this.containers.get(id);
+    if (container === undefined) throw new Error(`there is no container ${id}`);
+    const changed = { ...container, ...over };
+    this.containers.set(id, changed);
+    return changed;
+  }
+
+  /** All that a list of the runtime shows of a pod, the newest first. */
+  observed({ metadata: { uid, name, namespace } }: Pod): ObservedPod {
+    const newest = (a: { attempt: number }, b: { attempt: number }) => b.attempt - a.attempt;
+    return {
+      ...{ uid, name, namespace },
+      sandboxes: [...this.sandboxes.values()].filter(({ podUid }) => podUid === uid).sort(newest),
+      containers: [...this.containers.values()].filter(({ podUid }) => podUid === uid).sort(newest),
+    };
+  }
+}

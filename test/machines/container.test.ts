@@ -1,0 +1,391 @@
+import { describe, expect, test } from '@jest/globals';
+import type { GateGranted } from '../../machines/events.ts';
+import { aContainer, aPod } from '../pod/fixtures.ts';
+import { containerStory } from './support/containerStory.ts';
+import { ear, queueOf } from './support/stand.ts';
+
+const hooks = { exec: { command: ['true'] } };
+const empty = { held: [], queue: [] };
+
+/** A container that runs. */
+function runningContainer(...options: Parameters<typeof containerStory>) {
+  const story = containerStory(...options);
+  story.begin();
+  expect(story.state()).toBe('running.steady');
+  return story;
+}
+
+describe('start', () => {
+  test('it waits for its turn, then for a sandbox, and tells its pod how it stands', () => {
+    const story = containerStory();
+    expect(story.state()).toBe('waiting');
+    story.send({ type: 'container.start' });
+    expect(story.state()).toBe('poised');
+    story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod()) });
+    expect(story.state()).toBe('running.steady');
+    expect(story.standings()).toEqual(['pending', 'live', 'running']);
+    expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'main', attempt: 0 }]);
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('it is made only while it holds a slot of the start gate', () => {
+    const story = containerStory();
+    const other = ear<GateGranted>();
+    story.startGate.send({ type: 'gate.request', key: 'other', ticket: 0, holder: other.ref });
+    story.begin();
+    expect(story.state()).toBe('launching.queued');
+    expect(story.ports.asked('createContainer')).toEqual([]);
+    story.startGate.send({ type: 'gate.release', key: 'other' });
+    expect(story.state()).toBe('running.steady');
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('C17: an image that is there is pulled again only when the policy says Always', () => {
+    const policy = (imagePullPolicy: 'Always' | 'IfNotPresent') =>
+      aPod({ containers: [aContainer({ imagePullPolicy })] });
+    expect(runningContainer({ pod: policy('IfNotPresent') }).ports.asked('pullImage')).toEqual([]);
+    expect(runningContainer({ pod: policy('Always') }).ports.asked('pullImage')).toHaveLength(1);
+  });
+
+  test('C17: an absent image that must not be pulled is looked for again, as somebody may load it', () => {
+    const story = containerStory({ pod: aPod({ containers: [aContainer({ imagePullPolicy: 'Never' })] }) });
+    story.ports.hold('findImage');
+    story.begin();
+    story.ports.answer('findImage', null);
+    expect(story.state()).toBe('pulling.missing');
+    story.ports.advance(10_000);
+    story.ports.answer('findImage');
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('pullImage')).toEqual([]);
+  });
+
+  test('a failed pull waits 10 s, doubling to 300 s, and gives its slot back meanwhile', () => {
+    const story = containerStory({ pod: aPod({ containers: [aContainer({ imagePullPolicy: 'Always' })] }) });
+    story.ports.hold('pullImage');
+    story.begin();
+    const waits = [10, 20, 40, 80, 160, 300, 300].map((seconds) => {
+      expect(queueOf(story.pullGate).held).toHaveLength(1);
+      story.ports.fail('pullImage', 'ErrImagePull');
+      expect(story.state()).toBe('pulling.awaitingRetry');
+      expect(queueOf(story.pullGate)).toEqual(empty);
+      const wait = story.ports.untilNext;
+      story.ports.advance(seconds * 1_000);
+      return wait;
+    });
+    expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
+    story.ports.answer('pullImage');
+    expect(story.state()).toBe('running.steady');
+    expect(queueOf(story.pullGate)).toEqual(empty);
+  });
+
+  test('a create that the runtime refuses is tried again after 10 s; one that it was away for, on its return', () => {
+    const story = containerStory();
+    story.ports.failNext('createContainer', 'CreateContainerError');
+    story.begin();
+    expect(story.state()).toBe('awaitingRelaunch');
+    expect(queueOf(story.startGate)).toEqual(empty);
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('awaitingRelaunch');
+    story.ports.failNext('createContainer', 'RuntimeUnavailable');
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('awaitingRelaunch');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('running.steady');
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('C7: a start that the runtime refuses backs off like a crash', () => {
+    const story = containerStory();
+    story.ports.failNext('startContainer', 'RunContainerError');
+    story.ports.failNext('startContainer', 'RunContainerError');
+    story.begin();
+    expect(story.state()).toBe('backingOff');
+    expect(story.ports.untilNext).toBe(10_000);
+    expect(story.context().run ?? story.context().earlierRun).toMatchObject({ exitCode: 128, reason: 'StartError' });
+    expect(queueOf(story.startGate)).toEqual(empty);
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(2);
+  });
+
+  test('a start without an answer because the runtime is away is asked for again: it may have worked', () => {
+    const story = containerStory();
+    story.ports.failNext('startContainer', 'RuntimeUnavailable');
+    story.begin();
+    expect(story.state()).toBe('awaitingRelaunch');
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+    expect(story.ports.asked('startContainer').map(({ id }) => id)).toEqual(['main-0-0', 'main-0-0']);
+  });
+
+  test('a process that ends while it is started is an end like any other', () => {
+    const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.ports.hold('startContainer');
+    story.begin();
+    story.ports.answer('startContainer', story.world.end('main-0-0', 3));
+    expect(story.state()).toBe('finished.failed');
+    expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+});
+
+describe('postStart', () => {
+  const pod = aPod({ containers: [aContainer({ lifecycle: { postStart: hooks } })] });
+
+  test('it counts as running only once the hook is done', () => {
+    const story = containerStory({ pod });
+    story.ports.hold('runHook');
+    story.begin();
+    expect(story.state()).toBe('hooking');
+    expect(story.standings()).toEqual(['pending', 'live']);
+    story.ports.answer('runHook');
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('C10: a failed hook kills the container, which then restarts by its policy', () => {
+    const story = containerStory({ pod });
+    story.ports.failNext('runHook', 'PostStartHookError');
+    story.begin();
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 1, earlierRun: { exitCode: 137 } });
+  });
+
+  test('an end during the hook is an end, and its answer comes too late', () => {
+    const story = containerStory({ pod: aPod({ ...pod.spec, restartPolicy: 'Never' }) });
+    story.ports.hold('runHook');
+    story.begin();
+    story.die(0);
+    expect(story.state()).toBe('finished.succeeded');
+    expect(story.ports.pending()).toEqual([]);
+  });
+});
+
+describe('ends and restarts', () => {
+  test('C5: the restart policy and the exit code decide', () => {
+    const stateAfter = (restartPolicy: 'Always' | 'OnFailure' | 'Never', exitCode: number) => {
+      const story = runningContainer({ pod: aPod({ restartPolicy }) });
+      story.die(exitCode);
+      return story.state();
+    };
+    expect(stateAfter('Always', 0)).toBe('running.steady');
+    expect(stateAfter('OnFailure', 0)).toBe('finished.succeeded');
+    expect(stateAfter('OnFailure', 1)).toBe('running.steady');
+    expect(stateAfter('Never', 0)).toBe('finished.succeeded');
+    expect(stateAfter('Never', 1)).toBe('finished.failed');
+  });
+
+  test('C7: the first restart is immediate, then 10 s doubling to the maximum', () => {
+    const story = runningContainer({ crashLoop: { baseMs: 10_000, maxMs: 60_000 } });
+    const waits = [0, 10, 20, 40, 60, 60].map((seconds) => {
+      story.die(1);
+      const wait = story.state() === 'backingOff' ? (story.ports.untilNext ?? 0) : 0;
+      story.ports.advance(seconds * 1_000);
+      expect(story.state()).toBe('running.steady');
+      return wait;
+    });
+    expect(waits).toEqual([0, 10_000, 20_000, 40_000, 60_000, 60_000]);
+    expect(story.context().attempt).toBe(6);
+  });
+
+  test('C7: the wait counts from the end of the run, also when that is heard of late', () => {
+    const story = runningContainer();
+    story.die(1);
+    story.world.end('main-0-1', 1);
+    story.ports.advance(4_000);
+    story.observe('main-0-1');
+    expect(story.state()).toBe('backingOff');
+    expect(story.ports.untilNext).toBe(6_000);
+  });
+
+  test('C7: after a run of more than 600 s the next restart is immediate again', () => {
+    const story = runningContainer();
+    for (const seconds of [0, 10, 20]) {
+      story.die(1);
+      story.ports.advance(seconds * 1_000);
+    }
+    story.ports.advance(600_001);
+    story.die(1);
+    expect(story.state()).toBe('running.steady');
+    story.die(1);
+    expect(story.ports.untilNext).toBe(10_000);
+  });
+
+  test('an end that is told twice counts once', () => {
+    const story = runningContainer();
+    story.die(1);
+    expect(story.context().attempt).toBe(1);
+    story.observe('main-0-0');
+    story.observe('main-0-0');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(1);
+  });
+
+  test('only its last dead container is kept for its logs', () => {
+    const story = runningContainer();
+    for (const seconds of [0, 10, 20]) {
+      story.die(1);
+      story.ports.advance(seconds * 1_000);
+    }
+    expect([...story.world.containers.keys()]).toEqual(['main-0-2', 'main-0-3']);
+  });
+
+  test('dead containers that could not be removed are removed at the next restart', () => {
+    const story = runningContainer();
+    story.ports.failNext('removeContainers', 'RuntimeUnavailable');
+    for (const seconds of [0, 10, 20]) {
+      story.die(1);
+      story.ports.advance(seconds * 1_000);
+      expect(story.state()).toBe('running.steady');
+    }
+    expect([...story.world.containers.keys()]).toEqual(['main-0-2', 'main-0-3']);
+  });
+
+  test('a container that a list does not show any more is asked for before it counts as lost', () => {
+    const story = runningContainer();
+    story.ports.hold('inspectContainer');
+    const absent = { type: 'runtime.containerObserved', id: 'main-0-0', container: null } as const;
+    story.send(absent);
+    expect(story.state()).toBe('running.verifying');
+    story.ports.answer('inspectContainer');
+    expect(story.state()).toBe('running.steady');
+    story.send(absent);
+    story.ports.answer('inspectContainer', null);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({
+      attempt: 1,
+      earlierRun: { exitCode: 137, reason: 'ContainerStatusUnknown' },
+    });
+  });
+
+  test('an end that the look for a lost container shows counts as it was', () => {
+    const story = runningContainer({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.world.end('main-0-0', 7);
+    story.send({ type: 'runtime.containerObserved', id: 'main-0-0', container: null });
+    expect(story.context().run).toMatchObject({ exitCode: 7 });
+  });
+});
+
+describe('identity', () => {
+  const edited = (over: Parameters<typeof aContainer>[0]) => aPod({ containers: [aContainer(over)] });
+  const update = (pod = aPod()) => ({ type: 'container.update', pod, volumes: {} }) as const;
+
+  test('C6: a new image makes another container, at once and without a back-off', () => {
+    const story = runningContainer();
+    story.send(update(edited({ image: 'busybox:2' })));
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 1, imageRef: 'sha256:busybox:2' });
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    story.die(1);
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('C6: any other change leaves the container alone', () => {
+    const story = runningContainer();
+    story.send(update(edited({ args: ['more'] })));
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
+  test('C6: a new image ends the wait for the pull of the old one', () => {
+    const story = containerStory();
+    story.ports.hold('findImage');
+    story.begin();
+    story.ports.fail('findImage', 'ErrImagePull');
+    story.send(update(edited({ image: 'busybox:2' })));
+    expect(story.state()).toBe('pulling.finding');
+    story.ports.answer('findImage');
+    expect(story.context()).toMatchObject({ imageRef: 'sha256:busybox:2' });
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test.each(['createContainer', 'startContainer'] as const)(
+    'C6: a new image during %s makes another container once that is through',
+    (name) => {
+      const story = containerStory();
+      story.ports.hold(name);
+      story.begin();
+      story.send(update(edited({ image: 'busybox:2' })));
+      expect(story.ports.pending()).toEqual([name]);
+      story.ports.answer(name);
+      story.ports.answer(name);
+      if (name === 'createContainer') story.ports.advance(0);
+      expect(story.state()).toBe('running.steady');
+      expect(story.context()).toMatchObject({ attempt: 1, imageRef: 'sha256:busybox:2' });
+    },
+  );
+
+  test('C6: a new image while it waits to be launched again is looked for first', () => {
+    const story = containerStory();
+    story.ports.failNext('createContainer', 'CreateContainerError');
+    story.begin();
+    story.send(update(edited({ image: 'busybox:2' })));
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().imageRef).toBe('sha256:busybox:2');
+  });
+
+  test('C6: a new image ends the back-off of the old one', () => {
+    const story = runningContainer();
+    story.die(1);
+    story.die(1);
+    expect(story.state()).toBe('backingOff');
+    story.send(update(edited({ image: 'busybox:2' })));
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('a new image does not bring back a container that its policy lets rest', () => {
+    const story = runningContainer({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.die(1);
+    story.send(update(aPod({ restartPolicy: 'Never', containers: [aContainer({ image: 'busybox:2' })] })));
+    expect(story.state()).toBe('finished.failed');
+  });
+});
+
+describe('adoption', () => {
+  test('what runs is adopted as it is, with its restart count', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { attempt: 4, restartCount: 4 }) });
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 4, id: 'main-0-0' });
+    story.begin();
+    expect(story.ports.calls.map(({ port }) => port)).toEqual(['inspectContainer']);
+  });
+
+  test('C6: what ran with another image while the agent was away is recreated', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { hash: 'old' }) });
+    story.begin();
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(1);
+  });
+
+  test('what ended meanwhile restarts by its policy, once its turn has come', () => {
+    const story = containerStory({
+      before: (world, pod) => {
+        world.run(pod, 'main');
+        world.end('main-0-0', 1);
+      },
+    });
+    expect(story.state()).toBe('waiting');
+    story.begin();
+    expect(story.context().attempt).toBe(1);
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('what was made and never started is made anew under the same number', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { state: 'created' }) });
+    story.begin();
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('while the runtime is away it is asked again, and at once on its return', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main'), failing: ['inspectContainer'] });
+    expect(story.state()).toBe('awaitingMeeting');
+    story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('awaitingMeeting');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('running.steady');
+  });
+});

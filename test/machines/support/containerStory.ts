@@ -1,0 +1,94 @@
+/** One container's machine over fake ports, told event by event. */
+import { createActor } from 'xstate';
+import { containerMachine } from '../../../machines/container.ts';
+import type { ContainerInput } from '../../../machines/containerContext.ts';
+import type { ContainerEvent, ContainerStanding, PodEvent } from '../../../machines/events.ts';
+import type { PortName } from '../../../machines/ports.ts';
+import { statePath } from '../../../machines/stateMeta.ts';
+import type { Pod } from '../../../pod/schema/pod.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aPod } from '../../pod/fixtures.ts';
+import { ear, gate, START } from './stand.ts';
+
+type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
+  readonly pod?: Pod;
+  /** Puts into the world what is there before the actor. */
+  readonly before?: (world: FakeWorld, pod: Pod) => unknown;
+  /** Ports whose first call finds the runtime away. */
+  readonly failing?: readonly PortName[];
+};
+
+/** The container machine with every port filled by fakes. */
+export const fakedContainer = (ports: FakePorts) =>
+  containerMachine.provide({
+    actors: {
+      findImage: ports.port('findImage'),
+      pullImage: ports.port('pullImage'),
+      createContainer: ports.port('createContainer'),
+      startContainer: ports.port('startContainer'),
+      stopContainer: ports.port('stopContainer'),
+      inspectContainer: ports.port('inspectContainer'),
+      removeContainers: ports.port('removeContainers'),
+      runHook: ports.port('runHook'),
+      timer: ports.timer,
+    },
+  });
+
+/** A container `main` of the pod `web`, not yet told anything. */
+export function containerStory(options: Options = {}) {
+  const { pod = aPod(), name = 'main', role = 'regular', before, crashLoop } = options;
+  const world = new FakeWorld(() => ports.now);
+  const ports: FakePorts = new FakePorts(START, world.answers);
+  before?.(world, pod);
+  for (const name of options.failing ?? []) ports.failNext(name, 'RuntimeUnavailable');
+  const parent = ear<PodEvent>();
+  const startGate = gate(1);
+  const pullGate = gate(1);
+  const actor = createActor(fakedContainer(ports), {
+    input: {
+      ...{ pod, name, role, startGate, pullGate, ticket: 1, parent: parent.ref, volumes: {}, sandbox: undefined },
+      crashLoop: crashLoop ?? { baseMs: 10_000, maxMs: 300_000 },
+      observed: world.observed(pod).containers,
+    },
+  });
+  actor.start();
+  const send = (event: ContainerEvent) => actor.send(event);
+  return {
+    world,
+    ports,
+    startGate,
+    pullGate,
+    send,
+    context: () => actor.getSnapshot().context,
+    state: () => statePath(actor.getSnapshot().value),
+    status: () => actor.getSnapshot().status,
+    /** The standings that the pod was told, without repetitions. */
+    standings: (): ContainerStanding[] =>
+      parent
+        .heard()
+        .flatMap((event) => (event.type === 'container.changed' ? [event.standing] : []))
+        .filter((standing, index, all) => standing !== all[index - 1]),
+    /** Gives it a sandbox and its turn. */
+    begin: (attempt = 0) => {
+      send({ type: 'sandbox.ready', sandbox: world.sandbox(pod, attempt) });
+      send({ type: 'container.start' });
+    },
+    /** Shows it what the runtime has of it: the container under this id, or nothing. */
+    observe: (id = actor.getSnapshot().context.id ?? '') =>
+      send({ type: 'runtime.containerObserved', id, container: world.containers.get(id) ?? null }),
+    /** Its process ends, and the runtime shows it. */
+    die(exitCode: number) {
+      const id = actor.getSnapshot().context.id ?? '';
+      world.end(id, exitCode);
+      this.observe(id);
+    },
+    stop: (graceSeconds?: number) =>
+      send({
+        type: 'container.stop',
+        ...(graceSeconds === undefined ? {} : { deadline: ports.now + graceSeconds * 1_000 }),
+      }),
+  };
+}
+
+export type ContainerStory = ReturnType<typeof containerStory>;
