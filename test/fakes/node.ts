@@ -83,7 +83,7 @@ export class SimulatedNode {
   /** A new agent over the same runtime, disk and source, as after a crash; the old one must be dead. */
   async startAgent(death?: Death): Promise<void> {
     const { fromFiles = false, silentSource = false, eventStream = true } = this.#options;
-    const node = this.#facts();
+    const node = this.facts;
     const { store, durable } = await openNodeStore(node.rootDir);
     const connection = connect({ runtime: this.runtime, eventStream, death, onDeath: () => this.killAgent() });
     const onError = (source: string, error: unknown) => void this.errors.push(`${source}: ${String(error)}`);
@@ -261,7 +261,8 @@ export class SimulatedNode {
     };
   }
 
-  #facts(): NodeFacts {
+  /** What the agent knows of its node. */
+  get facts(): NodeFacts {
     const rootDir = this.path('root');
     return {
       nodeName: NODE_NAME,

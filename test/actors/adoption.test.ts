@@ -1,0 +1,211 @@
+import { unlink, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from '@jest/globals';
+import { containerConfig } from '../../cri/containerConfig.ts';
+import { OWNER } from '../../cri/labels.ts';
+import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import type { CallName } from '../../cri/simulated/callNames.ts';
+import { inProcessCri } from '../../cri/simulated/inProcess.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
+
+const READS: readonly CallName[] = [
+  'version',
+  'status',
+  'listPodSandbox',
+  'listContainers',
+  'podSandboxStatus',
+  'containerStatus',
+];
+
+const writesOf = (node: SimulatedNode) => node.agentCalls.filter((call) => !READS.includes(call));
+const signal = new AbortController().signal;
+
+/** Runs a pod as somebody else would: a kubelet, which leaves no mark, or another agent with its own. */
+async function runBeside(node: SimulatedNode, pod: Pod, owner?: string): Promise<void> {
+  const cri = inProcessCri(node.runtime);
+  const config = sandboxConfig(pod, 0, node.facts);
+  const { [OWNER]: _ours, ...annotations } = config.annotations;
+  const marked = { ...config, annotations: owner === undefined ? annotations : { ...annotations, [OWNER]: owner } };
+  const [container = containerWith('main')] = pod.spec.containers;
+  const run = async () => {
+    const { podSandboxId } = await cri.runPodSandbox({ config: marked, runtimeHandler: '' }, { signal });
+    const { image } = await cri.imageStatus(
+      {
+        image: { image: IMAGE, annotations: {}, userSpecifiedImage: IMAGE, runtimeHandler: '', imageRef: '' },
+        verbose: false,
+      },
+      { signal },
+    );
+    const wanted = {
+      pod,
+      container,
+      attempt: 0,
+      imageRef: image?.id ?? '',
+      volumes: {},
+      sandboxIps: [],
+      terminationLog: '/dev/null',
+      node: node.facts,
+    };
+    const { containerId } = await cri.createContainer(
+      { podSandboxId, config: containerConfig(wanted), sandboxConfig: marked },
+      { signal },
+    );
+    await cri.startContainer({ containerId }, { signal });
+  };
+  await node.clock.drive(run());
+}
+
+const manifest = (name: string, image = IMAGE) =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { containers: [{ name: 'main', image }] },
+  });
+
+describe('a restart of the agent', () => {
+  test('running pods are adopted with their restart counts, without one write call', async () => {
+    const pods = Array.from({ length: 10 }, (_, i) => podWith(`web-${i}`));
+    const node = await simulatedNode({ pods });
+    await node.advance('5s');
+    node.runtime.exitContainer(node.containerId('web-3'), 1);
+    await node.advance('5s');
+    const before = node.agent
+      .pods()
+      .map(({ metadata, status }) => [metadata.name, status?.phase, status?.podIP, status?.containerStatuses]);
+    await node.restartAgent();
+    await node.advance('1s');
+    expect(
+      node.agent
+        .pods()
+        .map(({ metadata, status }) => [metadata.name, status?.phase, status?.podIP, status?.containerStatuses]),
+    ).toEqual(before);
+    await node.advance('60s');
+    expect(writesOf(node)).toEqual([]);
+    expect(node.container('web-3')).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 1 } } });
+  });
+
+  test('nothing is started or ended before the source has spoken', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')], silentSource: true });
+    node.tellSource();
+    await node.advance('2s');
+    await node.restartAgent();
+    await node.advance('60s');
+    expect(writesOf(node)).toEqual([]);
+    expect(node.agent.overview().state).toBe('recovering');
+    node.remove('web');
+    await node.advance('5s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('C10: pods of ours that were removed meanwhile are terminated, with 1 s of grace and the least that a stop gets', async () => {
+    const node = await simulatedNode({
+      pods: [podWith('web'), podWith('gone')],
+      runtime: { behaviours: { [IMAGE]: { ignoresSigterm: true } } },
+    });
+    await node.advance('2s');
+    node.killAgent();
+    node.remove('gone');
+    await node.startAgent();
+    await node.advance('4s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(node.has('gone')).toBe(false);
+    expect(node.runtime.contents().sandboxes.map(({ metadata }) => metadata?.name)).toEqual(['web']);
+    expect((await node.leftovers()).filter((each) => each.includes('gone'))).toEqual([]);
+  });
+
+  test('an unmarked sandbox is adopted when a source wants its pod', async () => {
+    const node = await simulatedNode();
+    await runBeside(node, podWith('web'));
+    await node.advance('12s');
+    node.apply(podWith('web'));
+    await node.advance('20s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(writesOf(node)).toEqual([]);
+    node.remove('web');
+    await node.advance('3s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('and so it is when no list has shown it yet: what runs goes on', async () => {
+    const node = await simulatedNode();
+    await runBeside(node, podWith('web'));
+    const [container] = node.runtime.contents().containers;
+    node.apply(podWith('web'));
+    await node.advance('20s');
+    expect(node.containerId('web')).toBe(container?.id);
+    expect(node.runtime.contents().containers).toMatchObject([{ id: container?.id, state: 1 }]);
+  });
+
+  test.each([undefined, '/another/root@node-1'])(
+    'a sandbox of owner %s that no source wants is listed and left alone',
+    async (owner) => {
+      const node = await simulatedNode();
+      await runBeside(node, podWith('theirs'), owner);
+      await node.restartAgent();
+      await node.advance('60s');
+      expect(node.agent.overview().foreign).toMatchObject([{ podName: 'theirs', state: 'ready' }]);
+      expect(node.has('theirs')).toBe(false);
+      expect(writesOf(node)).toEqual([]);
+    },
+  );
+
+  test('C2: a pod that has ended does not run again, even if the runtime has lost it, and keeps its status', async () => {
+    const pods = [
+      podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' }),
+      podRunning('bad', 'exit 4', { restartPolicy: 'Never' }),
+    ];
+    const node = await simulatedNode({ pods });
+    await node.advance('3s');
+    const [job, bad] = [node.pod('job'), node.pod('bad')];
+    expect([job.phase, bad.phase]).toEqual(['Succeeded', 'Failed']);
+    node.killAgent();
+    for (const { id } of node.runtime.contents().sandboxes) node.runtime.removeSandbox(id);
+    await node.startAgent();
+    await node.advance('30s');
+    expect(node.pod('job')).toEqual(job);
+    expect(node.pod('bad')).toEqual(bad);
+    expect(writesOf(node).filter((call) => !call.startsWith('stop') && !call.startsWith('remove'))).toEqual([]);
+    node.remove('job', 'bad');
+    await node.advance('3s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('a pod that was admitted keeps its place before new ones', async () => {
+    const node = await simulatedNode({
+      pods: [podWith('old')],
+      config: { capacity: { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 1 } },
+    });
+    await node.advance('2s');
+    node.killAgent();
+    node.remove('old');
+    node.apply(podWith('new'), podWith('old'));
+    await node.startAgent();
+    await node.advance('2s');
+    expect(node.pod('old').phase).toBe('Running');
+    expect(node.pod('new')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
+  });
+
+  test('the last good version of a manifest that has become invalid goes on, and so it does after a restart', async () => {
+    const node = await simulatedNode({ fromFiles: true });
+    const file = `${node.manifestDir}/web.yaml`;
+    await writeFile(file, manifest('web'));
+    await writeFile(`${node.manifestDir}/other.yaml`, manifest('other'));
+    await node.advance('25s');
+    expect(node.pod('web-node-1').phase).toBe('Running');
+    const id = node.containerId('web-node-1');
+    await writeFile(file, '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": {"containers": [{');
+    await node.advance('25s');
+    expect(node.agent.overview().problems).toMatchObject([{ file }]);
+    await node.restartAgent();
+    await node.advance('25s');
+    expect(node.containerId('web-node-1')).toBe(id);
+    expect(node.pod('other-node-1').phase).toBe('Running');
+    expect(writesOf(node)).toEqual([]);
+    await unlink(file);
+    await node.advance('25s');
+    expect(node.has('web-node-1')).toBe(false);
+    expect(node.pod('other-node-1').phase).toBe('Running');
+  });
+});
