@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { socketPath } from '../../server/socketPath.ts';
+import { interruption } from './interruption.ts';
+import { nodeName } from './manifests.ts';
+import { preciseNow } from './statistics.ts';
+import { type Watcher, watchAgent } from './watcher.ts';
+
+const root = join(import.meta.dirname, '../..');
+const MAX_PODS = 500;
+
+/** Where an agent and its pods are. */
+export interface AgentPlace {
+  readonly directory: string;
+  readonly rootDir: string;
+  readonly podLogsDir: string;
+  readonly manifests: string;
+  readonly cgroupRoot: string;
+  /** Of the runtime. */
+  readonly endpoint: string;
+}
+
+/** The daemon as users run it, in a process of its own. */
+export interface AgentProcess {
+  readonly pid: number;
+  /** When it was spawned, in milliseconds since the epoch. */
+  readonly spawnedAt: number;
+  readonly watcher: Watcher;
+  /** Lets it stand still, so that it takes nothing from what is measured without it. */
+  freeze(): void;
+  thaw(): Promise<void>;
+  /** The 99th percentile of its event loop's delay over some seconds, in milliseconds. */
+  eventLoopDelay(seconds: number): Promise<number>;
+  /** Ends it by a signal; its pods go on running. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+/** Makes the directories of an agent over a runtime. */
+export async function agentPlace(
+  directory: string,
+  runtime: { endpoint: string; cgroupRoot: string },
+): Promise<AgentPlace> {
+  const place = {
+    directory,
+    rootDir: join(directory, 'kubelet'),
+    podLogsDir: join(directory, 'log', 'pods'),
+    manifests: join(directory, 'manifests'),
+    ...runtime,
+  };
+  await mkdir(place.manifests, { recursive: true });
+  const config = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: MAX_PODS };
+  const cgroup = place.cgroupRoot === '' ? {} : { cgroupRoot: place.cgroupRoot };
+  await writeFile(configOf(place), JSON.stringify({ ...config, ...cgroup }));
+  return place;
+}
+
+/** Starts the daemon; its log goes to a file beside its directories. `endpoint` stands in for the place's runtime. */
+export function startAgent(place: AgentPlace, endpoint = place.endpoint): AgentProcess {
+  const delayFile = join(place.directory, 'event-loop-delay');
+  const log = openSync(join(place.directory, 'agent.log'), 'a');
+  const probe = join(import.meta.dirname, 'eventLoopProbe.mjs');
+  const spawnedAt = preciseNow();
+  const child = spawn(
+    process.execPath,
+    ['--import', probe, join(root, 'cli/bin.mjs'), 'run', ...flags(place, endpoint)],
+    {
+      stdio: ['ignore', 'ignore', log],
+      env: { ...process.env, BENCH_EVENT_LOOP_FILE: delayFile },
+      signal: interruption,
+      killSignal: 'SIGKILL',
+    },
+  );
+  closeSync(log);
+  child.on('error', () => {});
+  const watcher = watchAgent(socketPath(place.rootDir));
+  return {
+    pid: child.pid ?? 0,
+    spawnedAt,
+    watcher,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: async () => {
+      child.kill('SIGCONT');
+      await pause(300);
+    },
+    eventLoopDelay: async (seconds) => {
+      await rm(delayFile, { force: true });
+      child.kill('SIGUSR2');
+      await pause(seconds * 1_000);
+      child.kill('SIGUSR2');
+      await pause(500);
+      return Number(await readFile(delayFile, 'utf8'));
+    },
+    end: (signal) => endChild(child, watcher, signal),
+  };
+}
+
+function flags(place: AgentPlace, endpoint: string): string[] {
+  return [
+    ...['--config', configOf(place), '--pod-manifest-path', place.manifests],
+    ...['--root-dir', place.rootDir, '--pod-log-dir', place.podLogsDir],
+    ...['--container-runtime-endpoint', endpoint, '--hostname-override', nodeName, '-v', '0'],
+  ];
+}
+
+const configOf = ({ directory }: AgentPlace): string => join(directory, 'kubelet.json');
+
+async function endChild(child: ChildProcess, watcher: Watcher, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  watcher.close();
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGCONT');
+  child.kill(signal);
+  await ended;
+}

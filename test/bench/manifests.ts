@@ -1,0 +1,63 @@
+import { rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseManifestFile } from '../../actors/feeds/manifestFile.ts';
+import { busyboxImage } from '../../cri/managed/images.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { preciseNow } from './statistics.ts';
+
+/** The name of the agent's node. */
+export const nodeName = 'bench';
+
+/** The pod that is measured: one container that ends at once on SIGTERM, and one volume. */
+function manifest(name: string): string {
+  return `apiVersion: v1
+kind: Pod
+metadata:
+  name: ${name}
+spec:
+  volumes:
+    - name: data
+      emptyDir: {}
+  containers:
+    - name: main
+      image: ${busyboxImage}
+      command: [sh, -c, 'trap "exit 0" TERM; sleep 100000 & wait']
+      volumeMounts:
+        - name: data
+          mountPath: /data
+`;
+}
+
+/** The pod that a node makes of the manifest of this name in a directory. */
+export function podNamed(name: string, directory: string): Pod {
+  const file = join(directory, `${name}.yaml`);
+  const read = parseManifestFile(manifest(name), { file, nodeName, seenAt: 0 });
+  if ('problems' in read) throw new Error(read.problems.map(({ message }) => message).join('; '));
+  return read.pod;
+}
+
+/**
+ * Manifests that lie ready beside a directory, to come into it whole and at once: `add` gives the moment at which the
+ * first one came, in milliseconds since the epoch.
+ */
+export async function prepareManifests(
+  names: readonly string[],
+  directory: string,
+): Promise<{ add(): Promise<number> }> {
+  const waiting = (name: string) => `${directory}.${name}`;
+  for (const name of names) await writeFile(waiting(name), manifest(name));
+  return {
+    add: async () => {
+      const at = preciseNow();
+      await Promise.all(names.map((name) => rename(waiting(name), join(directory, `${name}.yaml`))));
+      return at;
+    },
+  };
+}
+
+/** Takes manifests away; gives the moment at which the first one went, in milliseconds since the epoch. */
+export async function removeManifests(names: readonly string[], directory: string): Promise<number> {
+  const at = preciseNow();
+  await Promise.all(names.map((name) => unlink(join(directory, `${name}.yaml`))));
+  return at;
+}

@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util';
+
+/** The rows of the table, in the order in which they are measured. */
+export const rowNames = ['one-pod', 'many-pods', 'kill', 'idle', 'adoption', 'scale'] as const;
+export type RowName = (typeof rowNames)[number];
+
+/** What a run of the bench measures, and how often. */
+export interface BenchOptions {
+  readonly only: readonly RowName[];
+  /** How often a row is measured: what was asked for, or what that row needs for a steady median. */
+  readonly repeats: (row: RowName) => number;
+  /** How long the node idles, in seconds. */
+  readonly idleSeconds: number;
+  readonly quick: boolean;
+  /** The file that the results are written to. */
+  readonly json: string;
+}
+
+export const usage = `usage: npm run bench -- [--only ROW,…] [--repeats N] [--quick] [--json FILE]
+rows: ${rowNames.join(', ')}`;
+
+const usualRepeats: Record<RowName, number> = {
+  'one-pod': 15,
+  'many-pods': 3,
+  kill: 12,
+  idle: 1,
+  adoption: 5,
+  scale: 3,
+};
+const quickRepeats: Record<RowName, number> = {
+  'one-pod': 5,
+  'many-pods': 1,
+  kill: 10,
+  idle: 1,
+  adoption: 2,
+  scale: 1,
+};
+
+/** Reads the command line; throws with what is wrong in it. */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', default: rowNames.join(',') },
+      repeats: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string', default: 'bench-results.json' },
+    },
+  });
+  const { quick, json } = values;
+  const asked = values.repeats === undefined ? undefined : count(values.repeats);
+  const usual = quick ? quickRepeats : usualRepeats;
+  return {
+    only: values.only.split(',').map(rowNamed),
+    repeats: (row) => asked ?? usual[row],
+    idleSeconds: quick ? 15 : 60,
+    quick,
+    json,
+  };
+}
+
+function rowNamed(text: string): RowName {
+  const found = rowNames.find((name) => name === text.trim());
+  if (found === undefined) throw new Error(`there is no row ${text}`);
+  return found;
+}
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`--repeats expects a number from 1 on, got ${text}`);
+  return Number(text);
+}

@@ -1,0 +1,130 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { Cri } from '../../cri/calls.ts';
+import { containerConfig } from '../../cri/containerConfig.ts';
+import type { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
+import { mayLowerOomScore } from '../../cri/managed/host.ts';
+import { busyboxImage } from '../../cri/managed/images.ts';
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import { createLayout } from '../../volume/layout.ts';
+import { makeTerminationLog, preparePodDirectory } from '../../volume/podDirectory.ts';
+import { noAbort } from '../node/support/containerd.ts';
+import { nodeName, podNamed } from './manifests.ts';
+
+const options = { signal: noAbort };
+const GRACE_SECONDS = 30n;
+const EMPTY_DIR = 'kubernetes.io/empty-dir';
+
+/** A pod that is ready to be made by bare calls: all that it needs on disk is there. */
+export interface RawPod {
+  readonly sandbox: PodSandboxConfig;
+  /** The container's configuration for a number of restarts. */
+  readonly container: (attempt: number) => ContainerConfig;
+}
+
+/** A pod that bare calls have made. */
+export interface RunningRawPod extends RawPod {
+  readonly sandboxId: string;
+  readonly containerId: string;
+}
+
+/** Makes pods by the bare CRI calls, with what the agent would tell the runtime of them. */
+export interface RawPods {
+  prepare(names: readonly string[]): Promise<RawPod[]>;
+  /** Removes what `prepare` made. */
+  tidy(): Promise<void>;
+}
+
+export async function rawPods(cri: Cri, place: { directory: string; cgroupRoot: string }): Promise<RawPods> {
+  const node = await nodeFacts(place);
+  const { image } = await cri.imageStatus(
+    {
+      image: { image: busyboxImage, annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '' },
+      verbose: false,
+    },
+    options,
+  );
+  const imageRef = image?.id ?? '';
+  return {
+    prepare: (names) => Promise.all(names.map((name) => prepare(name, node, imageRef))),
+    tidy: () => rm(place.directory, { recursive: true, force: true }),
+  };
+}
+
+/** RunPodSandbox, CreateContainer, StartContainer. */
+export async function startRawPod(cri: Cri, pod: RawPod): Promise<RunningRawPod> {
+  const { podSandboxId } = await cri.runPodSandbox({ config: pod.sandbox, runtimeHandler: '' }, options);
+  const containerId = await startRawContainer(cri, { ...pod, sandboxId: podSandboxId }, 0);
+  return { ...pod, sandboxId: podSandboxId, containerId };
+}
+
+/** CreateContainer, StartContainer. */
+export async function startRawContainer(
+  cri: Cri,
+  { sandboxId, sandbox, container }: RawPod & { sandboxId: string },
+  attempt: number,
+): Promise<string> {
+  const request = { podSandboxId: sandboxId, config: container(attempt), sandboxConfig: sandbox };
+  const { containerId } = await cri.createContainer(request, options);
+  await cri.startContainer({ containerId }, options);
+  return containerId;
+}
+
+/** StopContainer, StopPodSandbox, RemovePodSandbox. */
+export async function removeRawPod(cri: Cri, { sandboxId, containerId }: RunningRawPod): Promise<void> {
+  await cri.stopContainer({ containerId, timeout: GRACE_SECONDS }, options);
+  await cri.stopPodSandbox({ podSandboxId: sandboxId }, options);
+  await cri.removePodSandbox({ podSandboxId: sandboxId }, options);
+}
+
+/** Does something with each item, so many at a time. */
+export async function inParallel<In, Out>(
+  items: readonly In[],
+  parallel: number,
+  act: (item: In) => Promise<Out>,
+): Promise<Out[]> {
+  const queue = items.values();
+  const done: Out[] = [];
+  const worker = async () => {
+    for (const item of queue) done.push(await act(item));
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  return done;
+}
+
+async function prepare(name: string, node: NodeFacts, imageRef: string): Promise<RawPod> {
+  const pod = podNamed(name, join(node.rootDir, 'manifests'));
+  const { uid } = pod.metadata;
+  const [container] = pod.spec.containers;
+  if (container === undefined) throw new Error('the manifest has no container');
+  const layout = createLayout(node);
+  await preparePodDirectory({ pod, layout, signal: noAbort });
+  const data = layout.volumeDir(uid, EMPTY_DIR, 'data');
+  await mkdir(data, { recursive: true });
+  await writeFile(layout.hostsFile(uid), '127.0.0.1\tlocalhost\n');
+  const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: '0' });
+  const common = { pod, container, imageRef, volumes: { data }, sandboxIps: [], terminationLog, node };
+  return { sandbox: sandboxConfig(pod, 0, node), container: (attempt) => containerConfig({ ...common, attempt }) };
+}
+
+async function nodeFacts({ directory, cgroupRoot }: { directory: string; cgroupRoot: string }): Promise<NodeFacts> {
+  return {
+    nodeName,
+    rootDir: directory,
+    podLogsDir: join(directory, 'log', 'pods'),
+    owner: `${directory}@raw`,
+    cgroupRoot,
+    cgroupDriver: 'cgroupfs',
+    hostIps: [],
+    resolvConf: { servers: [], searches: [], options: [] },
+    clusterDns: [],
+    clusterDomain: '',
+    memoryCapacityBytes: totalmem(),
+    cpuCount: availableParallelism(),
+    canLowerOomScoreAdj: await mayLowerOomScore(),
+    seccompDefault: false,
+    podDirectory: (uid) => join(directory, 'pods', uid),
+  };
+}

@@ -1,0 +1,9 @@
+/** A simulated runtime in a process of its own, on the socket that the argument names, with calls that take no time. */
+import { systemClock } from '../../actors/clock.ts';
+import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
+import { serveSimulatedRuntime } from '../../cri/simulated/server.ts';
+
+const [, , socket = ''] = process.argv;
+const runtime = createSimulatedRuntime({ clock: systemClock, latency: 0, images: { anyPullable: true } });
+await serveSimulatedRuntime(runtime, socket);
+process.stdout.write('ready\n');
