@@ -32,6 +32,8 @@ export interface NodeParts {
   readonly durable: DurableFacts;
   /** The directory of static pods, or one manifest; absent: none. */
   readonly staticPodPath?: string;
+  /** How often the whole directory is listed, in milliseconds. */
+  readonly fileCheckMs: number;
   readonly onError: (source: string, error: unknown) => void;
   /** Told when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
@@ -79,13 +81,14 @@ export function nodeServices(parts: NodeParts): NodeServices {
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileFeed(parts: NodeParts): NodeServices['feeds']['sources'] {
-  const { clock, node, durable, store, staticPodPath: path, onError, onManifestProblem } = parts;
+  const { clock, node, durable, store, staticPodPath: path, fileCheckMs, onError, onManifestProblem } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
     const { nodeName } = node;
     await watchManifests({
       path,
       nodeName,
+      listEveryMs: fileCheckMs,
       clock,
       signal,
       lastGood: durable.manifests,

@@ -37,6 +37,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     store,
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
+    fileCheckMs: config.fileCheckFrequencyMs,
     onError,
     onRuntimeHealth: ({ ready, name, version, message }) => {
       if (ready) logger.info({ runtime: name, version }, `the container runtime ${name} ${version} is ready`);

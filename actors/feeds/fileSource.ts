@@ -12,7 +12,6 @@ import {
 } from './manifestDirectory.ts';
 import { type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSet.ts';
 
-const LIST_EVERY_MS = 20_000;
 const FIRST_RETRY_MS = 1_000;
 /** A file that is still being written says so again within this time. */
 const SETTLE_MS = 5;
@@ -23,6 +22,8 @@ export interface FileSourceOptions {
   readonly nodeName: string;
   /** Last good versions by file, from before a restart. */
   readonly lastGood: ReadonlyMap<string, Pod>;
+  /** How often all is listed, in milliseconds, beside what inotify tells. */
+  readonly listEveryMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with the full set once after the start and after each change. */
@@ -31,7 +32,7 @@ export interface FileSourceOptions {
   readonly onManifest: (kept: KeptManifest) => void;
 }
 
-/** Follows the static pods of a path by inotify and a full list every 20 s, until the signal aborts. */
+/** Follows the static pods of a path by inotify and a full list every so often, until the signal aborts. */
 export async function watchManifests(options: FileSourceOptions): Promise<void> {
   const { signal, onSet } = options;
   const source = new FileSource(options);
@@ -60,11 +61,13 @@ class FileSource {
   readonly #due = new Map<string, number>();
   /** What can not be read or watched, and why: each is told once. */
   readonly #troubles = new Map<string, string>();
+  readonly #listEveryMs: number;
   #listAt: number;
   #retryMs = FIRST_RETRY_MS;
   #watched: { place: ManifestPlace; watcher: FSWatcher } | undefined;
 
-  constructor({ path, clock, signal, nodeName, lastGood, onManifest }: FileSourceOptions) {
+  constructor({ path, clock, signal, nodeName, lastGood, onManifest, listEveryMs }: FileSourceOptions) {
+    this.#listEveryMs = listEveryMs;
     this.files = new ManifestFiles({ nodeName, lastGood, onManifest });
     this.#path = path;
     this.#clock = clock;
@@ -93,7 +96,7 @@ class FileSource {
   }
 
   async #list(now: number): Promise<void> {
-    this.#listAt = now + LIST_EVERY_MS;
+    this.#listAt = now + this.#listEveryMs;
     const place = await locateManifests(this.#path);
     if (this.#signal.aborted) return;
     if (place === undefined) return this.#absent(now);
@@ -111,7 +114,7 @@ class FileSource {
     this.#due.clear();
     this.files.keepOnly(new Set());
     this.#listAt = now + this.#retryMs;
-    this.#retryMs = Math.min(LIST_EVERY_MS, this.#retryMs * 2);
+    this.#retryMs = Math.min(this.#listEveryMs, this.#retryMs * 2);
   }
 
   #readFile(file: string): Promise<void> {

@@ -59,7 +59,6 @@ export const fieldsActedOn: ReadonlySet<string> = new Set<keyof Fields>([
   'runtimeRequestTimeout',
   'cgroupRoot',
   'cgroupDriver',
-  'syncFrequency',
   'fileCheckFrequency',
   'serializeImagePulls',
   'maxParallelImagePulls',

@@ -21,7 +21,6 @@ export interface NodeConfig {
   readonly cgroupRoot?: string;
   /** What to use when the runtime does not tell. */
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
-  readonly syncFrequencyMs: number;
   readonly fileCheckFrequencyMs: number;
   readonly maxPods: number;
   /** Infinity when pulls are not bounded. */
@@ -87,7 +86,6 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     nodeIps: Object.freeze([...(flags['--node-ip'] ?? defaults.addresses)]),
     ...placesOf(flags, file, defaults),
     ...runtimeOf(flags, file, defaults),
-    syncFrequencyMs: file?.syncFrequency || 60_000,
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
     maxPods: flags['--max-pods'] ?? (file?.maxPods || 110),
     clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),

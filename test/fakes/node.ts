@@ -88,6 +88,7 @@ export class SimulatedNode {
     const connection = connect({ runtime: this.runtime, eventStream, death, onDeath: () => this.killAgent() });
     const onError = (source: string, error: unknown) => void this.errors.push(`${source}: ${String(error)}`);
     const services = nodeServices({
+      fileCheckMs: 20_000,
       cri: connection.cri,
       clock: this.clock,
       node,

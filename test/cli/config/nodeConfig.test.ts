@@ -29,7 +29,6 @@ describe('defaults', () => {
       seccompDefault: false,
       maxContainerRestartPeriodMs: 300_000,
       maxParallelImagePulls: 1,
-      syncFrequencyMs: 60_000,
       fileCheckFrequencyMs: 20_000,
       maxPods: 110,
       clusterDns: [],
@@ -44,7 +43,7 @@ describe('defaults', () => {
   test('stand in for zeros and empty words of the file, as in the kubelet', () => {
     const config = compile(
       {},
-      'maxPods: 0\nsyncFrequency: 0s\nruntimeRequestTimeout: 0s\ncontainerRuntimeEndpoint: ""\nstaticPodPath: ""',
+      'maxPods: 0\nfileCheckFrequency: 0s\nruntimeRequestTimeout: 0s\ncontainerRuntimeEndpoint: ""\nstaticPodPath: ""',
     );
     expect(config).toEqual(compile({}));
   });
