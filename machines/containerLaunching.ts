@@ -73,12 +73,9 @@ export const launching = containerSetup.createStateConfig({
         ],
         onError: [
           { guard: 'mustStay', target: '#container.stopping' },
-          {
-            guard: 'isRuntimeAway',
-            target: '#container.awaitingRelaunch',
-            actions: 'recordCallFailure',
-          },
-          { target: '#container.exited', actions: 'recordFailedStart' },
+          { guard: 'isStartRefused', target: '#container.exited', actions: 'recordFailedStart' },
+          // It may run all the same: the same attempt is launched again, and finds it.
+          { target: '#container.awaitingRelaunch', actions: 'recordCallFailure' },
         ],
       },
     },

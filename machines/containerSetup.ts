@@ -72,7 +72,8 @@ export const containerSetup = setup({
     needsNoPull: ({ context }, image: { imageRef: string } | null) =>
       image !== null && specOf(context).imagePullPolicy !== 'Always',
     mayNotPull: ({ context }) => specOf(context).imagePullPolicy === 'Never',
-    isRuntimeAway: ({ event }) => isRuntimeAway(failureOf(event)),
+    /** The runtime has said that it does not run, and why. */
+    isStartRefused: ({ event }) => failureOf(event).reason === 'RunContainerError',
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
     mustStay: ({ context }) => context.onEnd === 'stay',
     wantsRestart: ({ context }) => wantsRestart(context),
