@@ -1,0 +1,159 @@
+import { describe, expect, test } from '@jest/globals';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
+
+const REMOTE = 'registry.local/app:1';
+const images = { registry: { [REMOTE]: { pullMs: 200 } } };
+
+const web = () =>
+  podWith('web', {
+    initContainers: [containerWith('setup', { command: ['true'] })],
+    containers: [containerWith('main', { image: REMOTE })],
+  });
+
+/** What the runtime has of `web`, in a few words: the end state of every story here. */
+const picture = (node: SimulatedNode) => {
+  const { sandboxes, containers } = node.runtime.contents();
+  return {
+    sandboxes: sandboxes.length,
+    running: containers.filter(({ state }) => state === 1).map(({ metadata }) => metadata?.name),
+  };
+};
+
+describe('the runtime goes away', () => {
+  test.each(Array.from({ length: 16 }, (_, i) => i * 50))(
+    '%i ms after a pod came, for 10 s: the pod runs within seconds of its return',
+    async (ms) => {
+      const node = await simulatedNode({ pods: [web()], runtime: { images } });
+      await node.advance(`${ms}ms`);
+      node.runtime.down();
+      await node.advance('10s');
+      expect(node.agent.overview().runtime).toMatchObject({
+        ready: false,
+        message: expect.stringContaining('connection refused'),
+      });
+      expect(node.pod('web').phase).not.toBe('Failed');
+      node.runtime.restart();
+      await node.advance('3s');
+      expect(node.agent.overview().runtime.ready).toBe(true);
+      expect(node.pod('web').phase).toBe('Running');
+      expect(picture(node)).toEqual({ sandboxes: 1, running: ['main'] });
+    },
+  );
+
+  test('while a pod runs: it stays Running, and goes on untouched', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')] });
+    await node.advance('2s');
+    const before = node.container('web');
+    node.runtime.down();
+    await node.advance('2m');
+    expect(node.pod('web').phase).toBe('Running');
+    node.runtime.restart();
+    await node.advance('15s');
+    expect(node.container('web')).toEqual(before);
+    expect(node.calls('createContainer')).toHaveLength(1);
+  });
+
+  test('and comes back without its containers, as after a reboot: they are made again', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')] });
+    await node.advance('2s');
+    node.runtime.down();
+    await node.advance('10s');
+    node.runtime.restart({ keepContainers: false });
+    await node.advance('3s');
+    expect(node.view('web').sandbox?.attempt).toBe(1);
+    expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
+    expect(picture(node)).toEqual({ sandboxes: 1, running: ['main'] });
+  });
+
+  test.each(Array.from({ length: 8 }, (_, i) => i * 25))(
+    '%i ms after a pod was removed: it is gone within seconds of its return',
+    async (ms) => {
+      const node = await simulatedNode({ pods: [web()], runtime: { images } });
+      await node.advance('3s');
+      node.remove('web');
+      await node.advance(`${ms}ms`);
+      node.runtime.down();
+      await node.advance('10s');
+      node.runtime.restart();
+      await node.advance('3s');
+      expect(await node.leftovers()).toEqual([]);
+    },
+  );
+
+  test('before a pod comes: it waits, says for what, and can be removed', async () => {
+    const node = await simulatedNode();
+    await node.advance('1s');
+    node.runtime.down();
+    node.apply(podWith('web'), podWith('short'));
+    await node.advance('10s');
+    expect(node.pod('web').phase).toBe('Pending');
+    expect(node.agent.explain('web')?.pod).toMatchObject({ lastFailure: { reason: 'RuntimeUnavailable' } });
+    node.remove('short');
+    await node.advance('1s');
+    expect(node.has('short')).toBe(false);
+    node.runtime.restart();
+    await node.advance('3s');
+    expect(node.pod('web').phase).toBe('Running');
+  });
+
+  test('before the agent starts: it waits for the first list, and shows what is wanted', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')] });
+    await node.advance('2s');
+    const id = node.containerId('web');
+    node.runtime.down();
+    await node.restartAgent();
+    await node.advance('10s');
+    expect(node.agent.overview().state).toBe('starting');
+    node.runtime.restart();
+    await node.advance('3s');
+    expect(node.containerId('web')).toBe(id);
+    expect(node.pod('web').phase).toBe('Running');
+  });
+
+  test('again and again: nothing is doubled and nothing is lost', async () => {
+    const node = await simulatedNode({ pods: [web(), podWith('other')], runtime: { images } });
+    for (let i = 0; i < 12; i++) {
+      await node.advance(`${37 * (i + 1)}ms`);
+      node.runtime.restart();
+    }
+    await node.advance('5s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(picture(node)).toEqual({ sandboxes: 2, running: expect.arrayContaining(['main', 'main']) });
+    node.remove('web', 'other');
+    await node.advance('3s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+});
+
+describe('the runtime hangs', () => {
+  test('for all calls: what runs stays, what comes waits, and all goes on when it answers again', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')] });
+    await node.advance('2s');
+    const fault = node.runtime.faults.add({ call: '*', times: Number.POSITIVE_INFINITY, hang: true });
+    node.apply(podWith('late'));
+    await node.advance('60s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(node.pod('late').phase).toBe('Pending');
+    expect(node.agent.overview().runtime.ready).toBe(false);
+    fault.release();
+    await node.advance('15s');
+    expect(node.agent.overview().runtime.ready).toBe(true);
+    expect(node.pod('late').phase).toBe('Running');
+    expect(picture(node)).toEqual({ sandboxes: 2, running: ['main', 'main'] });
+  });
+
+  test('for good while a pod ends: the stop is tried again', async () => {
+    const node = await simulatedNode({
+      pods: [podWith('web', { terminationGracePeriodSeconds: 5 })],
+      runtime: { behaviours: { [IMAGE]: {} } },
+    });
+    await node.advance('2s');
+    node.runtime.faults.add({ call: 'stopContainer', hang: true });
+    node.remove('web');
+    await node.advance('60s');
+    expect(node.has('web')).toBe(true);
+    await node.advance('90s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+});
