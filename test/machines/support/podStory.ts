@@ -1,0 +1,102 @@
+/** One pod's machine with real children over fake ports, told event by event. */
+import { createActor } from 'xstate';
+import type { LedgerAnswer, PodEvent } from '../../../machines/events.ts';
+import { podMachine } from '../../../machines/pod.ts';
+import type { PodInput } from '../../../machines/podContext.ts';
+import type { PortName } from '../../../machines/ports.ts';
+import { statePath } from '../../../machines/stateMeta.ts';
+import { podView } from '../../../machines/views.ts';
+import { volumeMachine } from '../../../machines/volume.ts';
+import type { Claims } from '../../../pod/claims.ts';
+import type { Pod } from '../../../pod/schema/pod.ts';
+import type { Termination } from '../../../pod/view.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aPod } from '../../pod/fixtures.ts';
+import { fakedContainer } from './containerStory.ts';
+import { ear, gate, ledger, START } from './stand.ts';
+
+type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation'>> & {
+  readonly pod?: Pod;
+  /** Puts into the world what is there before the actor. */
+  readonly before?: (world: FakeWorld, pod: Pod) => unknown;
+  /** Ports that the test answers itself, from the beginning. */
+  readonly held?: readonly PortName[];
+  /** Ports whose first call finds the runtime away. */
+  readonly failing?: readonly PortName[];
+  /** What other pods have been admitted for. */
+  readonly taken?: Claims;
+};
+
+/** The volume machine with every port filled by fakes. */
+export const fakedVolume = (ports: FakePorts) =>
+  volumeMachine.provide({
+    actors: {
+      mountVolume: ports.port('mountVolume'),
+      unmountVolume: ports.port('unmountVolume'),
+      timer: ports.timer,
+    },
+  });
+
+/** The pod machine and its children with every port filled by fakes. */
+export const fakedPod = (ports: FakePorts) =>
+  podMachine.provide({
+    actors: {
+      container: fakedContainer(ports),
+      volume: fakedVolume(ports),
+      preparePod: ports.port('preparePod'),
+      removePodData: ports.port('removePodData'),
+      runSandbox: ports.port('runSandbox'),
+      inspectSandbox: ports.port('inspectSandbox'),
+      stopSandboxes: ports.port('stopSandboxes'),
+      removeSandboxes: ports.port('removeSandboxes'),
+      timer: ports.timer,
+    },
+  });
+
+/** The pod `web` from its arrival on a node that has room for it. */
+export function podStory(options: Options = {}) {
+  const { pod = aPod(), before, held = [], failing = [], taken, ...input } = options;
+  const world = new FakeWorld(() => ports.now);
+  const ports: FakePorts = new FakePorts(START, world.answers);
+  ports.hold(...held);
+  for (const name of failing) ports.failNext(name, 'RuntimeUnavailable');
+  before?.(world, pod);
+  const gates = { startGate: gate(2), pullGate: gate(1) };
+  const book = ledger();
+  if (taken) {
+    const { ref: holder } = ear<LedgerAnswer>();
+    const other = { uid: 'other', fullName: 'default/other', claims: taken, adopted: true, holder };
+    book.send({ type: 'ledger.admit', ...other });
+  }
+  const actor = createActor(fakedPod(ports), {
+    input: {
+      ...{ pod, ticket: 1, ledger: book, crashLoop: { baseMs: 10_000, maxMs: 300_000 }, ...gates, ...input },
+      observed: world.observed(pod),
+    },
+  });
+  actor.start();
+  const send = (event: PodEvent) => actor.send(event);
+  const view = () => podView(actor, () => START);
+  return {
+    world,
+    ports,
+    ...gates,
+    send,
+    view,
+    state: () => statePath(actor.getSnapshot().value),
+    status: () => actor.getSnapshot().status,
+    context: () => actor.getSnapshot().context,
+    /** The state of each container's actor. */
+    containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
+    allocated: () => book.getSnapshot().context.entries[pod.metadata.uid]?.allocated ?? null,
+    /** The runtime's list shows all that it has of the pod now. */
+    observe: () => send({ type: 'runtime.podObserved', pod: world.observed(pod) }),
+    /** A container's process ends, and the runtime shows it. */
+    die(id: string, exitCode: number) {
+      send({ type: 'runtime.containerSeen', container: world.end(id, exitCode) });
+    },
+    terminate: (graceSeconds = 30, over: Partial<Termination> = {}) =>
+      send({ type: 'pod.terminate', termination: { reason: 'Removed', graceSeconds, at: ports.now, ...over } }),
+  };
+}
