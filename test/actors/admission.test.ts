@@ -1,0 +1,153 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../pod/schema/container.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
+
+const small = { capacity: { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 } };
+
+const asking = (name: string, requests: Record<string, string>): Pod =>
+  podWith(name, { containers: [containerWith('main', { resources: { requests } })] });
+
+const listening = (name: string, hostPort: number): Pod =>
+  podWith(name, { containers: [containerWith('main', { ports: [{ containerPort: 80, hostPort }] })] });
+
+describe('admission', () => {
+  test.each<[string, Pod[], string, string]>([
+    [
+      'cpu',
+      [asking('a', { cpu: '1500m' }), asking('b', { cpu: '600m' })],
+      'OutOfcpu',
+      "Pod was rejected: Node didn't have enough resource: cpu, requested: 600, used: 1500, capacity: 2000",
+    ],
+    [
+      'memory',
+      [asking('a', { memory: '1000Mi' }), asking('b', { memory: '100Mi' })],
+      'OutOfmemory',
+      "Pod was rejected: Node didn't have enough resource: memory, requested: 104857600, used: 1048576000, capacity: 1073741824",
+    ],
+    [
+      'host ports',
+      [listening('a', 8080), listening('b', 8080)],
+      'NodePorts',
+      "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+    ],
+    [
+      'the number of pods',
+      [podWith('x'), podWith('y'), podWith('a'), podWith('b')],
+      'OutOfpods',
+      "Pod was rejected: Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3",
+    ],
+  ])(
+    'C24: a pod that the node has no room for is Failed (%s), and gets its place when it comes again later',
+    async (_, pods, reason, message) => {
+      const node = await simulatedNode({ pods, config: small });
+      await node.advance('5s');
+      expect(node.pod('a').phase).toBe('Running');
+      expect(node.pod('b')).toMatchObject({ phase: 'Failed', reason, message });
+      expect(node.calls('runPodSandbox')).toHaveLength(pods.length - 1);
+      await node.advance('30s');
+      expect(node.pod('b').phase).toBe('Failed');
+      const refused = pods.find(({ metadata }) => metadata.name === 'b');
+      node.remove('a', 'b');
+      await node.advance('3s');
+      node.apply(podWith('b', refused?.spec, { uid: 'another' }));
+      await node.advance('3s');
+      expect(node.pod('b').phase).toBe('Running');
+    },
+  );
+
+  test('a pod that has ended by itself gives its place free although it is still there', async () => {
+    const job = podRunning('job', 'exit 0', { restartPolicy: 'Never' });
+    const node = await simulatedNode({ pods: [job], config: { capacity: { ...small.capacity, pods: 1 } } });
+    await node.advance('3s');
+    node.apply(podWith('web'));
+    await node.advance('3s');
+    expect(node.pod('job').phase).toBe('Succeeded');
+    expect(node.pod('web').phase).toBe('Running');
+  });
+
+  test('C24: a new pod of the same full name waits until the old one has ended fully', async () => {
+    const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
+    const node = await simulatedNode({ pods: [podWith('web', {}, { uid: 'old' })], runtime: { behaviours } });
+    await node.advance('2s');
+    node.apply(podWith('web', {}, { uid: 'new' }));
+    await node.advance('4s');
+    expect(node.agent.views().map(({ pod, state }) => [pod.metadata.uid, state])).toEqual([
+      ['old', 'terminating.containers'],
+      ['new', 'admitting'],
+    ]);
+    expect(node.calls('runPodSandbox')).toHaveLength(1);
+    await node.advance('4s');
+    expect(node.agent.views().map(({ pod }) => pod.metadata.uid)).toEqual(['new']);
+    expect(node.pod('web').phase).toBe('Running');
+  });
+});
+
+describe('an update in place', () => {
+  const two = (more: Partial<Container> = {}) =>
+    podWith('web', { containers: [containerWith('main', more), containerWith('helper')] });
+
+  test('C6: a changed image recreates that container only', async () => {
+    const node = await simulatedNode({
+      pods: [two()],
+      runtime: { images: { registry: { 'registry.local/app:2': {} } } },
+    });
+    await node.advance('2s');
+    const [main, helper] = [node.containerId('web'), node.containerId('web', 'helper')];
+    node.apply(two({ image: 'registry.local/app:2' }));
+    await node.advance('5s');
+    expect(node.containerId('web', 'helper')).toBe(helper);
+    expect(node.containerId('web')).not.toBe(main);
+    expect(node.container('web')).toMatchObject({ image: 'registry.local/app:2', restartCount: 1, ready: true });
+    expect(node.calls('runPodSandbox')).toHaveLength(1);
+  });
+
+  test('C6: a changed command or label recreates nothing', async () => {
+    const node = await simulatedNode({ pods: [two()] });
+    await node.advance('2s');
+    const before = node.calls('createContainer').length;
+    node.apply(two({ args: ['--verbose'] }));
+    await node.advance('5s');
+    expect(node.calls('createContainer')).toHaveLength(before);
+    expect(node.view('web').pod.spec.containers[0]?.args).toEqual(['--verbose']);
+  });
+
+  test('C6: a changed name is one container gone and another come', async () => {
+    const node = await simulatedNode({ pods: [two()] });
+    await node.advance('2s');
+    const main = node.containerId('web');
+    node.apply(podWith('web', { containers: [containerWith('main'), containerWith('other')] }));
+    await node.advance('5s');
+    expect(node.containerId('web')).toBe(main);
+    expect(node.container('web', 'other').ready).toBe(true);
+    expect(node.pod('web').containerStatuses?.map(({ name }) => name)).toEqual(['main', 'other']);
+    const running = node.runtime.contents().containers.filter(({ state }) => state === 1);
+    expect(running.map(({ metadata }) => metadata?.name).sort()).toEqual(['main', 'other']);
+  });
+
+  test('C6: a change that was made while the agent was away counts as well', async () => {
+    const node = await simulatedNode({
+      pods: [two()],
+      runtime: { images: { registry: { 'registry.local/app:2': {} } } },
+    });
+    await node.advance('2s');
+    const helper = node.containerId('web', 'helper');
+    node.killAgent();
+    node.apply(two({ image: 'registry.local/app:2' }));
+    await node.startAgent();
+    await node.advance('5s');
+    expect(node.container('web')).toMatchObject({ image: 'registry.local/app:2', ready: true });
+    expect(node.containerId('web', 'helper')).toBe(helper);
+  });
+
+  test('one that the node has no room for is not taken, and the old version runs on', async () => {
+    const node = await simulatedNode({ pods: [asking('a', { cpu: '1' }), asking('b', { cpu: '1' })], config: small });
+    await node.advance('2s');
+    node.apply(asking('b', { cpu: '1500m' }));
+    await node.advance('5s');
+    expect(node.pod('b').phase).toBe('Running');
+    expect(node.view('b').pod.spec.containers[0]?.resources?.requests).toEqual({ cpu: '1' });
+    expect(node.calls('createContainer')).toHaveLength(2);
+  });
+});

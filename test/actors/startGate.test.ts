@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import type * as wire from '../../cri/generated/runtime.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+/** How long the runtime takes for what a slot is held for; long, so that nothing else counts. */
+const latency = { runPodSandbox: 1_000, createContainer: 100, startContainer: 500 };
+const CALLS = ['runPodSandbox', 'createContainer', 'startContainer'] as const;
+
+const burst = (count: number) => Array.from({ length: count }, (_, i) => podWith(`pod-${String(i).padStart(2, '0')}`));
+
+/** The most calls for starts that were ever under way at once. */
+function mostAtOnce(node: SimulatedNode): number {
+  const spans = CALLS.flatMap((call) => node.calls(call).map(({ at }) => ({ from: at, to: at + latency[call] })));
+  return Math.max(...spans.map(({ from }) => spans.filter((other) => other.from <= from && from < other.to).length));
+}
+
+const order = (node: SimulatedNode): (string | undefined)[] =>
+  node.calls('runPodSandbox').map(({ request }) => (request as wire.RunPodSandboxRequest).config?.metadata?.name);
+
+const running = (node: SimulatedNode): string[] =>
+  node.agent.pods().flatMap(({ metadata, status }) => (status?.phase === 'Running' ? [metadata.name] : []));
+
+describe('the start gate', () => {
+  test.each([1, 2, 4])('of 30 pods at once never more than %i starts are under way', async (startSlots) => {
+    const node = await simulatedNode({ pods: burst(30), runtime: { latency }, config: { startSlots } });
+    await node.advance('90s');
+    expect(running(node)).toHaveLength(30);
+    expect(mostAtOnce(node)).toBe(startSlots);
+    expect(node.agent.overview().gates.start).toEqual({ capacity: startSlots, held: [], queue: [] });
+  });
+
+  test('who came first is served first, and its containers go before later pods: the first ones are ready early', async () => {
+    const pods = burst(30);
+    const node = await simulatedNode({ pods, runtime: { latency }, config: { startSlots: 2 } });
+    await node.advance('14s');
+    const names = pods.map(({ metadata }) => metadata.name);
+    expect(order(node)).toEqual(names.slice(0, order(node).length));
+    const done = running(node);
+    expect(done.length).toBeGreaterThanOrEqual(14);
+    expect(done).toEqual(names.slice(0, done.length));
+    expect(order(node).length - done.length).toBeLessThanOrEqual(2);
+  });
+
+  test('explain shows a pod’s place in the queue', async () => {
+    const node = await simulatedNode({ pods: burst(6), runtime: { latency }, config: { startSlots: 2 } });
+    await node.advance('500ms');
+    expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be made');
+    expect(node.agent.explain('pod-02')?.pod).toMatchObject({
+      state: 'sandboxing.acquiring.queued',
+      waitingFor: 'a slot',
+      queue: { place: 1 },
+    });
+    expect(node.agent.explain('pod-05')?.pod.queue).toMatchObject({ place: 4 });
+    await node.advance('2s');
+    expect(node.agent.explain('pod-00')?.pod.queue).toBeUndefined();
+  });
+
+  test('a pod that is removed leaves the queue, and gives its slot back', async () => {
+    const node = await simulatedNode({ pods: burst(5), runtime: { latency }, config: { startSlots: 1 } });
+    await node.advance('500ms');
+    node.remove('pod-00', 'pod-02', 'pod-03');
+    await node.advance('10s');
+    expect(running(node)).toEqual(['pod-01', 'pod-04']);
+    expect(order(node)).toEqual(['pod-00', 'pod-01', 'pod-04']);
+  });
+
+  test('a pod that waits for an image or in back-off holds no slot', async () => {
+    const node = await simulatedNode({ runtime: { latency }, config: { startSlots: 1 } });
+    node.apply(
+      podWith('no-image', { containers: [containerWith('main', { image: 'nowhere.local/x:1' })] }),
+      podWith('crashing', { containers: [containerWith('main', { command: ['false'] })] }),
+      podWith('web'),
+    );
+    await node.advance('15s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(node.agent.overview().gates.start.held).toEqual([]);
+  });
+});
