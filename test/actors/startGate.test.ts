@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type * as wire from '../../cri/generated/runtime.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
@@ -8,6 +9,17 @@ const latency = { runPodSandbox: 1_000, createContainer: 100, startContainer: 50
 const CALLS = ['runPodSandbox', 'createContainer', 'startContainer'] as const;
 
 const burst = (count: number) => Array.from({ length: count }, (_, i) => podWith(`pod-${String(i).padStart(2, '0')}`));
+
+/** A node to which the pods came one after the other, at the same moment. */
+async function nodeWith(pods: readonly Pod[], startSlots: number): Promise<SimulatedNode> {
+  const node = await simulatedNode({ runtime: { latency }, config: { startSlots } });
+  await node.advance('100ms');
+  for (const pod of pods) {
+    node.apply(pod);
+    await node.advance('0ms');
+  }
+  return node;
+}
 
 /** The most calls for starts that were ever under way at once. */
 function mostAtOnce(node: SimulatedNode): number {
@@ -32,8 +44,9 @@ describe('the start gate', () => {
 
   test('who came first is served first, and its containers go before later pods: the first ones are ready early', async () => {
     const pods = burst(30);
-    const node = await simulatedNode({ pods, runtime: { latency }, config: { startSlots: 2 } });
+    const node = await nodeWith(pods, 2);
     await node.advance('14s');
+
     const names = pods.map(({ metadata }) => metadata.name);
     expect(order(node)).toEqual(names.slice(0, order(node).length));
     const done = running(node);
@@ -43,7 +56,7 @@ describe('the start gate', () => {
   });
 
   test('explain shows a pod’s place in the queue', async () => {
-    const node = await simulatedNode({ pods: burst(6), runtime: { latency }, config: { startSlots: 2 } });
+    const node = await nodeWith(burst(6), 2);
     await node.advance('500ms');
     expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be made');
     expect(node.agent.explain('pod-02')?.pod).toMatchObject({
@@ -57,7 +70,7 @@ describe('the start gate', () => {
   });
 
   test('a pod that is removed leaves the queue, and gives its slot back', async () => {
-    const node = await simulatedNode({ pods: burst(5), runtime: { latency }, config: { startSlots: 1 } });
+    const node = await nodeWith(burst(5), 1);
     await node.advance('500ms');
     node.remove('pod-00', 'pod-02', 'pod-03');
     await node.advance('10s');
@@ -72,7 +85,8 @@ describe('the start gate', () => {
       podWith('crashing', { containers: [containerWith('main', { command: ['false'] })] }),
       podWith('web'),
     );
-    await node.advance('15s');
+    await node.advance('8s');
+    expect(node.containerView('crashing').state).toBe('backingOff');
     expect(node.pod('web').phase).toBe('Running');
     expect(node.agent.overview().gates.start.held).toEqual([]);
   });
