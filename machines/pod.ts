@@ -10,7 +10,7 @@ export const podMachine = podSetup.createMachine({
   on: {
     'pod.update': { actions: ['desire', 'askAdmission'] },
     'pod.terminate': { target: '.terminating', actions: 'recordTermination' },
-    'volume.changed': { actions: 'recordVolume' },
+    'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
     'container.changed': { actions: 'recordContainer' },
     'runtime.podObserved': { actions: 'observe' },
     'runtime.containerSeen': { actions: 'seeContainer' },
@@ -57,6 +57,7 @@ export const podMachine = podSetup.createMachine({
     },
     sandboxing: {
       initial: 'deciding',
+      on: { 'ledger.admitted': { actions: ['applyUpdate', 'spawnVolumes'] } },
       states: {
         /** Which sandbox, by what the runtime shows (C8). */
         deciding: {
@@ -171,6 +172,7 @@ export const podMachine = podSetup.createMachine({
           always: [
             { guard: 'wasInitialized', target: 'running' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+            { guard: 'hasNewcomers', actions: 'spawnContainers' },
             { guard: 'isLastTurnOver', target: 'running' },
             { guard: 'isTurnOver', actions: 'startNext' },
           ],
@@ -201,6 +203,7 @@ export const podMachine = podSetup.createMachine({
     /** The sandbox is lost: everything in it ends, then the pod gets a new one (C8). */
     resetting: {
       initial: 'verifying',
+      on: { 'ledger.admitted': { actions: ['applyUpdate', 'spawnVolumes'] } },
       states: {
         /** A list without it may be older than it: only the runtime's own word about it counts. */
         verifying: {

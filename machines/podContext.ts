@@ -127,9 +127,15 @@ export const wasInitialized = (context: PodContext): boolean =>
     ({ name, sandboxId }) => sandboxId === context.sandbox?.id && regularNames(context).includes(name),
   );
 
-/** All regular containers have ended and none will run again (C9). */
+/** The init container that comes next, once it has an actor. */
+export function nextInit(context: PodContext): string | undefined {
+  const name = initNames(context)[context.turn];
+  return name !== undefined && name in context.containers ? name : undefined;
+}
+
+/** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
 export const hasNothingLeft = (context: PodContext): boolean =>
-  regularNames(context).every((name) => ['succeeded', 'failed', 'stopped'].includes(context.containers[name] ?? ''));
+  regularNames(context).every((name) => ['succeeded', 'failed'].includes(context.containers[name] ?? ''));
 
 /** No container has, or will by itself get, a process. */
 export const hasNoProcess = (context: PodContext): boolean =>
@@ -203,11 +209,9 @@ export const callRetry = (failure: Failure): Partial<PodContext> => ({
   retryAt: failure.at + (failure.reason === 'RuntimeUnavailable' ? RUNTIME_AWAY_MS : SYNC_BACKOFF_MS),
 });
 
-/** Containers whose actors are done with although the pod goes on: the spec does not have them any more. */
-export const departed = ({ allocated, containers }: PodContext): string[] => {
-  const wanted = [...containersOf(allocated.spec)].map(({ container }) => container.name);
-  return Object.keys(containers).filter((name) => !wanted.includes(name));
-};
+/** Containers that an update stopped while their pod goes on; one that is wanted again by now gets another actor. */
+export const departed = ({ containers }: PodContext): string[] =>
+  Object.keys(containers).filter((name) => containers[name] === 'stopped');
 
 /** All regular containers are done, or an init container has failed for good: the pod ends by itself (C9). */
 export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);

@@ -25,6 +25,7 @@ import {
   isQuiet,
   lacksSandbox,
   mergeTermination,
+  nextInit,
   type PodContext,
   type PodInput,
   vanished,
@@ -71,10 +72,10 @@ export const podSetup = setup({
     hasNoProcess: ({ context }) => hasNoProcess(context),
     isQuiet: ({ context }) => isQuiet(context),
     wasInitialized: ({ context }) => wasInitialized(context),
-    isTurnOver: ({ context }) => hasTurnPassed(context) && context.turn < initNames(context).length,
+    isTurnOver: ({ context }) => hasTurnPassed(context) && nextInit(context) !== undefined,
     isLastTurnOver: ({ context }) => hasTurnPassed(context) && context.turn >= initNames(context).length,
     hasNewcomers: ({ context }) => hasNewcomers(context),
-    hasDeparted: ({ context }) => departed(context).some((name) => context.containers[name] === 'stopped'),
+    hasDeparted: ({ context }) => departed(context).length > 0,
     lacksSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && lacksSandbox(context, event.pod),
     isReady: (_, sandbox: ObservedSandbox | null) => sandbox?.state === 'ready',
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
@@ -123,6 +124,15 @@ export const podSetup = setup({
       if (event.type !== 'volume.changed') return {};
       const { name, standing, hostPath } = event;
       return { volumes: { ...context.volumes, [name]: { standing, ...(hostPath ? { hostPath } : {}) } } };
+    }),
+    /** A volume that came with an update: the containers that have an actor already may need it. */
+    shareVolume: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'volume.changed' || event.standing !== 'mounted') return;
+      const { allocated: pod, containers } = context;
+      const update: ContainerEvent = { type: 'container.update', pod, volumes: hostPaths(context) };
+      for (const { container } of containersOf(pod.spec)) {
+        if (container.name in containers) enqueue.sendTo(containerId(container.name), update);
+      }
     }),
     recordContainer: assign(({ context, event }) => {
       if (event.type !== 'container.changed' || !(event.name in context.containers)) return {};
@@ -200,7 +210,7 @@ export const podSetup = setup({
       if (initNames(context).length > 0) enqueue.assign({ turn: 1 });
     }),
     startNext: enqueueActions(({ context, enqueue }) => {
-      const name = initNames(context)[context.turn];
+      const name = nextInit(context);
       if (name === undefined) return;
       enqueue.sendTo(containerId(name), { type: 'container.start' });
       enqueue.assign({ turn: context.turn + 1 });
@@ -208,7 +218,7 @@ export const podSetup = setup({
     /** Those that already had their turn take no notice. */
     startRegular: enqueueActions(({ context, enqueue }) => {
       for (const { container, role } of containersOf(context.allocated.spec)) {
-        if (role === 'init' || role === 'ephemeral') continue;
+        if (role === 'init' || role === 'ephemeral' || !(container.name in context.containers)) continue;
         enqueue.sendTo(containerId(container.name), { type: 'container.start' });
       }
     }),
@@ -264,7 +274,6 @@ export const podSetup = setup({
     }),
     dismissDeparted: enqueueActions(({ context, enqueue }) => {
       for (const name of departed(context)) {
-        if (context.containers[name] !== 'stopped') continue;
         enqueue.stopChild(containerId(name));
         enqueue.assign(({ context: now }) => {
           const { [name]: _gone, ...containers } = now.containers;

@@ -1,7 +1,7 @@
 /** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
 import { type ActorLogic, type AnyActorRef, type EventObject, fromCallback, type Snapshot } from 'xstate';
 import type { Port, PortName, PortTypes, TimerInput, TimerLogic } from '../../machines/ports.ts';
-import type { Failure } from '../../pod/failure.ts';
+import { type Failure, toFailure } from '../../pod/failure.ts';
 
 /** What a world answers by itself; a port without an answer waits for the test. */
 export type Answers = { readonly [K in PortName]: (input: PortTypes[K]['input']) => PortTypes[K]['output'] };
@@ -59,7 +59,11 @@ export class FakePorts {
     const call = this.#take(name);
     // The call's input is of this port.
     const input = call.input as PortTypes[K]['input'];
-    call.ref.send({ type: 'fake.answer', output: output.length > 0 ? output[0] : this.#answers?.[name](input) });
+    try {
+      call.ref.send({ type: 'fake.answer', output: output.length > 0 ? output[0] : this.#answers?.[name](input) });
+    } catch (error) {
+      call.ref.send({ type: 'fake.failure', failure: toFailure(error, this.now) });
+    }
   }
 
   fail(name: PortName, reason: string, message = `${name} failed`): void {

@@ -1,5 +1,6 @@
 /** A world in which everything that the ports ask for succeeds, and remembers what runs in it. */
 
+import { NodeFailure } from '../../pod/failure.ts';
 import { containerHash } from '../../pod/identity.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/observed.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
@@ -37,11 +38,15 @@ export class FakeWorld {
     findImage: ({ image }) => ({ imageRef: `sha256:${image}` }),
     pullImage: ({ image }) => ({ imageRef: `sha256:${image}` }),
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
+      this.#requireReady(sandbox.id, 'CreateContainerError');
       const id = `${container}-${sandbox.attempt}-${attempt}`;
       this.containers.set(id, this.container(pod, container, { id, sandboxId: sandbox.id, attempt, imageRef }));
       return { id };
     },
-    startContainer: ({ id }) => this.change(id, { state: 'running', startedAt: this.#now() }),
+    startContainer: ({ id }) => {
+      this.#requireReady(this.containers.get(id)?.sandboxId ?? '', 'RunContainerError');
+      return this.change(id, { state: 'running', startedAt: this.#now() });
+    },
     stopContainer: ({ id }) => (this.containers.has(id) ? this.end(id, 137) : null),
     removeContainers: ({ ids }) => {
       for (const id of ids) this.containers.delete(id);
@@ -88,6 +93,10 @@ export class FakeWorld {
     return state === 'exited'
       ? this.change(id, {})
       : this.change(id, { state: 'exited', exitCode, finishedAt: this.#now() });
+  }
+
+  #requireReady(id: string, reason: string): void {
+    if (this.sandboxes.get(id)?.state !== 'ready') throw new NodeFailure(reason, `sandbox ${id} is not ready`);
   }
 
   loseSandbox(id: string): void {
