@@ -33,11 +33,24 @@ export type Services = { readonly [K in PortName]: Service<K> };
 /** A feed: sends facts in until the signal aborts. */
 export type Feed = (send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }) => void | Promise<void>;
 
-export interface Boundary {
-  port<K extends PortName>(name: K, service: Service<K>): Port<K>;
-  feed(name: string, feed: Feed): FeedLogic;
-  readonly timer: TimerLogic;
+/** What a node agent lives off: who answers its ports, and who brings it facts. */
+export interface World {
+  readonly ports: Services;
+  readonly feeds: { readonly [K in FeedName]: Feed };
 }
+
+type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'ticker';
+
+export interface Boundary {
+  port<K extends PortName>(name: K): Port<K>;
+  feed(name: FeedName): FeedLogic;
+  readonly timer: TimerLogic;
+  /** Lets a fact in that no feed brings. */
+  tell(to: FactTaker, fact: NodeFact): void;
+}
+
+/** The root of the actors. */
+export type FactTaker = AnyActorRef & { send(fact: NodeFact): void };
 
 export interface BoundaryOptions {
   readonly clock: Clock;
@@ -46,34 +59,44 @@ export interface BoundaryOptions {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Makes the actor logic of ports, feeds and timers, each of which stamps and records what it lets in. */
-export function createBoundary({ clock, record, onError }: BoundaryOptions): Boundary {
+const ELAPSED = { type: 'timer.elapsed' };
+
+/**
+ * Makes the actor logic of ports, feeds and timers, each of which stamps and records what it lets in. Whatever its kind,
+ * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects.
+ */
+export function createBoundary({ ports, feeds }: World, { clock, record, onError }: BoundaryOptions): Boundary {
   const enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) =>
     record?.({ at: clock.now(), actor: pathOf(self), kind, source, value });
 
   return {
-    port: (name, service) => portLogic(name, service, { clock, enter, onError }),
-    feed: (name, feed) =>
+    port: (name) => portLogic(name, ports[name], { clock, enter, onError }),
+    feed: (name) =>
       fromCallback(({ sendBack, self }) => {
         const ending = new AbortController();
         const send = (fact: NodeFact) => {
           if (ending.signal.aborted) return;
           enter(self, 'fact', name, fact);
-          sendBack(fact);
+          queueMicrotask(() => sendBack(fact));
         };
-        Promise.resolve(feed(send, { signal: ending.signal })).catch((error) => onError(name, error));
+        const running = feeds[name](send, { signal: ending.signal });
+        Promise.resolve(running).catch((error) => onError(name, error));
         return () => ending.abort();
       }),
     timer: fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
       const after = 'after' in input ? input.after : input.until - clock.now();
       const elapse = () => {
-        enter(self, 'elapsed', 'timer', null);
-        sendBack({ type: 'timer.elapsed' });
+        enter(self, 'elapsed', 'timer', ELAPSED);
+        queueMicrotask(() => sendBack(ELAPSED));
       };
       // Longer delays than a timer can hold would fire at once.
       const id = clock.setTimeout(elapse, Math.min(Math.max(0, after), 2 ** 31 - 1));
       return () => clock.clearTimeout(id);
     }),
+    tell: (to, fact) => {
+      enter(to, 'fact', 'outside', fact);
+      queueMicrotask(() => to.send(fact));
+    },
   };
 }
 

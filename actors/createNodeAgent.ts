@@ -1,20 +1,18 @@
 /** Builds the node agent: the only place that fills the machines' ports, and the only way in to the running actors. */
 import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent } from 'xstate';
-import { containerMachine } from '../machines/container.ts';
 import type { NodeFact } from '../machines/events.ts';
-import { nodeAgentMachine } from '../machines/nodeAgent.ts';
+import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import type { NodeContext, NodeInput } from '../machines/nodeContext.ts';
 import { foreignSandboxes } from '../machines/nodeContext.ts';
-import { podMachine } from '../machines/pod.ts';
 import { statePath } from '../machines/stateMeta.ts';
 import { awaitedViews, gateView } from '../machines/views.ts';
-import { volumeMachine } from '../machines/volume.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
-import { type BoundaryOptions, createBoundary, type Feed, type Recorder, type Services } from './boundary.ts';
+import { type Boundary, type BoundaryOptions, createBoundary, type Recorder, type World } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import { providedMachine } from './providedMachine.ts';
 import { createSinceMap } from './since.ts';
 import { createStatusBoard, type PodChange, type StatusSink } from './statusBoard.ts';
 
@@ -25,9 +23,7 @@ export interface NodeAgentConfig extends NodeInput {
 }
 
 /** What fills the ports: answers, feeds of facts, and where statuses go. */
-export interface NodeServices {
-  readonly ports: Services;
-  readonly feeds: { readonly runtimeHealth: Feed; readonly pleg: Feed; readonly sources: Feed; readonly ticker: Feed };
+export interface NodeServices extends World {
   readonly statuses?: StatusSink;
 }
 
@@ -67,22 +63,37 @@ export interface NodeAgent {
 }
 
 export function createNodeAgent(config: NodeAgentConfig, services: NodeServices, options: NodeAgentOptions): NodeAgent {
-  const { clock, inspect, record } = options;
-  const onError = options.onError ?? (() => {});
-  const { hostIps, ...input } = config;
+  const { clock, inspect, record, onError = () => {} } = options;
+  const boundary = createBoundary(services, { clock, onError, ...(record ? { record } : {}) });
+  return agentBehind(boundary, config, { clock, inspect, onError, statuses: services.statuses });
+}
+
+interface AgentParts {
+  readonly clock: Clock;
+  readonly onError: BoundaryOptions['onError'];
+  readonly inspect: NodeAgentOptions['inspect'] | undefined;
+  readonly statuses: StatusSink | undefined;
+}
+
+/** Builds an agent into which everything comes through the given boundary: that of a live node, or a recording. */
+export function agentBehind(
+  boundary: Boundary,
+  { hostIps, ...input }: NodeAgentConfig,
+  { clock, inspect, onError, statuses }: AgentParts,
+): NodeAgent {
   const since = createSinceMap(clock);
   const board = createStatusBoard({
     clock,
     hostIps,
     since: since.of,
     runtimeName: () => root.getSnapshot().context.health.name,
-    sink: services.statuses,
+    sink: statuses,
   });
   const expectPods = () => {
     const snapshot = root.getSnapshot();
     if (snapshot.matches('starting') || snapshot.matches('recovering')) board.expect(awaitedViews(snapshot.context));
   };
-  const root = createActor(providedMachine(services, { clock, onError, ...(record ? { record } : {}) }), {
+  const root = createActor(providedMachine(boundary), {
     id: 'nodeAgent',
     input,
     clock,
@@ -107,8 +118,8 @@ export function createNodeAgent(config: NodeAgentConfig, services: NodeServices,
       board.close();
       root.stop();
     },
-    drain: () => drained(root, clock),
-    tell: (fact) => root.send(fact),
+    drain: () => drained(root, () => boundary.tell(root, { type: 'node.drain', at: clock.now() })),
+    tell: (fact) => boundary.tell(root, fact),
     pods: board.pods,
     views: board.views,
     subscribe: board.subscribe,
@@ -134,54 +145,7 @@ export function createNodeAgent(config: NodeAgentConfig, services: NodeServices,
 
 type Root = ActorRefFrom<typeof nodeAgentMachine>;
 
-/** The machines with every port filled, each answer passing the boundary. */
-function providedMachine({ ports, feeds }: NodeServices, options: BoundaryOptions): typeof nodeAgentMachine {
-  const { port, feed, timer } = createBoundary(options);
-  const container = containerMachine.provide({
-    actors: {
-      findImage: port('findImage', ports.findImage),
-      pullImage: port('pullImage', ports.pullImage),
-      createContainer: port('createContainer', ports.createContainer),
-      startContainer: port('startContainer', ports.startContainer),
-      stopContainer: port('stopContainer', ports.stopContainer),
-      inspectContainer: port('inspectContainer', ports.inspectContainer),
-      removeContainers: port('removeContainers', ports.removeContainers),
-      runHook: port('runHook', ports.runHook),
-      timer,
-    },
-  });
-  const volume = volumeMachine.provide({
-    actors: {
-      mountVolume: port('mountVolume', ports.mountVolume),
-      unmountVolume: port('unmountVolume', ports.unmountVolume),
-      timer,
-    },
-  });
-  const pod = podMachine.provide({
-    actors: {
-      container,
-      volume,
-      preparePod: port('preparePod', ports.preparePod),
-      removePodData: port('removePodData', ports.removePodData),
-      runSandbox: port('runSandbox', ports.runSandbox),
-      inspectSandbox: port('inspectSandbox', ports.inspectSandbox),
-      stopSandboxes: port('stopSandboxes', ports.stopSandboxes),
-      removeSandboxes: port('removeSandboxes', ports.removeSandboxes),
-      timer,
-    },
-  });
-  return nodeAgentMachine.provide({
-    actors: {
-      pod,
-      runtimeHealth: feed('runtimeHealth', feeds.runtimeHealth),
-      pleg: feed('pleg', feeds.pleg),
-      sources: feed('sources', feeds.sources),
-      ticker: feed('ticker', feeds.ticker),
-    },
-  });
-}
-
-function drained(root: Root, clock: Clock): Promise<void> {
+function drained(root: Root, drain: () => void): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       subscription.unsubscribe();
@@ -195,6 +159,6 @@ function drained(root: Root, clock: Clock): Promise<void> {
       error: () => resolve(),
     });
     if (root.getSnapshot().status !== 'active') return end();
-    root.send({ type: 'node.drain', at: clock.now() });
+    drain();
   });
 }

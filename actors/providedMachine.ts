@@ -1,0 +1,51 @@
+import { containerMachine } from '../machines/container.ts';
+import { nodeAgentMachine } from '../machines/nodeAgent.ts';
+import { podMachine } from '../machines/pod.ts';
+import { volumeMachine } from '../machines/volume.ts';
+import type { Boundary } from './boundary.ts';
+
+/** The machines with every port filled, everything that enters passing the boundary. */
+export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAgentMachine {
+  const container = containerMachine.provide({
+    actors: {
+      findImage: port('findImage'),
+      pullImage: port('pullImage'),
+      createContainer: port('createContainer'),
+      startContainer: port('startContainer'),
+      stopContainer: port('stopContainer'),
+      inspectContainer: port('inspectContainer'),
+      removeContainers: port('removeContainers'),
+      runHook: port('runHook'),
+      timer,
+    },
+  });
+  const volume = volumeMachine.provide({
+    actors: {
+      mountVolume: port('mountVolume'),
+      unmountVolume: port('unmountVolume'),
+      timer,
+    },
+  });
+  const pod = podMachine.provide({
+    actors: {
+      container,
+      volume,
+      preparePod: port('preparePod'),
+      removePodData: port('removePodData'),
+      runSandbox: port('runSandbox'),
+      inspectSandbox: port('inspectSandbox'),
+      stopSandboxes: port('stopSandboxes'),
+      removeSandboxes: port('removeSandboxes'),
+      timer,
+    },
+  });
+  return nodeAgentMachine.provide({
+    actors: {
+      pod,
+      runtimeHealth: feed('runtimeHealth'),
+      pleg: feed('pleg'),
+      sources: feed('sources'),
+      ticker: feed('ticker'),
+    },
+  });
+}

@@ -1,0 +1,89 @@
+/** Feeds a recording to a fresh agent: the same machines, with nothing behind them but what was written down. */
+import { fromCallback, fromPromise } from 'xstate';
+import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/ports.ts';
+import { type Boundary, type Entry, type FactTaker, pathOf } from './boundary.ts';
+import type { Clock } from './clock.ts';
+import { agentBehind, type NodeAgent, type NodeAgentConfig, type NodeAgentOptions } from './createNodeAgent.ts';
+
+export interface Replay {
+  /** Started by `play`; its statuses, views and explanations are those of the moment that is played. */
+  readonly agent: NodeAgent;
+  /**
+   * Lets the entries in, each at its time, in order. The answer is those that no actor waited for: of a recording by
+   * the same machines only what came for an actor that ended at that very moment.
+   */
+  readonly play: () => Promise<readonly Entry[]>;
+}
+
+/** Makes an agent of the configuration that the recorded one had; everything that enters it is in the entries. */
+export function createReplay(
+  config: NodeAgentConfig,
+  entries: readonly Entry[],
+  { inspect }: Pick<NodeAgentOptions, 'inspect'> = {},
+): Replay {
+  const awaited = new Map<string, (entry: Entry) => void>();
+  let now = entries[0]?.at ?? 0;
+  const clock: Clock = { now: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
+  const agent = agentBehind(recordedBoundary(awaited), config, {
+    clock,
+    inspect,
+    onError: () => {},
+    statuses: undefined,
+  });
+  const play = async () => {
+    const unplaced: Entry[] = [];
+    agent.start();
+    for (const entry of entries) {
+      now = entry.at;
+      const take = awaited.get(entry.actor);
+      if (take) take(entry);
+      else if (entry.actor === ROOT) agent.tell(entry.value as Parameters<NodeAgent['tell']>[0]);
+      else unplaced.push(entry);
+      await consequences();
+    }
+    return unplaced;
+  };
+  return { agent, play };
+}
+
+/** The path of the actor that facts from outside the feeds go to. */
+const ROOT = '';
+
+function recordedBoundary(awaited: Map<string, (entry: Entry) => void>): Boundary {
+  const wait = (path: string, take: (entry: Entry) => void) => {
+    awaited.set(path, take);
+    return () => {
+      if (awaited.get(path) === take) awaited.delete(path);
+    };
+  };
+  return {
+    port: <K extends PortName>() =>
+      fromPromise<unknown>(
+        ({ self, signal }) =>
+          new Promise((resolve, reject) => {
+            const forget = wait(pathOf(self), ({ kind, value }) => {
+              forget();
+              if (kind === 'answer') resolve(value);
+              else reject(value);
+            });
+            signal.addEventListener('abort', forget, { once: true });
+          }),
+        // What was recorded of a port is what that port had answered.
+      ) as unknown as Port<K>,
+    feed: () => fed(wait),
+    timer: fed(wait),
+    tell: (to: FactTaker, fact) => to.send(fact),
+  };
+}
+
+/** A feed or a timer: what was recorded of it is the event that it sent. */
+function fed(wait: (path: string, take: (entry: Entry) => void) => () => void): FeedLogic & TimerLogic {
+  return fromCallback(({ self, sendBack }) =>
+    wait(pathOf(self), ({ value }) => sendBack(value as { type: string })),
+  ) as unknown as FeedLogic & TimerLogic;
+}
+
+/** Lets everything happen that follows from an entry. */
+function consequences(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

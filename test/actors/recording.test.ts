@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Entry } from '../../actors/boundary.ts';
+import { createReplay } from '../../actors/replay.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
+
+const REMOTE = 'registry.local/app:2';
+
+/** A busy quarter of an hour, with something of everything in it. */
+async function eventfulNode(): Promise<SimulatedNode> {
+  const node = await simulatedNode({
+    pods: [podWith('web', { volumes: [{ name: 'scratch', emptyDir: {} }] }), podRunning('bad', 'exit 1')],
+    runtime: { images: { registry: { [REMOTE]: {} } } },
+    config: { startSlots: 2 },
+  });
+  await node.advance('5s');
+  node.apply(
+    podRunning('job', 'sleep 3', { restartPolicy: 'Never' }),
+    podWith('short'),
+    podRunning('more', 'sleep 40'),
+  );
+  await node.advance('20s');
+  node.runtime.killSandbox(node.sandboxId('more'));
+  node.apply(podWith('web', { containers: [containerWith('main', { image: REMOTE })] }));
+  await node.advance('30s');
+  node.runtime.down();
+  node.remove('short');
+  await node.advance('20s');
+  node.runtime.restart();
+  await node.advance('1m');
+  node.runtime.faults.add({ call: 'createContainer', times: 2, error: { message: 'no space left' } });
+  node.runtime.removeSandbox(node.sandboxId('web'));
+  await node.advance('1m');
+  return node;
+}
+
+const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
+  pods: agent.pods(),
+  views: agent.views(),
+  overview: agent.overview(),
+  why: ['web', 'bad', 'job', 'more'].map((name) => agent.explain(name)?.pod),
+});
+
+describe('the recording boundary', () => {
+  test('everything that enters is plain data: nothing of it is lost in JSON', async () => {
+    const { entries } = await eventfulNode();
+    expect(entries.length).toBeGreaterThan(100);
+    expect(JSON.parse(JSON.stringify(entries))).toStrictEqual(entries);
+    expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(['answer', 'failure', 'fact', 'elapsed']));
+    const times = entries.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  });
+
+  test('a recording fed to a fresh agent brings it to the same views, statuses and explanations', async () => {
+    const node = await eventfulNode();
+    const before = node.runtime.calls.length;
+    const entries: Entry[] = JSON.parse(JSON.stringify(node.entries));
+    const { agent, play } = createReplay(node.config, entries);
+    const unplaced = await play();
+    expect(unplaced).toEqual([]);
+    expect(shown({ agent })).toEqual(shown(node));
+    expect(node.runtime.calls).toHaveLength(before);
+    agent.stop();
+  });
+
+  test('so does one that begins with the adoption of what runs', async () => {
+    const node = await eventfulNode();
+    await node.restartAgent();
+    await node.advance('30s');
+    node.remove('bad');
+    await node.advance('5s');
+    const { agent, play } = createReplay(node.config, node.entries);
+    expect(await play()).toEqual([]);
+    expect(agent.pods()).toEqual(node.agent.pods());
+    agent.stop();
+  });
+
+  test('the end of the node is recorded as well', async () => {
+    const node = await simulatedNode({
+      pods: [podWith('web')],
+      runtime: { behaviours: { [IMAGE]: { termAfterMs: 500 } } },
+    });
+    await node.advance('2s');
+    const draining = node.agent.drain();
+    await node.clock.drive(draining);
+    const { agent, play } = createReplay(node.config, node.entries);
+    await play();
+    expect(agent.overview().state).toBe('stopped');
+    expect(agent.views()).toEqual([]);
+  });
+});
