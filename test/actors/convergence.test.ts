@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { IMAGE } from '../fakes/pods.ts';
+import { OTHER_IMAGE, type Trouble, Troublemaker, troubles } from '../fakes/trouble.ts';
+
+/** The phases that a pod of each kind may have in the end. */
+const ENDS = [['Running'], ['Running'], ['Running'], ['Succeeded'], ['Running', 'Succeeded', 'Failed'], ['Running']];
+
+/** The containers that run more than once, by the pod's uid and the container's name. */
+function doubles(node: SimulatedNode): string[] {
+  const { containers } = node.runtime.contents();
+  const running = containers.filter(({ state }) => state === 1);
+  const names = running.map(({ labels, metadata }) => `${labels['io.kubernetes.pod.uid']}/${metadata?.name}`);
+  return names.filter((name, index) => names.indexOf(name) !== index);
+}
+
+async function survive(sequence: readonly Trouble[]): Promise<void> {
+  const node = await simulatedNode({
+    runtime: { images: { present: [IMAGE, OTHER_IMAGE] } },
+    config: { startSlots: 2 },
+  });
+  const maker = new Troublemaker(node);
+  for (const trouble of sequence) {
+    await maker.make(trouble);
+    expect(doubles(node)).toEqual([]);
+  }
+  await maker.end();
+  await node.advance('7m');
+  const wanted = [...maker.wanted];
+  for (const kind of wanted) {
+    const { phase } = node.pod(`pod-${kind}`);
+    expect([kind, phase, node.view(`pod-${kind}`).state]).toEqual([
+      kind,
+      expect.stringMatching(ENDS[kind]?.join('|') ?? ''),
+      expect.anything(),
+    ]);
+    if (phase === 'Running' && kind !== 2) {
+      expect([kind, node.pod(`pod-${kind}`).containerStatuses?.every(({ ready }) => ready)]).toEqual([kind, true]);
+    }
+  }
+  expect(
+    node.agent
+      .views()
+      .map(({ pod }) => pod.metadata.name)
+      .sort(),
+  ).toEqual(wanted.map((kind) => `pod-${kind}`).sort());
+  expect(doubles(node)).toEqual([]);
+  const ready = node.runtime.contents().sandboxes.filter(({ state }) => state === 0);
+  expect(ready.length).toBeLessThanOrEqual(wanted.length);
+  node.remove(...wanted.map((kind) => `pod-${kind}`));
+  await node.advance('1m');
+  expect(await node.leftovers()).toEqual([]);
+  await node.end();
+}
+
+test('whatever happens: when it is over and time has passed, the node has what is wanted, and nothing else', async () => {
+  await fc.assert(fc.asyncProperty(troubles, survive), { numRuns: 40, seed: 1 });
+}, 60_000);
