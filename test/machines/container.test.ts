@@ -128,6 +128,29 @@ describe('start', () => {
     expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
     expect(queueOf(story.startGate)).toEqual(empty);
   });
+
+  test('a process whose end is heard of before its start has answered has ended, although the answer shows it running', () => {
+    const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.ports.hold('startContainer');
+    story.begin();
+    const started = story.world.change('main-0-0', { state: 'running' });
+    story.die(3);
+    expect(story.state()).toBe('launching.starting');
+    story.ports.answer('startContainer', started);
+    expect(story.state()).toBe('finished.failed');
+    expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
+  });
+
+  test('so has one that is met after a restart of the agent just as it ends', () => {
+    const pod = aPod({ restartPolicy: 'Never' });
+    const story = containerStory({ pod, hold: ['inspectContainer'], before: (world) => world.run(pod, 'main') });
+    const met = story.world.change('main-0-0', {});
+    story.die(3);
+    story.ports.answer('inspectContainer', met);
+    story.begin();
+    expect(story.state()).toBe('finished.failed');
+    expect(story.context().run).toMatchObject({ exitCode: 3 });
+  });
 });
 
 describe('postStart', () => {

@@ -17,6 +17,8 @@ type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   readonly before?: (world: FakeWorld, pod: Pod) => unknown;
   /** Ports whose first call finds the runtime away. */
   readonly failing?: readonly PortName[];
+  /** Ports that are held from the beginning. */
+  readonly hold?: readonly PortName[];
 };
 
 /** The container machine with every port filled by fakes. */
@@ -42,6 +44,7 @@ export function containerStory(options: Options = {}) {
   const ports: FakePorts = new FakePorts(START, world.answers);
   before?.(world, pod);
   for (const name of options.failing ?? []) ports.failNext(name, 'RuntimeUnavailable');
+  ports.hold(...(options.hold ?? []));
   const parent = ear<PodEvent>();
   const startGate = gate(1);
   const pullGate = gate(1);

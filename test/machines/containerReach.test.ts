@@ -1,0 +1,181 @@
+import { describe, expect, test } from '@jest/globals';
+import { type AnyMachineSnapshot, type EventObject, transition } from 'xstate';
+import { containerMachine } from '../../machines/container.ts';
+import { identityOf } from '../../machines/containerContext.ts';
+import type { ContainerEvent, PodEvent } from '../../machines/events.ts';
+import { statePath } from '../../machines/stateMeta.ts';
+import { FakeWorld } from '../fakes/world.ts';
+import { aContainer, aPod } from '../pod/fixtures.ts';
+import {
+  atomicStates,
+  doneEvent,
+  failedEvent,
+  invokedBy,
+  isPassing,
+  leadTo,
+  leavesOf,
+  type Outputs,
+  type Reach,
+  stepsOf,
+} from './support/reach.ts';
+import { ear, gate } from './support/stand.ts';
+
+const hook = { exec: { command: ['true'] } };
+const PULL = { Always: 'IfNotPresent', Never: 'Never' } as const;
+const podOf = (restartPolicy: 'Always' | 'Never', image = 'busybox:1') =>
+  aPod({
+    restartPolicy,
+    containers: [
+      aContainer({ image, imagePullPolicy: PULL[restartPolicy], lifecycle: { postStart: hook, preStop: hook } }),
+    ],
+  });
+const world = new FakeWorld(() => 0);
+const sandbox = world.sandbox(podOf('Always'));
+const runs = world.run(podOf('Always'), 'main', { startedAt: 1 });
+const ended = { ...runs, state: 'exited', exitCode: 1, startedAt: 1, finishedAt: 2 } as const;
+const succeeded = { ...ended, exitCode: 0 };
+
+const outputs: Outputs = {
+  findImage: () => [{ imageRef: 'sha256:1' }, null],
+  pullImage: () => [{ imageRef: 'sha256:1' }],
+  createContainer: () => [{ id: runs.id }],
+  startContainer: () => [runs, ended],
+  stopContainer: () => [ended, null],
+  inspectContainer: () => [runs, succeeded, { ...runs, state: 'created' }, { ...runs, state: 'unknown' }, null],
+  removeContainers: () => [null],
+  runHook: () => [null],
+};
+
+/** Whatever may come in from outside, at any time and again. */
+const events: ContainerEvent[] = [
+  { type: 'container.start' },
+  { type: 'container.stop' },
+  { type: 'container.stop', deadline: 30_000 },
+  { type: 'container.stop', deadline: 5_000 },
+  { type: 'container.update', pod: podOf('Always'), volumes: {} },
+  { type: 'container.update', pod: podOf('Always', 'busybox:2'), volumes: {} },
+  { type: 'sandbox.ready', sandbox },
+  { type: 'sandbox.lost' },
+  { type: 'runtime.containerObserved', id: runs.id, container: runs },
+  { type: 'runtime.containerObserved', id: runs.id, container: ended },
+  { type: 'runtime.containerObserved', id: runs.id, container: null },
+  { type: 'runtime.containerObserved', id: 'another', container: { ...ended, id: 'another' } },
+  { type: 'runtime.returned' },
+  { type: 'gate.granted', key: 'key' },
+  { type: 'timer.elapsed' },
+];
+
+function distinguish({ context }: AnyMachineSnapshot) {
+  const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, crashDelayMs, failure, discard } = context;
+  const parts = [
+    hasTurn,
+    present !== undefined,
+    id !== undefined,
+    madeFrom !== undefined,
+    run?.exitCode,
+    onEnd,
+    stopBy,
+  ];
+  const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
+  const hasSeenEnd = id !== undefined && id === run?.containerId;
+  const isAway = failure?.reason === 'RuntimeUnavailable';
+  return [...parts, isOutdated, hasSeenEnd, (crashDelayMs ?? 0) > 0, isAway, discard.length > 0];
+}
+
+function reachOf(restartPolicy: 'Always' | 'Never', adopted: boolean): Reach {
+  const gates = { startGate: gate(1), pullGate: gate(1), parent: ear<PodEvent>().ref };
+  const role = 'regular' as const;
+  return {
+    machine: containerMachine,
+    input: {
+      ...{ ...gates, role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod: podOf(restartPolicy) },
+      ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, observed: adopted ? [runs] : [] },
+    },
+    events: () => events,
+    outputs,
+    distinguish,
+  };
+}
+
+/** What only a container that is to run asks for. */
+const MAKES = ['pullImage', 'createContainer', 'startContainer'];
+
+/** What a world in which all works says next; with `failing`, each port fails once before it answers. */
+function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObject {
+  const failed = new Set<string>();
+  return (snapshot) => {
+    const [invoked] = invokedBy(snapshot);
+    if (invoked === undefined) return { type: 'gate.granted', key: 'key' };
+    if (invoked.src === 'timer') return { type: 'timer.elapsed' };
+    if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
+    failed.add(invoked.src);
+    return failedEvent(invoked.id, 'RuntimeUnavailable');
+  };
+}
+
+const kinds = {
+  'a new container': reachOf('Always', false),
+  'a new container that runs once': reachOf('Never', false),
+  'an adopted container': reachOf('Always', true),
+};
+const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
+
+describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
+  const states = [...new Set(steps.map(({ state }) => state))];
+
+  test('never fails itself, and takes every event in every state', () => {
+    expect(states.length).toBeGreaterThan(500);
+    expect(new Set(steps.map(({ nextState }) => nextState.status))).toEqual(new Set(['active']));
+  });
+
+  test.each([false, true])('from every state a stop leads to its end (each port failing once: %s)', (failing) => {
+    const stuck = states.flatMap((state) => {
+      const [stopped] = transition(containerMachine, state, { type: 'container.stop', deadline: 30_000 });
+      const path = leadTo(containerMachine, stopped, { goals: ['stopped'], next: obliging(failing) });
+      return path.at(-1) === 'stopped' ? [] : [[statePath(state.value), ...path]];
+    });
+    expect(stuck).toEqual([]);
+  });
+
+  test('from every state that is not its end its turn leads to a run, or to the rest that its policy wants', () => {
+    const rests = ['running.steady', 'finished.succeeded', 'finished.failed'];
+    const next = obliging(true);
+    const stuck = states.flatMap((state) => {
+      if (state.context.onEnd === 'stay') return [];
+      const turned = [{ type: 'sandbox.ready', sandbox }, { type: 'container.start' }] as const;
+      const begun = turned.reduce((at, event) => transition(containerMachine, at, event)[0], state);
+      const path = leadTo(containerMachine, begun, { goals: rests, next });
+      return rests.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
+    });
+    expect(stuck).toEqual([]);
+  });
+
+  test('C10: once it must end it is not started any more, and its deadline never moves away', () => {
+    const wrong = steps.filter(({ state, nextState }) => {
+      const [before, after] = [state.context, nextState.context];
+      if (before.onEnd !== 'stay') return false;
+      const begins = invokedBy(nextState).some(({ id, src }) => {
+        return MAKES.includes(src) && !invokedBy(state).some((earlier) => earlier.id === id);
+      });
+      const hasEnded = after.run?.containerId === after.id;
+      const isLater = before.stopBy !== undefined && (after.stopBy ?? Infinity) > before.stopBy;
+      return begins || after.onEnd !== 'stay' || (isLater && !hasEnded);
+    });
+    expect(wrong.map(({ state, event, nextState }) => [state.value, event.type, nextState.value])).toEqual([]);
+  });
+
+  test('a wait until a moment knows the moment', () => {
+    const blind = states.filter(
+      (state) => leavesOf(state).some(({ meta }) => meta?.until === 'retryAt') && !state.context.retryAt,
+    );
+    expect(blind.map(({ value }) => value)).toEqual([]);
+  });
+});
+
+test('every state of the chart is reached', () => {
+  const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
+  const missed = atomicStates(containerMachine).filter(
+    (node) => !reached.has(node) && !isPassing(node) && node.type !== 'final',
+  );
+  expect(missed.map(({ path }) => path.join('.'))).toEqual([]);
+});

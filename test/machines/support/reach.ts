@@ -1,0 +1,92 @@
+/** Walks a machine without running it: every state that realistic events lead to, and what each event does there. */
+import { type AnyMachineSnapshot, type AnyStateMachine, type AnyStateNode, type EventObject, transition } from 'xstate';
+import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph';
+import { statePath } from '../../../machines/stateMeta.ts';
+import type { Failure } from '../../../pod/failure.ts';
+
+/** What a port may answer, by the name under which a machine invokes it. */
+export type Outputs = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => readonly unknown[]>>;
+
+export const failure = (reason: string, at = 0): Failure => ({ reason, message: reason, retryable: true, at });
+
+/** The innermost active states. */
+export const leavesOf = (snapshot: AnyMachineSnapshot): AnyStateNode[] =>
+  snapshot._nodes.filter(({ type }) => type === 'atomic' || type === 'final');
+
+/** What is invoked at present: the id, and the port's name. */
+export const invokedBy = (snapshot: AnyMachineSnapshot): { id: string; src: string }[] =>
+  snapshot._nodes.flatMap((node) => node.invoke.map(({ id, src }) => ({ id, src: String(src) })));
+
+/** Every answer and failure that can come in for what is invoked at present, or the end of the wait. */
+function answersTo(snapshot: AnyMachineSnapshot, outputs: Outputs): EventObject[] {
+  return invokedBy(snapshot).flatMap(({ id, src }): EventObject[] => {
+    if (src === 'timer') return [{ type: 'timer.elapsed' }];
+    const done = (outputs[src]?.(snapshot) ?? []).map((output) => doneEvent(id, output));
+    const failed = ['RuntimeUnavailable', 'Refused'].map((reason) => failedEvent(id, reason));
+    return [...done, ...failed];
+  });
+}
+
+export const doneEvent = (actorId: string, output: unknown): EventObject => ({
+  type: `xstate.done.actor.${actorId}`,
+  ...{ output, actorId },
+});
+
+export const failedEvent = (actorId: string, reason: string): EventObject => ({
+  type: `xstate.error.actor.${actorId}`,
+  ...{ error: failure(reason), actorId },
+});
+
+export interface Reach {
+  readonly machine: AnyStateMachine;
+  readonly input: unknown;
+  /** Events from outside that may come at any time. */
+  readonly events: (snapshot: AnyMachineSnapshot) => readonly EventObject[];
+  readonly outputs: Outputs;
+  /** What of the context tells two snapshots in the same state apart. */
+  readonly distinguish: (snapshot: AnyMachineSnapshot) => unknown;
+}
+
+/** Every step between reachable states, by the graph of the machine. */
+export function stepsOf({ machine, input, events, outputs, distinguish }: Reach) {
+  const map = getAdjacencyMap(machine, {
+    input,
+    events: (snapshot) => [...answersTo(snapshot, outputs), ...events(snapshot)],
+    serializeState: (snapshot) => `${statePath(snapshot.value)} ${JSON.stringify(distinguish(snapshot))}`,
+    serializeEvent: (event) => JSON.stringify(event, (key, value: unknown) => (key === 'parent' ? undefined : value)),
+  });
+  return adjacencyMapToArray(map);
+}
+
+/** The atomic states of a machine, by path. */
+export function atomicStates(machine: AnyStateMachine): AnyStateNode[] {
+  const below = (node: AnyStateNode): AnyStateNode[] => {
+    const children = Object.values(node.states);
+    return children.length === 0 ? [node] : children.flatMap(below);
+  };
+  return below(machine.root);
+}
+
+/** The states that only pass on: they are left in the same step in which they are entered. */
+export const isPassing = (node: AnyStateNode): boolean =>
+  node.invoke.length === 0 &&
+  (node.always ?? []).some(({ guard, target }) => guard === undefined && target !== undefined);
+
+/** Feeds events until one of the states is reached, or for so many steps: the states on the way. */
+export function leadTo(
+  machine: AnyStateMachine,
+  from: AnyMachineSnapshot,
+  {
+    goals,
+    next,
+    steps = 40,
+  }: { goals: readonly string[]; next: (snapshot: AnyMachineSnapshot) => EventObject; steps?: number },
+): string[] {
+  const path: string[] = [];
+  let snapshot = from;
+  while (!goals.includes(statePath(snapshot.value)) && path.length < steps) {
+    path.push(statePath(snapshot.value));
+    [snapshot] = transition(machine, snapshot, next(snapshot));
+  }
+  return [...path, statePath(snapshot.value)];
+}
