@@ -42,8 +42,15 @@ export const containerMachine = containerSetup.createMachine({
         ],
         onError: { target: 'awaitingMeeting', actions: 'recordCallFailure' },
       },
+      on: { 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
     },
-    met: { always: [{ guard: 'mustStay', target: 'stopping' }, { target: 'running' }] },
+    met: {
+      always: [
+        { guard: 'hasSeenEnd', target: 'waiting' },
+        { guard: 'mustStay', target: 'stopping' },
+        { target: 'running' },
+      ],
+    },
     awaitingMeeting: {
       meta: { waitsFor: 'another try to ask the runtime', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },

@@ -56,6 +56,7 @@ export const launching = containerSetup.createStateConfig({
         src: 'startContainer',
         input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
         onDone: [
+          { guard: 'hasSeenEnd', target: '#container.exited', actions: assign({ failure: undefined }) },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.exited',
@@ -72,12 +73,15 @@ export const launching = containerSetup.createStateConfig({
           },
         ],
         onError: [
+          { guard: 'hasSeenEnd', target: '#container.exited', actions: assign({ failure: undefined }) },
           { guard: 'mustStay', target: '#container.stopping' },
           { guard: 'isStartRefused', target: '#container.exited', actions: 'recordFailedStart' },
           // It may run all the same: the same attempt is launched again, and finds it.
           { target: '#container.awaitingRelaunch', actions: 'recordCallFailure' },
         ],
       },
+      // One that ends at once is heard of before the call that started it has answered.
+      on: { 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
     },
   },
 });

@@ -63,6 +63,8 @@ export const containerSetup = setup({
       event.container !== null &&
       event.id === context.id &&
       hasEnded(event.container.state),
+    /** It was seen to have ended while a call about it was still on its way, whatever that call then says. */
+    hasSeenEnd: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
     showsAbsence: ({ context, event }) =>
       event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
     isAlive: (_, container: ObservedContainer | null) => container?.state === 'running',
