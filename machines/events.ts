@@ -9,7 +9,7 @@ import type { Termination } from '../pod/view.ts';
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 
 /** A wait is over. */
-export type TimerEvent = { type: 'timer.elapsed' };
+type TimerEvent = { type: 'timer.elapsed' };
 
 /** A gate's answer: the slot that was asked for under this key is held now. */
 export type GateGranted = { type: 'gate.granted'; key: string };

@@ -35,7 +35,7 @@ const others = (context: LedgerContext, uid: string): Claims[] =>
   );
 
 /** The pod that holds a full name at present, if it is another one. */
-export const nameHolder = (context: LedgerContext, uid: string, fullName: string): LedgerEntry | undefined =>
+const nameHolder = (context: LedgerContext, uid: string, fullName: string): LedgerEntry | undefined =>
   Object.values(context.entries).find(
     (entry) => entry.uid !== uid && entry.fullName === fullName && entry.allocated !== null,
   );

@@ -88,7 +88,7 @@ const namesOf = (pod: Pod, roles: readonly ContainerRole[]): string[] =>
   [...containersOf(pod.spec)].flatMap(({ container, role }) => (roles.includes(role) ? [container.name] : []));
 
 export const initNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['init', 'sidecar']);
-export const regularNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['regular']);
+const regularNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['regular']);
 const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
   [...containersOf(allocated.spec)].find(({ container }) => container.name === name)?.role;
 
@@ -118,7 +118,7 @@ export function initsAnew(context: PodContext): PodContext['containers'] {
 }
 
 /** An init container has failed for good (C1). */
-export const hasInitFailed = (context: PodContext): boolean =>
+const hasInitFailed = (context: PodContext): boolean =>
   initNames(context).some((name) => context.containers[name] === 'failed');
 
 /** A regular container was already made in this sandbox: its init containers had done their part (C3). */
@@ -134,7 +134,7 @@ export function nextInit(context: PodContext): string | undefined {
 }
 
 /** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
-export const hasNothingLeft = (context: PodContext): boolean =>
+const hasNothingLeft = (context: PodContext): boolean =>
   regularNames(context).every((name) => ['succeeded', 'failed'].includes(context.containers[name] ?? ''));
 
 /** No container has, or will by itself get, a process. */

@@ -1,5 +1,5 @@
 /**
- * Bundles cli/main.ts into dist/: less memory and a faster start than its modules one by one. What one mode does not
+ * Bundles cli/main.ts, and index.ts beside it, into dist/: less memory and a faster start than their modules one by one. What one mode does not
  * need is imported late there and becomes a file of its own. Also npm's `prepare`.
  */
 import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -15,27 +15,37 @@ async function build() {
   const esbuild = await import('esbuild').catch(() => undefined);
   if (esbuild === undefined) return say('no bundle without the development packages: the sources run as they are');
   const startedAt = new Date();
-  const { metafile } = await esbuild.build({
+  const common = {
     absWorkingDir: root,
-    entryPoints: { statelet: entry },
     outdir: dist,
     outExtension: { '.js': '.mjs' },
-    chunkNames: 'parts/[name]-[hash]',
     bundle: true,
-    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
     sourcemap: true,
     metafile: true,
     logLevel: 'warning',
+  };
+  const command = await esbuild.build({
+    ...common,
+    entryPoints: { statelet: entry },
+    chunkNames: 'parts/[name]-[hash]',
+    splitting: true,
     // Packages in CommonJS ask for Node's modules by `require`.
     banner: {
       js: "import { createRequire as statletRequire } from 'node:module';\nconst require = statletRequire(import.meta.url);",
     },
   });
-  removeOthers(Object.keys(metafile.outputs));
-  writeInputs(Object.keys(metafile.inputs), startedAt);
+  // Packages stay outside: who builds on it has one xstate, not two.
+  const library = await esbuild.build({
+    ...common,
+    entryPoints: { index: join(root, 'index.ts') },
+    packages: 'external',
+  });
+  const metafiles = [command.metafile, library.metafile];
+  removeOthers(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
+  writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }
 
 /** What earlier builds left; files of the same content have the same name, so builds at the same time do no harm. */

@@ -5,8 +5,7 @@ import { pullPolicySchema, resourceListSchema } from './scalars.ts';
 import { securityContextSchema } from './security.ts';
 
 export type { EnvFromSource, EnvVar, EnvVarSource } from './env.ts';
-export type { Lifecycle, LifecycleHandler, Probe } from './probe.ts';
-export type { SecurityContext } from './security.ts';
+export type { LifecycleHandler, Probe } from './probe.ts';
 
 const containerPortSchema = z.strictObject({
   name: z.exactOptional(z.string()),

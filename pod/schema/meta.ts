@@ -45,5 +45,3 @@ export const objectMetaSchema = z.extend(manifestMetaSchema, {
   namespace: z.string(),
   uid: z.string(),
 });
-
-export type ObjectMeta = z.infer<typeof objectMetaSchema>;

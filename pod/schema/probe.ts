@@ -44,5 +44,3 @@ export const lifecycleSchema = z.strictObject({
   preStop: z.exactOptional(lifecycleHandlerSchema),
   stopSignal: z.exactOptional(z.string()),
 });
-
-export type Lifecycle = z.infer<typeof lifecycleSchema>;

@@ -37,7 +37,7 @@ export const exited = (exitCode: number, more: Partial<ContainerView> = {}): Sta
 export const backOff = (exitCode: number, more: Partial<ContainerView> = {}): State =>
   waiting('CrashLoopBackOff', { last: run(exitCode), restartCount: 1, willRestart: true, ...more });
 
-export function containerView(name: string, role: ContainerRole, state: State): ContainerView {
+function containerView(name: string, role: ContainerRole, state: State): ContainerView {
   return {
     path: `pod/${UID}/container/${name}`,
     state: state.now.kind,

@@ -1,0 +1,48 @@
+/** What other programs may build on: the node agent, the machines that it is made of, and what to run them over. */
+
+/** What enters the actors, as it is recorded; and the functions that fill ports and bring facts. */
+export type { Entry, Feed, Recorder, Service, Services } from './actors/boundary.ts';
+/** Time as an input, and the system's. */
+export { type Clock, systemClock } from './actors/clock.ts';
+/** The agent: pods in, statuses out. */
+export {
+  createNodeAgent,
+  type NodeAgent,
+  type NodeAgentConfig,
+  type NodeAgentOptions,
+  type NodeOverview,
+  type NodeServices,
+} from './actors/createNodeAgent.ts';
+/** Everything that a real node puts behind the ports; it needs a CRI, a clock, a store, and the facts of its host. */
+export { type DurableFacts, type NodeStore, openNodeStore } from './actors/durableFacts.ts';
+export { podsLeftOnDisk } from './actors/leftOnDisk.ts';
+export { type NodeParts, nodeServices } from './actors/nodeServices.ts';
+/** A recording, fed to a fresh agent. */
+export { createReplay, type Replay } from './actors/replay.ts';
+export type { PodChange, StatusSink } from './actors/statusBoard.ts';
+/** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
+export type { CallOptions, Cri, RuntimeHint } from './cri/calls.ts';
+export { type CriEndpoints, connectCri } from './cri/grpc.ts';
+export type { NodeFacts } from './cri/nodeFacts.ts';
+export { inProcessCri } from './cri/simulated/inProcess.ts';
+export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';
+export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/runtime.ts';
+export { serveSimulatedRuntime } from './cri/simulated/server.ts';
+/** The machines. A port of theirs rejects until it is provided. */
+export { type Chart, charts } from './machines/charts.ts';
+export { containerMachine } from './machines/container.ts';
+export type { NodeFact } from './machines/events.ts';
+export { gateMachine } from './machines/gate.ts';
+export { ledgerMachine } from './machines/ledger.ts';
+export { nodeAgentMachine } from './machines/nodeAgent.ts';
+export { podMachine } from './machines/pod.ts';
+export type { PortName, PortTypes } from './machines/ports.ts';
+export { volumeMachine } from './machines/volume.ts';
+
+/** The words: pods, failures, and what an explanation says. */
+export { type Explanation, explainPod } from './pod/explain.ts';
+export { type Failure, NodeFailure } from './pod/failure.ts';
+export { formatExplanation } from './pod/formatExplanation.ts';
+export { type Pod, podSchema } from './pod/schema/pod.ts';
+export type { PodStatus } from './pod/schema/status.ts';
+export type { ContainerView, PodView, VolumeView } from './pod/view.ts';

@@ -1,0 +1,113 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import {
+  charts,
+  createNodeAgent,
+  createReplay,
+  createSimulatedRuntime,
+  type Entry,
+  inProcessCri,
+  type NodeAgent,
+  type NodeAgentConfig,
+  type NodeFacts,
+  nodeServices,
+  openNodeStore,
+  systemClock,
+} from '../index.ts';
+
+const manifest = `
+apiVersion: v1
+kind: Pod
+metadata: {name: hello}
+spec:
+  restartPolicy: Never
+  containers:
+    - {name: main, image: example.org/hello:1, command: [sleep, '0']}
+`;
+
+const nodeName = 'node-1';
+const config: NodeAgentConfig = {
+  nodeName,
+  owner: `test@${nodeName}`,
+  hostIps: ['192.0.2.1'],
+  sources: ['file'],
+  capacity: { cpuMillis: 4000, memoryBytes: 2 ** 32, pods: 10 },
+  startSlots: 2,
+  pullSlots: 2,
+  crashLoop: { baseMs: 10_000, maxMs: 300_000 },
+  statuses: {},
+  allocations: {},
+  left: [],
+};
+
+const factsBelow = (directory: string): NodeFacts => ({
+  nodeName,
+  rootDir: directory,
+  podLogsDir: join(directory, 'log'),
+  owner: config.owner,
+  cgroupRoot: `/statelet-test-${process.pid}`,
+  cgroupDriver: 'cgroupfs',
+  hostIps: config.hostIps,
+  resolvConf: { servers: [], searches: [], options: [] },
+  clusterDns: [],
+  clusterDomain: '',
+  memoryCapacityBytes: config.capacity.memoryBytes,
+  cpuCount: 4,
+  canLowerOomScoreAdj: false,
+  seccompDefault: false,
+  podDirectory: (uid) => join(directory, 'pods', uid),
+});
+
+async function phaseReached(agent: NodeAgent, phase: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unsubscribe = agent.subscribe(({ pod }) => {
+    if (pod.status?.phase === phase) resolve();
+  });
+  agent.start();
+  await promise;
+  unsubscribe();
+}
+
+test('a node of the public parts alone runs a pod to its end, and its recording tells the same', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-library-'));
+  const staticPodPath = join(directory, 'manifests');
+  await mkdir(staticPodPath);
+  await writeFile(join(staticPodPath, 'hello.yaml'), manifest);
+  const { store, durable } = await openNodeStore(directory);
+  const runtime = createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, latency: 0 });
+  const cri = inProcessCri(runtime);
+  const problems: unknown[] = [];
+  const services = nodeServices({
+    cri,
+    clock: systemClock,
+    node: factsBelow(directory),
+    store,
+    durable,
+    staticPodPath,
+    fileCheckMs: 20_000,
+    onError: (source, error) => void problems.push([source, error]),
+    onManifestProblem: (...problem) => void problems.push(problem),
+  });
+  const entries: Entry[] = [];
+  const record = (entry: Entry) => void entries.push(structuredClone(entry));
+  const agent = createNodeAgent(config, services, { clock: systemClock, record });
+  try {
+    await phaseReached(agent, 'Succeeded');
+    const replay = createReplay(config, entries);
+    await replay.play();
+    expect(replay.agent.pods()).toEqual(agent.pods());
+    expect(agent.pods().map(({ metadata }) => metadata.name)).toEqual(['hello-node-1']);
+    expect(problems).toEqual([]);
+  } finally {
+    agent.stop();
+    await store.flush();
+    cri.close();
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('each machine has a chart', () => {
+  expect(charts().map(({ name }) => name)).toEqual(['nodeAgent', 'pod', 'container', 'volume', 'gate', 'ledger']);
+});
