@@ -1,0 +1,37 @@
+import { busyboxImage } from '../../../cri/managed/images.ts';
+import type { Container } from '../../../pod/schema/container.ts';
+import type { PodSpec } from '../../../pod/schema/pod.ts';
+
+/** A manifest as a user writes it. */
+export interface Manifest {
+  readonly apiVersion: 'v1';
+  readonly kind: 'Pod';
+  readonly metadata: { readonly name: string; readonly uid?: string; readonly namespace?: string };
+  readonly spec: PodSpec;
+}
+
+/** A pod of these containers. */
+export function podManifest(
+  name: string,
+  containers: readonly Container[],
+  { uid, ...spec }: Partial<PodSpec> & { uid?: string } = {},
+): Manifest {
+  const metadata = { name, ...(uid === undefined ? {} : { uid }) };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [...containers], ...spec } };
+}
+
+/** A container that runs a shell script. */
+export function shell(name: string, script: string, more: Partial<Container> = {}): Container {
+  return { name, image: busyboxImage, command: ['sh', '-c', script], ...more };
+}
+
+/** Ends at once on SIGTERM; without a trap the first process of a container ignores it. */
+const patiently = 'while true; do sleep 1 & wait $!; done';
+
+/** A script that does something and then goes on until SIGTERM, and ends after `last`. */
+export function steadily(first = ':', last = ':'): string {
+  return `trap '${last}; exit 0' TERM; ${first}; ${patiently}`;
+}
+
+/** Goes on through SIGTERM. */
+export const stubbornly = `trap '' TERM; ${patiently}`;
