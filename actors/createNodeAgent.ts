@@ -3,7 +3,7 @@ import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent 
 import type { NodeFact } from '../machines/events.ts';
 import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import type { NodeContext, NodeInput } from '../machines/nodeContext.ts';
-import { foreignSandboxes } from '../machines/nodeContext.ts';
+import { foreignSandboxes, wantedPods } from '../machines/nodeContext.ts';
 import { statePath } from '../machines/stateMeta.ts';
 import { awaitedViews, gateView } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
@@ -91,7 +91,9 @@ export function agentBehind(
   });
   const expectPods = () => {
     const snapshot = root.getSnapshot();
-    if (snapshot.matches('starting') || snapshot.matches('recovering')) board.expect(awaitedViews(snapshot.context));
+    const { context } = snapshot;
+    const begins = snapshot.matches('starting') || snapshot.matches('recovering');
+    board.expect(begins ? awaitedViews(context) : [], (uid) => wantedPods(context).has(uid));
   };
   const root = createActor(providedMachine(boundary), {
     id: 'nodeAgent',

@@ -22,8 +22,11 @@ export type StatusSink = (change: PodChange) => void;
 export interface StatusBoard {
   /** Says which actor has made a transition. */
   note(ref: AnyActorRef): void;
-  /** Posts pods that have no actor yet, by what they wait for; their actors take their places. */
-  expect(views: readonly PodView[]): void;
+  /**
+   * Posts pods that have no actor yet, by what they wait for; their actors take their places. Those that are not wanted
+   * any more before they got one are gone.
+   */
+  expect(views: readonly PodView[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
   views(): readonly PodView[];
   find(name: string): PodView | undefined;
@@ -54,6 +57,11 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
   const listeners = new Set<(change: PodChange) => void>();
   let scheduled = false;
 
+  const tell = (change: PodChange) => {
+    sink?.(change);
+    for (const listener of listeners) listener(change);
+  };
+
   const post = (view: PodView, ref: PodRef | undefined) => {
     const { uid } = view.pod.metadata;
     const known = posted.get(uid);
@@ -66,9 +74,7 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
     const pod = same ? known.pod : withStatus(view, status);
     if (removed) posted.delete(uid);
     else posted.set(uid, { ref, pod, view });
-    const change = { uid, pod, view, removed };
-    sink?.(change);
-    for (const listener of listeners) listener(change);
+    tell({ uid, pod, view, removed });
   };
 
   const flush = () => {
@@ -89,7 +95,12 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
       // One turn of the actors is many transitions: what they come to is told once, when it is over.
       queueMicrotask(flush);
     },
-    expect: (views) => {
+    expect: (views, isWanted) => {
+      for (const [uid, { ref, pod, view }] of posted) {
+        if (ref !== undefined || isWanted(uid)) continue;
+        posted.delete(uid);
+        tell({ uid, pod, view, removed: true });
+      }
       for (const view of views) {
         const known = posted.get(view.pod.metadata.uid);
         if (known?.ref === undefined && known?.view.waitingFor !== view.waitingFor) post(view, undefined);

@@ -71,7 +71,11 @@ describe('a restart of the agent', () => {
     await node.advance('5s');
     node.runtime.exitContainer(node.containerId('web-3'), 1);
     await node.advance('5s');
-    const shown = () => pods.map(({ metadata: { name } }) => [name, node.pod(name)]);
+    const shown = () =>
+      pods.map(({ metadata: { name } }) => {
+        const { phase, podIP, containerStatuses } = node.pod(name);
+        return { name, phase, podIP, containerStatuses };
+      });
     const before = shown();
     await node.restartAgent();
     await node.advance('1s');

@@ -111,6 +111,22 @@ describe('the runtime goes away', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
+  test('and a pod that comes and goes while the node cannot begin leaves nothing behind', async () => {
+    const node = await simulatedNode();
+    node.runtime.down();
+    await node.advance('1s');
+    node.apply(podWith('web'));
+    await node.advance('1s');
+    expect(node.pod('web').phase).toBe('Pending');
+    node.apply(podWith('web', {}, { uid: 'another' }));
+    await node.advance('1s');
+    expect(node.agent.views().map(({ pod }) => pod.metadata.uid)).toEqual(['another']);
+    node.runtime.restart();
+    node.remove('web');
+    await node.advance('3s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
   test('again and again: nothing is doubled and nothing is lost', async () => {
     const node = await simulatedNode({ pods: [web(), podWith('other')], runtime: { images } });
     for (let i = 0; i < 12; i++) {
