@@ -8,5 +8,9 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
     ],
   },
+  // Against a test that hangs, not against a slow machine.
+  testTimeout: 60_000,
+  // Against what never comes, not for what takes its time: a test must hold on a slow machine.
+  testTimeout: 60_000,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
 };

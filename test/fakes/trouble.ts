@@ -15,12 +15,12 @@ export type Trouble =
   | { readonly kind: 'advance'; readonly ms: number };
 
 export const OTHER_IMAGE = 'statelet.local/app:2';
-export const KINDS = 6;
+const KINDS = 6;
 const GRACE = { terminationGracePeriodSeconds: 3 };
 const setup = { initContainers: [containerWith('setup', { command: ['sleep', '1'] })] };
 
 /** A pod of the kind with this number, in its nth edition, under a uid of the nth generation. */
-export function podOfKind(kind: number, edition: number, generation: number): Pod {
+function podOfKind(kind: number, edition: number, generation: number): Pod {
   const image = edition % 2 === 0 ? undefined : OTHER_IMAGE;
   const main = containerWith('main', image ? { image } : {});
   const name = `pod-${kind}`;
