@@ -37,10 +37,22 @@ async function removeLinks({ bridge }: Layout, signal: AbortSignal): Promise<voi
   await run('ip', ['link', 'delete', bridge], { signal });
 }
 
+/** How often the rules are read anew when they changed while they were to be removed. */
+const MOST_TRIES = 10;
+
 async function removeRules({ network }: Layout, signal: AbortSignal): Promise<void> {
   if ((await findProgram('iptables-save')) === undefined) return;
-  const removal = rulesToRemove(await run('iptables-save', ['-t', 'nat'], { signal }), network);
-  if (removal !== undefined) await run('iptables-restore', ['--noflush', '--wait'], { signal, input: removal });
+  for (let tries = 1; ; tries++) {
+    const removal = rulesToRemove(await run('iptables-save', ['-t', 'nat'], { signal }), network);
+    if (removal === undefined) return;
+    try {
+      await run('iptables-restore', ['--noflush', '--wait'], { signal, input: removal });
+      return;
+    } catch (error) {
+      // Another network may have changed the host ports' common chains in between: then nothing of ours was removed.
+      if (tries === MOST_TRIES || signal.aborted) throw error;
+    }
+  }
 }
 
 /**
