@@ -1,5 +1,5 @@
 /**
- * Draws what a terminal shows as an SVG: `tmux capture-pane -ep | node scripts/terminalPicture.mjs > docs/images/x.svg`.
+ * Draws what a terminal shows as an SVG: `tmux capture-pane -ep | node scripts/terminalPicture.mjs TITLE > x.svg`.
  * The pictures in docs/images are made with it, of real runs.
  */
 import { text } from 'node:stream/consumers';
@@ -71,6 +71,7 @@ const inked = rows.flatMap((runs, row) =>
   runs.filter(({ words }) => words.trim() !== '').map((run) => drawn(run, row)),
 );
 process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>${escaped(process.argv[2] ?? 'a terminal')}</title>
 <rect width="100%" height="100%" rx="8" fill="${PAPER}"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${CELL.font}">
 ${inked.join('\n')}
