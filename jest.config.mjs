@@ -10,7 +10,5 @@ export default {
   },
   // Against a test that hangs, not against a slow machine.
   testTimeout: 60_000,
-  // Against what never comes, not for what takes its time: a test must hold on a slow machine.
-  testTimeout: 60_000,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
 };
