@@ -26,7 +26,7 @@ export function shell(name: string, script: string, more: Partial<Container> = {
 }
 
 /** Ends at once on SIGTERM; without a trap the first process of a container ignores it. */
-const patiently = 'while true; do sleep 1 & wait $!; done';
+const patiently = 'sleep 1000 & wait';
 
 /** A script that does something and then goes on until SIGTERM, and ends after `last`. */
 export function steadily(first = ':', last = ':'): string {

@@ -174,3 +174,9 @@ export function identitiesOf({ status }: Pod): Record<string, { id: string | und
   });
   return Object.fromEntries(entries);
 }
+
+/** A pod's status but for the times of its conditions: a new agent counts them from when it looked first. */
+export function timelessStatus({ status }: Pod): unknown {
+  const conditions = (status?.conditions ?? []).map(({ lastTransitionTime: _, ...condition }) => condition);
+  return { ...status, conditions };
+}

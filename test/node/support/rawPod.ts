@@ -15,6 +15,12 @@ interface RawPodInput {
   readonly cgroupParent: string;
   /** Port 80 of the pod on the host. */
   readonly hostPort?: number;
+  /** Absent: one of its own. */
+  readonly uid?: string;
+  /** On sandbox and container. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** On the container. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** A pod of one container, made by the bare CRI calls. */
@@ -34,7 +40,13 @@ export async function runRawPod(cri: Cri, input: RawPodInput): Promise<RawPod> {
   const request = CreateContainerRequest.fromPartial({
     podSandboxId: sandboxId,
     sandboxConfig: config,
-    config: { metadata: { name: 'main' }, image: { image: busyboxImage }, command: [...input.command] },
+    config: {
+      metadata: { name: 'main' },
+      image: { image: busyboxImage },
+      command: [...input.command],
+      labels: { ...input.labels, 'io.kubernetes.container.name': 'main' },
+      annotations: { ...input.annotations },
+    },
   });
   const { containerId } = await cri.createContainer(request, options);
   await cri.startContainer({ containerId }, options);
@@ -52,11 +64,18 @@ export async function execIn(
   return { exitCode, out: Buffer.concat([stdout, stderr]).toString() };
 }
 
-function sandboxConfig({ name, cgroupParent, hostPort }: RawPodInput): PodSandboxConfig {
+function sandboxConfig({
+  name,
+  cgroupParent,
+  hostPort,
+  uid = `uid-${name}`,
+  labels = {},
+}: RawPodInput): PodSandboxConfig {
   return PodSandboxConfig.fromPartial({
-    metadata: { name, uid: `uid-${name}`, namespace: 'default', attempt: 0 },
+    metadata: { name, uid, namespace: 'default', attempt: 0 },
     hostname: name,
     logDirectory: '',
+    labels: { ...labels },
     portMappings: hostPort === undefined ? [] : [{ containerPort: 80, hostPort }],
     linux: { cgroupParent },
   });

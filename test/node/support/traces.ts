@@ -72,8 +72,9 @@ export async function processesIn(cgroupParent: string): Promise<HostProcess[]> 
       for (const line of text.split('\n')) if (line !== '') pids.add(Number(line));
     }
   }
-  const found = [...pids].map(async (pid) => ({ pid, start: (await statOf(pid))?.start ?? '' }));
-  return Promise.all(found);
+  const found = [...pids].map(async (pid) => ({ pid, start: (await statOf(pid))?.start }));
+  // One may have ended since its cgroup was read.
+  return (await Promise.all(found)).flatMap(({ pid, start }) => (start === undefined ? [] : [{ pid, start }]));
 }
 
 /** Whether it still runs: one that has ended and that nobody has waited for (a zombie) does not. */

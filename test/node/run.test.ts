@@ -1,0 +1,142 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { busyboxImage } from '../../cri/managed/images.ts';
+import { containerHash } from '../../pod/identity.ts';
+import { noAbort } from './support/containerd.ts';
+import { eventually } from './support/eventually.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { containerOf, identitiesOf, type RunNode, runNode, timelessStatus } from './support/node.ts';
+import { runRawPod } from './support/rawPod.ts';
+import type { Statelet } from './support/statelet.ts';
+import { processesIn } from './support/traces.ts';
+
+jest.setTimeout(120_000);
+
+let node: RunNode;
+let agent: Statelet;
+
+beforeAll(async () => {
+  node = await runNode();
+  await node.write('web', podManifest('web', [shell('main', steadily('echo hello; echo trouble >&2'))]));
+  agent = await node.start();
+  await node.running('web');
+});
+
+afterAll(() => node.end());
+
+const cri = () => node.runtime.cri;
+
+/** A container's state as the CRI numbers it. */
+const running = 1;
+
+/** Stops the agent in order, lets something happen, and starts the next one. */
+async function restart(meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
+  agent.kill('SIGTERM');
+  expect(await agent.ended).toBe(0);
+  await meanwhile();
+  agent = await node.start();
+}
+
+/** Labels by which Kubernetes' agents know a pod. */
+const labelsOf = (name: string, uid: string) => ({
+  'io.kubernetes.pod.name': name,
+  'io.kubernetes.pod.namespace': 'default',
+  'io.kubernetes.pod.uid': uid,
+});
+
+function rawPod(name: string, uid: string) {
+  const cgroupParent = `${node.runtime.containerd.cgroupParent}/raw-${uid}`;
+  const labels = labelsOf(name, uid);
+  const annotations = { 'io.kubernetes.container.hash': containerHash({ name: 'main', image: busyboxImage }) };
+  return runRawPod(cri(), {
+    name,
+    uid,
+    labels,
+    annotations,
+    command: ['sleep', '1000'],
+    cgroupParent,
+  });
+}
+
+describe('the command `statelet run`', () => {
+  test('C23: logs and their symlinks lie where log collectors look for them', async () => {
+    const { metadata, status } = await node.running('web');
+    const id = status?.containerStatuses?.[0]?.containerID?.replace('containerd://', '');
+    const file = join(node.podLogs, `default_web-node_${metadata.uid}`, 'main', '0.log');
+    const links = join(node.podLogs, '..', 'containers');
+    expect(await readdir(links)).toEqual([`web-node_default_main-${id}.log`]);
+    expect(await readlink(join(links, `web-node_default_main-${id}.log`))).toBe(file);
+    const lines = await eventually('both lines are in the log', async () => {
+      const read = (await readFile(join(links, `web-node_default_main-${id}.log`), 'utf8')).trim().split('\n');
+      return read.length === 2 && read;
+    });
+    const line = (text: string) => expect.stringMatching(new RegExp(`^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+\\S+ ${text}$`));
+    expect(lines).toEqual(expect.arrayContaining([line('stdout F hello'), line('stderr F trouble')]));
+  });
+
+  test('SIGTERM stops the agent and leaves the pods; the next one adopts them', async () => {
+    const before = await node.running('web');
+    const processes = await processesIn(node.runtime.containerd.cgroupParent);
+    await restart(async () => {
+      expect(agent.err()).toContain('its pods go on running');
+      expect(await processesIn(node.runtime.containerd.cgroupParent)).toEqual(processes);
+    });
+    const after = await node.running('web');
+    expect(timelessStatus(after)).toEqual(timelessStatus(before));
+    expect(await processesIn(node.runtime.containerd.cgroupParent)).toEqual(processes);
+  });
+
+  test('a pod whose manifest went while no agent ran is terminated by the next, with all that it had', async () => {
+    await node.write('brief', podManifest('brief', [shell('main', steadily())]));
+    const { uid } = (await node.running('brief')).metadata;
+    await restart(() => node.remove('brief'));
+    await eventually('nothing of it is left', async () => {
+      const { items } = await cri().listPodSandbox({ filter: undefined }, { signal: noAbort });
+      return !items.some(({ metadata }) => metadata?.uid === uid);
+    });
+    await eventually('its directory is gone', async () => !(await readdir(join(node.rootDir, 'pods'))).includes(uid));
+    expect(await readdir(node.podLogs)).not.toContain(`default_brief-node_${uid}`);
+    await node.running('web');
+  });
+
+  test('sandboxes of others are listed as foreign and left alone', async () => {
+    const { sandboxId, containerId } = await rawPod('other', 'foreign-uid');
+    await restart();
+    await node.running('web');
+    const foreign = [{ id: sandboxId, podUid: 'foreign-uid', state: 'ready' }];
+    expect(await node.ask('/node')).toMatchObject({ foreign });
+    const { containers } = await cri().listContainers({ filter: undefined }, { signal: noAbort });
+    expect(containers.find(({ id }) => id === containerId)?.state).toBe(running);
+  });
+
+  test('an unmarked sandbox of a pod that is wanted is adopted with its container', async () => {
+    let containerId = '';
+    await restart(async () => {
+      ({ containerId } = await rawPod('wanted-node', 'wanted-uid'));
+      const main = { name: 'main', image: busyboxImage, command: ['sleep', '1000'] };
+      await node.write('wanted', podManifest('wanted', [main], { uid: 'wanted-uid' }));
+    });
+    const pod = await node.running('wanted');
+    expect(identitiesOf(pod)).toEqual({ main: { id: `containerd://${containerId}`, restarts: 0 } });
+    await node.remove('wanted');
+    await node.gone('wanted');
+  });
+
+  test('an agent that is killed while it starts a pod leaves nothing double', async () => {
+    await node.write('half', podManifest('half', [shell('main', steadily()), shell('side', steadily())]));
+    await node.until('is being made', 'half', ({ status }) => status?.phase === 'Pending');
+    agent.kill('SIGKILL');
+    await agent.ended;
+    agent = await node.start();
+    const pod = await node.running('half');
+    const { uid } = pod.metadata;
+    await eventually('one sandbox and two containers', async () => {
+      const { items } = await cri().listPodSandbox({ filter: undefined }, { signal: noAbort });
+      const { containers } = await cri().listContainers({ filter: undefined }, { signal: noAbort });
+      const own = containers.filter(({ labels }) => labels['io.kubernetes.pod.uid'] === uid);
+      return items.filter(({ metadata }) => metadata?.uid === uid).length === 1 && own.length === 2;
+    });
+    expect(containerOf(pod, 'side').state?.running).toBeDefined();
+  });
+});

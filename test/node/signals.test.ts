@@ -1,0 +1,91 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
+import { allRun, identitiesOf, timelessStatus, type UpNode, upNode } from './support/node.ts';
+import { lives, marksOf, traces } from './support/traces.ts';
+
+jest.setTimeout(120_000);
+
+let node: UpNode;
+
+beforeEach(async () => {
+  node = await upNode();
+});
+
+afterEach(() => node.end());
+
+/** A pod that takes its whole grace to end. */
+async function slowPod(seconds: number): Promise<void> {
+  await node.write(
+    'slow',
+    podManifest('slow', [shell('main', stubbornly)], { terminationGracePeriodSeconds: seconds }),
+  );
+}
+
+describe('signals to `statelet up`', () => {
+  test('a Ctrl-C that reaches the whole process group, and twice within 2 s, is one graceful end', async () => {
+    await slowPod(4);
+    const up = await node.start();
+    await node.running('slow');
+    const marks = await marksOf(node.containerdDirectory);
+    const began = performance.now();
+    up.kill('SIGINT', 'group');
+    await up.says('terminating all pods');
+    up.kill('SIGINT', 'group');
+    expect(await up.ended).toBe(0);
+    // The pod had its grace: neither its containerd nor the second signal cut it short.
+    expect(performance.now() - began).toBeGreaterThan(3900);
+    expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+  });
+
+  test('one that comes later ends it at once; pods and containerd run on until the next `up`', async () => {
+    await slowPod(6);
+    await node.write('quick', podManifest('quick', [shell('main', steadily())]));
+    const up = await node.start();
+    await node.running('slow');
+    const marks = await marksOf(node.containerdDirectory);
+    up.kill('SIGINT');
+    await up.says('terminating all pods');
+    await pause(2100);
+    up.kill('SIGTERM');
+    expect(await up.ended).toBe(128 + 15);
+    expect(await traces(marks)).toContainEqual(expect.stringMatching(/^process \d+: containerd /));
+    expect(await Promise.all(marks.processes.map(lives))).toContain(true);
+
+    const next = await node.start();
+    await node.running('quick');
+    await node.running('slow');
+    next.kill('SIGTERM');
+    expect(await next.ended).toBe(0);
+    expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+  });
+});
+
+describe('SIGKILL of `statelet up`', () => {
+  /** Ends well once, so that it is restarted once; then it goes on. */
+  const onceAgain = `if [ -e /data/ran ]; then ${steadily()}; else touch /data/ran; fi`;
+
+  test('pods and containerd go on; the next `up` adopts them as they are and ends them', async () => {
+    const data = [{ name: 'data', mountPath: '/data' }];
+    const containers = [shell('steady', steadily()), shell('again', onceAgain, { volumeMounts: data })];
+    await node.write('web', podManifest('web', containers, { volumes: [{ name: 'data', emptyDir: {} }] }));
+    const up = await node.start();
+    const restarted = (pod: Parameters<typeof allRun>[0]) =>
+      allRun(pod) && identitiesOf(pod).again?.restarts === 1 && pod;
+    const before = await node.until('runs after a restart', 'web', restarted);
+    const marks = await marksOf(node.containerdDirectory);
+    up.kill('SIGKILL');
+    expect(await up.ended).toBe('SIGKILL');
+    expect(await Promise.all(marks.processes.map(lives))).not.toContain(false);
+
+    const next = await node.start();
+    const after = await node.running('web');
+    expect(identitiesOf(after)).toEqual(identitiesOf(before));
+    expect(timelessStatus(after)).toEqual(timelessStatus(before));
+    // The same processes, no more and no less.
+    expect((await marksOf(node.containerdDirectory)).processes).toEqual(marks.processes);
+    next.kill('SIGTERM');
+    expect(await next.ended).toBe(0);
+    expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+  });
+});
