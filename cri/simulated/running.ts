@@ -43,7 +43,10 @@ function showExit(world: World, record: ContainerRecord, leadMs: number, show: (
   emitContainer(world, record, ContainerEventType.CONTAINER_STOPPED_EVENT);
 }
 
-function behaviourFor({ config, sandbox, image: { name: image } }: ContainerRecord, { behaviours }: StartRules): Behaviour {
+function behaviourFor(
+  { config, sandbox, image: { name: image } }: ContainerRecord,
+  { behaviours }: StartRules,
+): Behaviour {
   const { command, args, metadata } = config;
   const source = behaviours.get(image);
   const run: Run = {
