@@ -1,7 +1,8 @@
 /** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
-import { and, assign } from 'xstate';
-import { allSandboxes, initialPodContext } from './podContext.ts';
+import { assign } from 'xstate';
+import { initialPodContext } from './podContext.ts';
 import { podSetup } from './podSetup.ts';
+import { terminating } from './podTerminating.ts';
 
 export const podMachine = podSetup.createMachine({
   id: 'pod',
@@ -233,73 +234,7 @@ export const podMachine = podSetup.createMachine({
         },
       },
     },
-    terminating: {
-      initial: 'containers',
-      on: {
-        'pod.update': { actions: 'desire' },
-        'pod.terminate': { actions: ['recordTermination', 'stopContainers'] },
-        'ledger.admitted': {},
-      },
-      states: {
-        containers: {
-          meta: { waitsFor: 'its containers to end', until: 'deadline' },
-          entry: ['spawnContainers', 'stopContainers'],
-          always: { guard: 'hasNoProcess', target: 'sandbox' },
-        },
-        sandbox: { always: [{ guard: 'hasSandboxes', target: 'stopping' }, { target: 'volumes' }] },
-        stopping: {
-          meta: { waitsFor: 'its sandbox to stop' },
-          invoke: {
-            src: 'stopSandboxes',
-            input: ({ context }) => ({ ids: allSandboxes(context) }),
-            onDone: 'volumes',
-            onError: { target: 'awaitingStopRetry', actions: 'recordFailure' },
-          },
-        },
-        awaitingStopRetry: {
-          meta: { waitsFor: 'another try to stop the sandbox', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'stopping', 'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' } },
-        },
-        volumes: {
-          meta: { waitsFor: 'its volumes' },
-          entry: 'unmountVolumes',
-          always: [
-            { guard: and(['areVolumesUnmounted', 'isMerelyComplete']), target: '#pod.finished' },
-            { guard: 'areVolumesUnmounted', target: 'removing' },
-          ],
-        },
-        /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
-        removing: {
-          meta: { waitsFor: 'its sandbox to be removed' },
-          invoke: {
-            src: 'removeSandboxes',
-            input: ({ context }) => ({ ids: allSandboxes(context) }),
-            onDone: 'erasing',
-            onError: { target: 'awaitingRemoveRetry', actions: 'recordFailure' },
-          },
-        },
-        awaitingRemoveRetry: {
-          meta: { waitsFor: 'another try to remove the sandbox', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
-        },
-        erasing: {
-          meta: { waitsFor: 'its directory to be removed' },
-          invoke: {
-            src: 'removePodData',
-            input: ({ context }) => ({ pod: context.allocated }),
-            onDone: '#pod.terminated',
-            onError: { target: 'awaitingEraseRetry', actions: 'recordFailure' },
-          },
-        },
-        awaitingEraseRetry: {
-          meta: { waitsFor: 'another try to remove its directory', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'erasing' },
-        },
-      },
-    },
+    terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
     finished: { entry: 'releaseClaims', on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {} } },
     terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'] },
