@@ -2,9 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { aContainer, aPod } from '../pod/fixtures.ts';
 import { containerStory } from './support/containerStory.ts';
 
-const _hooks = { exec: { command: ['true'] } };
-const _empty = { held: [], queue: [] };
-
 /** A container that runs. */
 function runningContainer(...options: Parameters<typeof containerStory>) {
   const story = containerStory(...options);
