@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,18 +8,11 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { ContainerStatusRequest } from '../../cri/generated/runtime.ts';
 import { startManagedContainerd } from '../../cri/managed/containerd.ts';
 import { noAbort, type TestContainerd, withContainerd } from './support/containerd.ts';
+import { freePort } from './support/freePort.ts';
 import { execIn, runRawPod } from './support/rawPod.ts';
 import { marksOf, traces } from './support/traces.ts';
 
 jest.setTimeout(60_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
-}
 
 /** A pod that listens on a port of the host, and the marks of all that it and its containerd have there. */
 async function busyNode({ containerd, cri, directory }: TestContainerd) {

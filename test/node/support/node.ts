@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stateLayout } from '../../../cli/places.ts';
 import { readPodList } from '../../../cli/readPods.ts';
 import { startManagedContainerd } from '../../../cri/managed/containerd.ts';
+import { whyNoManagedContainerd } from '../../../cri/managed/host.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 import type { ContainerStatus } from '../../../pod/schema/status.ts';
 import { agentClient } from '../../../server/client.ts';
@@ -38,6 +39,8 @@ export interface TestNode {
   /** Waits until all containers of the pod run. */
   running(name: string): Promise<Pod>;
   gone(name: string): Promise<void>;
+  /** What a run of a container has written, a line each; waits until the last one is `until`. */
+  log(pod: Pod, container: string, until: string, run?: number): Promise<string[]>;
   /** Ends whatever is left of it, by force. */
   end(): Promise<void>;
 }
@@ -52,8 +55,10 @@ export interface RunNode extends TestNode {
   readonly runtime: TestContainerd;
 }
 
-/** A node for `up`. */
+/** A node for `up`; a host that cannot run containers fails the test by saying what is missing. */
 export async function upNode(): Promise<UpNode> {
+  const why = await whyNoManagedContainerd();
+  if (why !== undefined) throw new Error(why);
   const directory = await mkdtemp(join(tmpdir(), 'statelet-up-'));
   const { rootDirectory: rootDir, podLogsDirectory: podLogs, containerdDirectory } = stateLayout(directory);
   const node = await testNode({ directory, rootDir, podLogs, command: ['up', '--state-dir', directory] });
@@ -137,6 +142,16 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
     gone: async (name: string) => {
       await eventually(`pod ${name} is gone`, async () => (await podOf(name)) === undefined);
     },
+    log: ({ metadata: { namespace, name, uid } }: Pod, container: string, last: string, run = 0) =>
+      eventually(`the log of ${name} ends with ${last}`, async () => {
+        const text = await readFile(join(podLogs, `${namespace}_${name}_${uid}`, container, `${run}.log`), 'utf8');
+        // Each line begins with its time, its stream, and whether it is whole.
+        const lines = text
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split(' ').slice(3).join(' '));
+        return lines.at(-1) === last ? lines.slice(0, -1) : undefined;
+      }),
     /** Whether the last agent did not end everything in order. */
     wasLeft: async () => (await agents.at(-1)?.ended) !== 0,
     end: async () => {

@@ -1,0 +1,176 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from './support/eventually.ts';
+import { freePort } from './support/freePort.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { containerOf, type UpNode, upNode } from './support/node.ts';
+import { type Statelet, statelet } from './support/statelet.ts';
+
+jest.setTimeout(120_000);
+
+let node: UpNode;
+let up: Statelet;
+
+beforeAll(async () => {
+  node = await upNode();
+  up = await node.start();
+});
+
+afterAll(async () => {
+  up.kill('SIGTERM');
+  await up.ended;
+  await node.end();
+});
+
+const end = 'that is all';
+
+/** What a script says in a pod of this container, line by line. */
+async function saidBy(name: string, script: string, more: Parameters<typeof shell>[2] = {}): Promise<string[]> {
+  const main = shell('main', steadily(`{ ${script}; } 2>&1; echo ${end}`), more);
+  await node.write(name, podManifest(name, [main]));
+  return node.log(await node.running(name), 'main', end);
+}
+
+describe('what a manifest says of a container reaches its process', () => {
+  test('C21: command, args, and variables with other variables and fields of the pod in them', async () => {
+    const env = [
+      { name: 'NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+      { name: 'MEMORY', valueFrom: { resourceFieldRef: { resource: 'limits.memory', divisor: '1Mi' } } },
+      { name: 'GREETING', value: 'hello from $(NAME)' },
+      { name: 'PLAIN', value: '$$(NAME) and $(UNKNOWN)' },
+    ];
+    const script = `echo "$0, $1"; echo "$IP"; echo "$MEMORY"; echo "$PLAIN"; echo ${end}; ${steadily()}`;
+    const main = shell('main', script, {
+      args: ['$(GREETING)', 'second'],
+      env,
+      resources: { limits: { memory: '48Mi' } },
+    });
+    await node.write('speaking', podManifest('speaking', [main]));
+    const pod = await node.running('speaking');
+    const said = await node.log(pod, 'main', end);
+    expect(said).toEqual(['hello from speaking-node, second', pod.status?.podIP, '48', '$(NAME) and $(UNKNOWN)']);
+  });
+
+  test('C18, C19: its working directory, hostname and hosts file', async () => {
+    const said = await saidBy('placed', 'pwd; hostname; cat /etc/hosts', { workingDir: '/etc' });
+    const { podIP } = (await node.running('placed')).status ?? {};
+    expect(said.slice(0, 2)).toEqual(['/etc', 'placed-node']);
+    expect(said).toContainEqual(expect.stringMatching(new RegExp(`^${podIP}\\s+placed-node$`)));
+    expect(said).toContainEqual(expect.stringMatching(/^127\.0\.0\.1\s+localhost$/));
+  });
+
+  test('C25: its resources, as the kernel has them', async () => {
+    const resources = { requests: { cpu: '250m' }, limits: { cpu: '500m', memory: '64Mi' } };
+    const files = {
+      v1: ['cpu/cpu.shares', 'cpu/cpu.cfs_quota_us', 'memory/memory.limit_in_bytes'],
+      v2: ['cpu.weight', 'cpu.max', 'memory.max'],
+    };
+    const [v1, v2] = [files.v1, files.v2].map((names) => names.map((name) => `/sys/fs/cgroup/${name}`).join(' '));
+    const said = await saidBy('sized', `cat ${v1} 2> /dev/null || cat ${v2}`, { resources });
+    expect([
+      ['256', '50000', String(64 << 20)],
+      ['10', '50000 100000', String(64 << 20)],
+    ]).toContainEqual(said);
+    expect((await node.running('sized')).status?.qosClass).toBe('Burstable');
+  });
+
+  test('its security context', async () => {
+    const securityContext = {
+      runAsUser: 1234,
+      runAsGroup: 2345,
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    };
+    const script = "id -u; id -g; touch /x; grep -E '^(CapBnd|CapEff|NoNewPrivs):' /proc/self/status";
+    expect(await saidBy('confined', script, { securityContext })).toEqual([
+      '1234',
+      '2345',
+      'touch: /x: Read-only file system',
+      expect.stringMatching(/^CapEff:\s+0+$/),
+      expect.stringMatching(/^CapBnd:\s+0+$/),
+      expect.stringMatching(/^NoNewPrivs:\s+1$/),
+    ]);
+  });
+
+  test('a hostPort, reached on the host', async () => {
+    const hostPort = await freePort();
+    const server = 'mkdir /www && echo served > /www/index.html && httpd -p 8080 -h /www';
+    const main = shell('main', steadily(server), { ports: [{ containerPort: 8080, hostPort }] });
+    await node.write('served', podManifest('served', [main]));
+    await node.running('served');
+    const page = await eventually('a page', () =>
+      fetch(`http://127.0.0.1:${hostPort}`).then((answer) => answer.text()),
+    );
+    expect(page).toBe('served\n');
+  });
+});
+
+describe('volumes', () => {
+  test('containers of a pod share an emptyDir; a read-only mount of it cannot be written', async () => {
+    const mount = { name: 'data', mountPath: '/data' };
+    const writer = shell('writer', steadily('echo written > /data/file'), { volumeMounts: [mount] });
+    const look = `until cat /data/file; do sleep 0.1; done 2> /dev/null; touch /data/other 2>&1; echo ${end}`;
+    const reader = shell('reader', steadily(look), { volumeMounts: [{ ...mount, readOnly: true }] });
+    await node.write(
+      'sharing',
+      podManifest('sharing', [writer, reader], { volumes: [{ name: 'data', emptyDir: {} }] }),
+    );
+    const said = await node.log(await node.running('sharing'), 'reader', end);
+    expect(said).toEqual(['written', 'touch: /data/other: Read-only file system']);
+  });
+
+  test('a hostPath of a type that must exist holds its pod up until it does', async () => {
+    const [file, directory] = [join(node.shared, 'a-file'), join(node.shared, 'made', 'on', 'demand')];
+    const volumes = [
+      { name: 'file', hostPath: { path: file, type: 'File' as const } },
+      { name: 'made', hostPath: { path: directory, type: 'DirectoryOrCreate' as const } },
+    ];
+    const volumeMounts = [
+      { name: 'file', mountPath: '/file' },
+      { name: 'made', mountPath: '/made' },
+    ];
+    const main = shell('main', steadily(`cp /file /made/copy; echo ${end}`), { volumeMounts });
+    await node.write('mounting', podManifest('mounting', [main], { volumes }));
+    const why = await eventually('explain tells of the failed mount', async () => {
+      const { out } = await statelet('explain', 'mounting', '--state-dir', node.directory);
+      return out.includes('FailedMount') && out;
+    });
+    expect(why).toContain(file);
+    expect((await node.pods()).find(({ metadata }) => metadata.name === 'mounting-node')?.status?.phase).toBe(
+      'Pending',
+    );
+    await writeFile(file, 'from the host\n');
+    await node.log(await node.running('mounting'), 'main', end);
+    expect(await readFile(join(directory, 'copy'), 'utf8')).toBe('from the host\n');
+    await node.remove('mounting');
+    await node.gone('mounting');
+    expect([existsSync(file), existsSync(directory)]).toEqual([true, true]);
+  });
+});
+
+describe('how containers end', () => {
+  test('exit codes and reasons, and C1: the phase that they come to', async () => {
+    const restartPolicy = 'Never' as const;
+    const all = [shell('good', 'exit 0'), shell('bad', 'exit 7')];
+    await node.write('failing', podManifest('failing', all, { restartPolicy }));
+    await node.write('succeeding', podManifest('succeeding', all.slice(0, 1), { restartPolicy }));
+    const failed = await node.until('has failed', 'failing', (pod) => pod.status?.phase === 'Failed' && pod);
+    const terminated = (exitCode: number, reason: string) => ({ state: { terminated: { exitCode, reason } } });
+    expect(containerOf(failed, 'good')).toMatchObject(terminated(0, 'Completed'));
+    expect(containerOf(failed, 'bad')).toMatchObject(terminated(7, 'Error'));
+    await node.until('has succeeded', 'succeeding', ({ status }) => status?.phase === 'Succeeded');
+  });
+
+  test('one that takes more memory than it may have is OOMKilled', async () => {
+    const greedy = shell('main', 'x=$(yes | head -c 200000000); echo $x', {
+      resources: { limits: { memory: '16Mi' } },
+    });
+    await node.write('greedy', podManifest('greedy', [greedy], { restartPolicy: 'Never' }));
+    const pod = await node.until('has failed', 'greedy', (each) => each.status?.phase === 'Failed' && each);
+    expect(containerOf(pod).state?.terminated).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
+  });
+});

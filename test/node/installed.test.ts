@@ -1,0 +1,65 @@
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { installedCommand, startStatelet, statelet } from './support/statelet.ts';
+
+jest.setTimeout(120_000);
+
+let directory: string;
+let by: readonly string[];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-cli-'));
+  by = await installedCommand();
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe("the installed command on the host's own Node", () => {
+  async function mistake(...args: string[]) {
+    const { ended, out, err } = startStatelet(args, { by });
+    return { code: await ended, out: out(), err: err() };
+  }
+
+  test('an unknown flag is one message that names the nearest, and exit code 1', async () => {
+    expect(await mistake('up', '--state-dri', directory)).toEqual({
+      code: 1,
+      out: '',
+      err: "statelet: unknown option '--state-dri'; did you mean --state-dir?\n",
+    });
+  });
+
+  test('so is a configuration file with a mistake, with file and field', async () => {
+    const file = join(directory, 'kubelet.yaml');
+    await writeFile(file, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPod: 5\n');
+    const { code, out, err } = await mistake('run', '--root-dir', directory, '--config', file);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(new RegExp(`^statelet: ${file}: maxPod: .*maxPods.*\n$`));
+  });
+});
+
+describe('without root', () => {
+  const nobody = 65_534;
+  /** Reads what only root may, as the package can lie anywhere; for the rest it is a user like any other. */
+  const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
+  const reading = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
+
+  test('the pods run on the simulated runtime, and every line says so', async () => {
+    await chown(directory, nobody, nobody);
+    const state = join(directory, 'state');
+    const up = startStatelet(['up', '--state-dir', state], { by: [...asNobody, ...reading, ...by] });
+    await up.says('node ready');
+    const lines = up.out().trimEnd().split('\n');
+    expect(lines[0]).toBe(
+      'containers need root: the pods run on the simulated runtime, which starts no real container.',
+    );
+    expect(lines.filter((line) => !line.includes('simulated'))).toEqual([]);
+    const logged = up.err().trim().split('\n').filter(Boolean);
+    expect(logged.filter((line) => !line.includes('"simulated":true'))).toEqual([]);
+    expect((await statelet('get', 'pods', '--state-dir', state)).out).toMatch(/^SIMULATED runtime: .*\nNAME /);
+    up.kill('SIGTERM');
+    expect(await up.ended).toBe(0);
+    expect(up.out()).toContain('\nstatelet has stopped\n');
+  });
+});
