@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** The rows of the table, in the order in which they are measured. */
-export const rowNames = ['one-pod', 'many-pods', 'kill', 'idle', 'adoption', 'scale'] as const;
+const rowNames = ['one-pod', 'many-pods', 'kill', 'idle', 'adoption', 'scale'] as const;
 export type RowName = (typeof rowNames)[number];
 
 /** What a run of the bench measures, and how often. */

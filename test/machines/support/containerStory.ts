@@ -94,4 +94,4 @@ export function containerStory(options: Options = {}) {
   };
 }
 
-export type ContainerStory = ReturnType<typeof containerStory>;
+type ContainerStory = ReturnType<typeof containerStory>;

@@ -19,7 +19,7 @@ import { type StartOptions, type Statelet, startStatelet } from './statelet.ts';
 const nodeName = 'node';
 
 /** A node of a test: directories of its own, and at most one agent at a time. */
-export interface TestNode {
+interface TestNode {
   readonly directory: string;
   readonly manifests: string;
   readonly rootDir: string;
