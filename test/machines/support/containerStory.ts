@@ -93,5 +93,3 @@ export function containerStory(options: Options = {}) {
       }),
   };
 }
-
-type ContainerStory = ReturnType<typeof containerStory>;
