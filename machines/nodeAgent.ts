@@ -18,6 +18,7 @@ import {
 } from './nodeContext.ts';
 import { podMachine } from './pod.ts';
 import { feedPort } from './ports.ts';
+import type { StateMeta } from './stateMeta.ts';
 
 const podId = (uid: string) => `pod/${uid}` as const;
 
@@ -26,6 +27,7 @@ export const nodeAgentMachine = setup({
     input: {} as NodeInput,
     context: {} as NodeContext,
     events: {} as NodeEvent,
+    meta: {} as StateMeta,
     children: {} as { [id: `pod/${string}`]: 'pod' },
   },
   actors: {
@@ -176,9 +178,15 @@ export const nodeAgentMachine = setup({
   },
   states: {
     /** Until the runtime has told its name and been listed once. */
-    starting: { always: { guard: 'isRuntimeSeen', target: 'recovering' } },
+    starting: {
+      meta: { waitsFor: 'the first list of what the runtime has' },
+      always: { guard: 'isRuntimeSeen', target: 'recovering' },
+    },
     /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
-    recovering: { always: { guard: 'haveSourcesSpoken', target: 'running' } },
+    recovering: {
+      meta: { waitsFor: 'the full set of every source' },
+      always: { guard: 'haveSourcesSpoken', target: 'running' },
+    },
     running: {
       entry: ['welcomeNewcomers', 'endOrphans'],
       on: {
@@ -192,6 +200,7 @@ export const nodeAgentMachine = setup({
       },
     },
     draining: {
+      meta: { waitsFor: 'its pods to end' },
       entry: 'endAll',
       always: { guard: 'hasNoPods', target: 'stopped' },
       on: { 'node.drain': { actions: 'endAll' } },

@@ -90,6 +90,7 @@ export const podMachine = podSetup.createMachine({
         },
         /** All has run that ever will: the containers' actors only tell how it ended. */
         declining: {
+          meta: { waitsFor: 'word of how its containers ended' },
           entry: ['spawnContainers', 'startFirst', 'startRegular', 'initialize'],
           always: { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
         },

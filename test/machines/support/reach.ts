@@ -1,6 +1,12 @@
 /** Walks a machine without running it: every state that realistic events lead to, and what each event does there. */
-import { type AnyMachineSnapshot, type AnyStateMachine, type AnyStateNode, type EventObject, transition } from 'xstate';
-import { adjacencyMapToArray, getAdjacencyMap } from 'xstate/graph';
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  type EventObject,
+  initialTransition,
+  transition,
+} from 'xstate';
 import { statePath } from '../../../machines/stateMeta.ts';
 import type { Failure } from '../../../pod/failure.ts';
 
@@ -47,15 +53,29 @@ export interface Reach {
   readonly distinguish: (snapshot: AnyMachineSnapshot) => unknown;
 }
 
-/** Every step between reachable states, by the graph of the machine. */
-export function stepsOf({ machine, input, events, outputs, distinguish }: Reach) {
-  const map = getAdjacencyMap(machine, {
-    input,
-    events: (snapshot) => [...answersTo(snapshot, outputs), ...events(snapshot)],
-    serializeState: (snapshot) => `${statePath(snapshot.value)} ${JSON.stringify(distinguish(snapshot))}`,
-    serializeEvent: (event) => JSON.stringify(event, (key, value: unknown) => (key === 'parent' ? undefined : value)),
-  });
-  return adjacencyMapToArray(map);
+interface Step {
+  readonly state: AnyMachineSnapshot;
+  readonly event: EventObject;
+  readonly nextState: AnyMachineSnapshot;
+}
+
+/** Every step from every reachable state, each state once: the machine is asked, not run. */
+export function stepsOf({ machine, input, events, outputs, distinguish }: Reach): Step[] {
+  const keyOf = (snapshot: AnyMachineSnapshot) =>
+    `${statePath(snapshot.value)} ${JSON.stringify(distinguish(snapshot))}`;
+  const [first] = initialTransition(machine, input);
+  const known = new Map([[keyOf(first), first]]);
+  const steps: Step[] = [];
+  // What is found on the way is walked too.
+  for (const state of known.values()) {
+    if (state.status !== 'active') continue;
+    for (const event of [...answersTo(state, outputs), ...events(state)]) {
+      const [nextState] = transition(machine, state, event);
+      steps.push({ state, event, nextState });
+      if (!known.has(keyOf(nextState))) known.set(keyOf(nextState), nextState);
+    }
+  }
+  return steps;
 }
 
 /** The atomic states of a machine, by path. */

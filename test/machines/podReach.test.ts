@@ -1,0 +1,216 @@
+import { describe, expect, test } from '@jest/globals';
+import { type AnyMachineSnapshot, type EventObject, fromTransition, transition } from 'xstate';
+import type { ContainerStanding, GateEvent, LedgerEvent, PodEvent } from '../../machines/events.ts';
+import { podMachine } from '../../machines/pod.ts';
+import { deadlineOf } from '../../machines/podContext.ts';
+import { statePath } from '../../machines/stateMeta.ts';
+import type { ObservedPod } from '../../pod/observed.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { FakeWorld } from '../fakes/world.ts';
+import { aContainer, aPod } from '../pod/fixtures.ts';
+import {
+  atomicStates,
+  doneEvent,
+  failedEvent,
+  invokedBy,
+  isPassing,
+  leadTo,
+  leavesOf,
+  type Outputs,
+  type Reach,
+  stepsOf,
+} from './support/reach.ts';
+import { ear } from './support/stand.ts';
+
+/** A pod whose life is walked, and what may happen in it. */
+interface Walked {
+  readonly pod: Pod;
+  readonly edits: readonly Pod[];
+  /** What its containers may tell. */
+  readonly standings: Readonly<Record<string, readonly ContainerStanding[]>>;
+}
+
+const volumes = [{ name: 'data', emptyDir: {} }];
+const plain: Walked = {
+  pod: aPod({ volumes, initContainers: [aContainer({ name: 'setup' })] }),
+  edits: [],
+  standings: {
+    setup: ['running', 'succeeded', 'failed', 'stopped'],
+    main: ['pending', 'running', 'succeeded', 'stopped'],
+  },
+};
+const edited: Walked = {
+  pod: aPod(),
+  edits: [aPod({ volumes, containers: [aContainer({ name: 'late' })] })],
+  standings: { main: ['running', 'failed', 'stopped'], late: ['running', 'stopped'] },
+};
+
+const once: Walked = { ...edited, pod: aPod({ restartPolicy: 'Never' }), edits: [] };
+
+const world = new FakeWorld(() => 0);
+const sandbox = world.sandbox(plain.pod);
+world.run(plain.pod, 'setup', { id: 'setup' });
+const main = world.run(plain.pod, 'main', { id: 'main' });
+const all = world.observed(plain.pod);
+const nothing: ObservedPod = { ...all, sandboxes: [], containers: [] };
+const lost: ObservedPod = { ...all, sandboxes: [{ ...sandbox, state: 'notReady' }] };
+
+const outputs: Outputs = {
+  preparePod: () => [null],
+  removePodData: () => [null],
+  runSandbox: () => [sandbox],
+  inspectSandbox: () => [sandbox, { ...sandbox, state: 'notReady' }, null],
+  stopSandboxes: () => [null],
+  removeSandboxes: () => [null],
+};
+
+const termination = (graceSeconds: number) => ({ reason: 'Removed', graceSeconds, at: 1_000 });
+const fault = { type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' };
+
+/** Whatever may come in from outside; what its children tell comes only from those that there are. */
+const eventsOf =
+  ({ edits, standings }: Walked) =>
+  ({ context, value }: AnyMachineSnapshot): EventObject[] => {
+    const told: PodEvent[] = [
+      { type: 'ledger.admitted' },
+      { type: 'ledger.refused', reason: 'OutOfcpu', message: '' },
+      { type: 'pod.terminate', termination: termination(30) },
+      ...(value.terminating ? [{ type: 'pod.terminate' as const, termination: termination(5) }] : []),
+      ...[all, nothing, lost].map((observed) => ({ type: 'runtime.podObserved' as const, pod: observed })),
+      { type: 'runtime.containerSeen', container: main },
+      { type: 'runtime.returned' },
+      { type: 'gate.granted', key: 'key' },
+      { type: 'timer.elapsed' },
+      ...edits.map((pod) => ({ type: 'pod.update' as const, pod })),
+    ];
+    const containers = Object.keys(context.containers).flatMap((name) =>
+      (standings[name] ?? []).map((standing) => ({ type: 'container.changed' as const, name, standing })),
+    );
+    const standing = value.terminating ? 'unmounted' : 'mounted';
+    const mounts = Object.keys(context.volumes).map((name) => {
+      return { type: 'volume.changed' as const, name, standing, hostPath: '/data' };
+    });
+    return [...told, fault, ...containers, ...mounts];
+  };
+
+/** What matters later on: in an early phase what the runtime shows, in a late one what is left. */
+const distinguisherOf =
+  ({ edits }: Walked) =>
+  ({ context, status, value }: AnyMachineSnapshot) => {
+    const { volumes: mounts, containers, sandbox: present, turn, termination: end, failure, observed } = context;
+    if (status !== 'active') return [];
+    const isAway = statePath(value).includes('awaiting') && failure?.reason === 'RuntimeUnavailable';
+    if (value.terminating && value.terminating !== 'containers') return [isAway, present !== undefined];
+    const pods = [edits.indexOf(context.desired), edits.indexOf(context.allocated)];
+    const isEarly = !value.active && !value.resetting && !value.terminating;
+    const early = isEarly ? [observed.sandboxes[0]?.state, mounts.data?.standing] : [];
+    return [...early, isAway, containers, present !== undefined, turn, end?.graceSeconds, pods];
+  };
+
+/** The pod alone: its children are told of only. */
+const silent = fromTransition(() => null, null);
+// No word of theirs is listened to: any logic can stand in.
+const walkedMachine = podMachine.provide({ actors: { container: silent as never, volume: silent as never } });
+
+function reachOf(walked: Walked, observed: ObservedPod): Reach {
+  const gates = { startGate: ear<GateEvent>().ref, pullGate: ear<GateEvent>().ref, ledger: ear<LedgerEvent>().ref };
+  return {
+    machine: walkedMachine,
+    input: { ...{ pod: walked.pod, observed, ticket: 1, crashLoop: { baseMs: 1, maxMs: 1 } }, ...gates },
+    events: eventsOf(walked),
+    outputs,
+    distinguish: distinguisherOf(walked),
+  };
+}
+
+/** What a world in which all works says next; with `failing`, each port fails once before it answers. */
+function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObject {
+  const failed = new Set<string>();
+  return (snapshot) => {
+    const [invoked] = invokedBy(snapshot);
+    if (invoked === undefined) return childrenSay(snapshot);
+    if (invoked.src === 'timer') return { type: 'timer.elapsed' };
+    if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
+    failed.add(invoked.src);
+    return failedEvent(invoked.id, 'RuntimeUnavailable');
+  };
+}
+
+/** What the gate, the ledger or a child says where no port is asked. */
+function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
+  const where = statePath(value);
+  if (where === 'admitting') return { type: 'ledger.admitted' };
+  if (where.endsWith('queued')) return { type: 'gate.granted', ...{ key: 'key' } };
+  const standing = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
+  if (where.endsWith('volumes')) return { type: 'volume.changed', ...{ name: 'data', hostPath: '/data', standing } };
+  const told = {
+    'active.initializing': 'succeeded',
+    'resetting.draining': 'pending',
+    'terminating.containers': 'stopped',
+  };
+  const said = told[where as keyof typeof told] ?? 'succeeded';
+  const silent = Object.keys(context.containers).find((name) => context.containers[name] !== said);
+  return { type: 'container.changed', ...{ name: silent, standing: said } };
+}
+
+const kinds = {
+  'a pod with an init container': reachOf(plain, nothing),
+  'a pod that runs already': reachOf(plain, all),
+  'a pod that is edited': reachOf(edited, nothing),
+  'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
+};
+const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
+
+describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
+  const states = [...new Set(steps.map(({ state }) => state))];
+
+  test('never fails itself, and takes every event in every state', () => {
+    expect(states.length).toBeGreaterThan(100);
+    expect(new Set(steps.map(({ nextState }) => nextState.status))).toEqual(new Set(['active', 'done']));
+  });
+
+  test.each([false, true])(
+    'from every state a termination leads to its end (each port failing once: %s)',
+    (failing) => {
+      const stuck = states.flatMap((state) => {
+        const [ending] = transition(walkedMachine, state, { type: 'pod.terminate', termination: termination(30) });
+        const path = leadTo(walkedMachine, ending, { goals: ['terminated'], next: obliging(failing) });
+        return path.at(-1) === 'terminated' ? [] : [[statePath(state.value), ...path]];
+      });
+      expect(stuck).toEqual([]);
+    },
+  );
+
+  test('from every state that is not its end it comes to run, or to the rest that its policy wants', () => {
+    const rests = ['active.running.steady', 'finished'];
+    const stuck = states.flatMap((state) => {
+      if (state.matches('refused') || (state.context.termination && !state.matches('finished'))) return [];
+      const path = leadTo(walkedMachine, state, { goals: rests, next: obliging(true) });
+      return rests.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
+    });
+    expect(stuck).toEqual([]);
+  });
+
+  test('C10: once it must end its deadline only moves nearer', () => {
+    const later = steps.filter(({ state, nextState }) => {
+      const [before, after] = [state.context.termination, nextState.context.termination];
+      if (before === undefined || before.reason === 'Completed') return false;
+      return after === undefined || deadlineOf(after) > deadlineOf(before);
+    });
+    expect(later.map(({ state, event }) => [state.value, event.type])).toEqual([]);
+  });
+
+  test('C2: once it must end nothing of it is made any more', () => {
+    const made = steps.filter(({ state, nextState }) => {
+      const asks = (snapshot: AnyMachineSnapshot) => invokedBy(snapshot).some(({ src }) => src === 'runSandbox');
+      return state.context.termination !== undefined && asks(nextState) && !asks(state);
+    });
+    expect(made.map(({ state, event }) => [state.value, event.type])).toEqual([]);
+  });
+});
+
+test('every state of the chart is reached', () => {
+  const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
+  const missed = atomicStates(walkedMachine).filter((node) => !reached.has(node) && !isPassing(node));
+  expect(missed.map(({ path }) => path.join('.'))).toEqual([]);
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { containerMachine } from '../../machines/container.ts';
+import { gateMachine } from '../../machines/gate.ts';
+import { ledgerMachine } from '../../machines/ledger.ts';
+import { nodeAgentMachine } from '../../machines/nodeAgent.ts';
+import { podMachine } from '../../machines/pod.ts';
+import type { StateMeta } from '../../machines/stateMeta.ts';
+import { volumeMachine } from '../../machines/volume.ts';
+import { atomicStates, isPassing } from './support/reach.ts';
+
+/** Where an actor has arrived, and waits for nothing that is to come by itself. */
+const REST = {
+  nodeAgent: ['running', 'stopped'],
+  // While it removes what is left of earlier sandboxes it runs.
+  pod: ['refused', 'active.running.tidying', 'active.running.steady', 'finished', 'terminated', 'broken'],
+  container: [
+    ...['pulling.found', 'running.tidying', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped'],
+  ],
+  volume: ['mounted', 'unmounted'],
+  gate: ['open', 'full'],
+  ledger: ['open'],
+};
+
+const machines: [keyof typeof REST, AnyStateMachine][] = [
+  ['nodeAgent', nodeAgentMachine],
+  ['pod', podMachine],
+  ['container', containerMachine],
+  ['volume', volumeMachine],
+  ['gate', gateMachine],
+  ['ledger', ledgerMachine],
+];
+const nameOf = ({ path }: AnyStateNode) => path.join('.');
+// Every machine here declares StateMeta as its meta type.
+const metaOf = ({ meta }: AnyStateNode) => (meta ?? {}) as StateMeta;
+
+describe.each(machines)('waiting is visible: %s', (name, machine) => {
+  const states = atomicStates(machine).filter((node) => !isPassing(node));
+
+  test('every state in which it can stay either rests or says what it waits for', () => {
+    const silent = states.filter((node) => metaOf(node).waitsFor === undefined);
+    expect(silent.map(nameOf).sort()).toEqual([...REST[name]].sort());
+  });
+
+  test('every wait for a time says until when', () => {
+    const timed = states.filter(({ invoke }) => invoke.some(({ src }) => src === 'timer'));
+    const vague = timed.filter((node) => metaOf(node).until === undefined && metaOf(node).afterMs === undefined);
+    expect(vague.map(nameOf)).toEqual([]);
+  });
+});
