@@ -3,6 +3,7 @@
  * however it was missed; hints from the runtime's event stream only make it fast.
  */
 import type { Cri, RuntimeHint } from '../../cri/calls.ts';
+import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { observedContainerStatus, observedPods } from '../../cri/observe.ts';
 import type { NodeFact } from '../../machines/events.ts';
 import { NodeFailure } from '../../pod/failure.ts';
@@ -152,6 +153,18 @@ class Pleg {
     }
   }
 
+  async #isSandboxReady(podSandboxId: string): Promise<boolean> {
+    const { cri, signal } = this.#options;
+    try {
+      const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
+      const { status } = await cri.podSandboxStatus({ podSandboxId, verbose: false }, options);
+      return status?.state === PodSandboxState.SANDBOX_READY;
+    } catch (error) {
+      if (error instanceof NodeFailure && error.reason === 'NotFound') return false;
+      throw error;
+    }
+  }
+
   /** A hint can come before the runtime shows what it hints at: it is a reason to look, now and shortly again. */
   async #look({ containerId }: RuntimeHint): Promise<void> {
     const { clock, signal, send, onError } = this.#options;
@@ -159,9 +172,9 @@ class Pleg {
       for (const again of [...SECOND_LOOKS_MS, undefined]) {
         const container = await this.#inspect(containerId, '');
         if (signal.aborted) return;
-        // Not a container of a pod: a sandbox's own process, which only a list shows.
-        if (container === undefined) return this.#relistSoon();
-        if (container.state === 'exited') return send({ type: 'runtime.containerSeen', container });
+        if (container?.state === 'exited') return send({ type: 'runtime.containerSeen', container });
+        // Not a container of a pod: a sandbox's own process. What its end means for the pod only a list shows.
+        if (container === undefined && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
         if (again !== undefined) await createAlarm(clock, signal).wait(clock.now() + again);
       }
     } catch (error) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ContainerEventType } from '../../cri/generated/runtime.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { podWith } from '../fakes/pods.ts';
 
@@ -84,6 +85,19 @@ describe('what the runtime shows', () => {
     const after = await replacementAfter(node, () => {});
     expect(after).toBeLessThan(1_000);
     expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 7 } } });
+  });
+
+  test('nor is a hint at the end of a sandbox: it is looked at again until the runtime shows it', async () => {
+    const node = await runningNode();
+    const id = node.sandboxId('web');
+    const type = ContainerEventType.CONTAINER_STOPPED_EVENT;
+    node.runtime.events.emit({ type, id, sandboxId: id, podUid: 'web-uid', at: node.clock.now() });
+    await node.advance('200ms');
+    expect(node.sandboxId('web')).toBe(id);
+    node.runtime.events.deliver('dropped');
+    node.runtime.killSandbox(id);
+    await node.advance('1s');
+    expect(node.view('web').sandbox?.attempt).toBe(1);
   });
 
   test('a hint that is never borne out changes nothing', async () => {
