@@ -1,10 +1,12 @@
 /** emptyDir: a pod's scratch directory, on the node's disk or in memory. */
 import { chmod, chown, mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { parseQuantity, wholeValue } from '../pod/quantity.ts';
 import { podLimit } from '../pod/resources.ts';
 import type { PodSpec } from '../pod/schema/pod.ts';
 import type { EmptyDirVolumeSource } from '../pod/schema/volume.ts';
+import { isMissing } from './fileErrors.ts';
 import { mount, unmount } from './mounter.ts';
 import { mountAt } from './mountinfo.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
@@ -28,31 +30,49 @@ async function mountEmptyDir({ pod, volume, layout, signal }: VolumeMount): Prom
   if (source === undefined) throw new TypeError(`volume ${volume.name} has no emptyDir`);
   const hostPath = layout.volumeDir(pod.metadata.uid, NAME, volume.name);
   signal.throwIfAborted();
-  await mkdir(hostPath, { recursive: true, mode: 0o750 });
-  await ensureMedium({ hostPath, source, spec: pod.spec, signal });
+  const made = await mkdir(hostPath, { recursive: true, mode: 0o750 });
+  await ensureMedium({ hostPath, isNew: made !== undefined, source, spec: pod.spec, signal });
   await ensureRights(hostPath, pod.spec.securityContext?.fsGroup);
   return { hostPath };
 }
 
 interface Medium {
   readonly hostPath: string;
+  /** It was made just now: nothing can be mounted there. */
+  readonly isNew: boolean;
   readonly source: EmptyDirVolumeSource;
   readonly spec: PodSpec;
   readonly signal: AbortSignal;
 }
 
-async function ensureMedium({ hostPath, source, spec, signal }: Medium): Promise<void> {
+async function ensureMedium({ hostPath, isNew, source, spec, signal }: Medium): Promise<void> {
   const medium = source.medium ?? '';
   if (medium !== '' && medium !== 'Memory') {
     throw new NodeFailure('FailedMount', `this node has no emptyDir medium "${medium}"`, { retryable: false });
   }
-  const mounted = await mountAt(hostPath, signal);
+  const mounted = isNew ? undefined : await mountAt(hostPath, signal);
   const wanted = medium === 'Memory' ? 'tmpfs' : undefined;
   if (mounted?.type === wanted) return;
   if (mounted !== undefined) {
     throw new NodeFailure('FailedMount', `${hostPath} is a mount point of type ${mounted.type} already`);
   }
   await mount({ source: 'tmpfs', target: hostPath, type: 'tmpfs', options: tmpfsOptions(source, spec), signal });
+}
+
+/** Whether the directory is on another device than its parent, as one in memory is: quicker to see than the mounts. */
+async function isOnOwnDevice(hostPath: string): Promise<boolean> {
+  const [own, parent] = await Promise.all([deviceOf(hostPath), deviceOf(path.dirname(hostPath))]);
+  return own !== undefined && own !== parent;
+}
+
+/** The device that a directory is on; undefined when it is not there. */
+async function deviceOf(directory: string): Promise<number | undefined> {
+  try {
+    return (await stat(directory)).dev;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 /** As large as the volume's limit says, but no larger than the memory that the pod may use. */
@@ -75,6 +95,9 @@ async function ensureRights(hostPath: string, fsGroup: number | undefined): Prom
 
 async function unmountEmptyDir({ podUid, volumeName, layout, signal }: VolumeUnmount): Promise<void> {
   const hostPath = layout.volumeDir(podUid, NAME, volumeName);
-  while ((await mountAt(hostPath, signal))?.type === 'tmpfs') await unmount(hostPath, signal);
+  while (await isOnOwnDevice(hostPath)) {
+    if ((await mountAt(hostPath, signal))?.type !== 'tmpfs') break;
+    await unmount(hostPath, signal);
+  }
   await removeTree(hostPath, signal);
 }

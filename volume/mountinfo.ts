@@ -9,9 +9,23 @@ interface MountPoint {
   readonly type: string;
 }
 
-/** Reads every mount point, in the order they were mounted. */
+/** The read that has begun last, whatever becomes of it; and the one that all who ask meanwhile will share. */
+let running: Promise<unknown> = Promise.resolve();
+let next: Promise<readonly MountPoint[]> | undefined;
+
+/**
+ * Reads every mount point, in the order they were mounted: as they are when it is called, or later. The kernel's list
+ * has several lines for each pod, so many pods that come or go at once share their reads of it.
+ */
 export async function mountPoints(signal: AbortSignal): Promise<readonly MountPoint[]> {
-  return parseMountInfo(await readFile('/proc/self/mountinfo', { encoding: 'utf8', signal }));
+  signal.throwIfAborted();
+  next ??= running.then(() => {
+    next = undefined;
+    const read = readFile('/proc/self/mountinfo', 'utf8').then(parseMountInfo);
+    running = read.catch(() => {});
+    return read;
+  });
+  return next;
 }
 
 /** Reads the mount points at `directory` and below it, the last mounted first: the order in which to unmount. */
@@ -38,16 +52,17 @@ export function parseMountInfo(text: string): readonly MountPoint[] {
   });
 }
 
+/** Four fields, the mount point, its options and more, a dash, the type. */
+const LINE = /^(?:\S+ ){4}(\S+) .*? - (\S+)/;
+
 function parseLine(line: string): MountPoint | undefined {
-  const [head, tail] = line.split(' - ', 2);
-  if (head === undefined || tail === undefined) return undefined;
-  const path = head.split(' ')[4];
-  const type = tail.split(' ')[0];
+  const [, path, type] = LINE.exec(line) ?? [];
   return path === undefined || type === undefined ? undefined : { path: unescapeOctal(path), type };
 }
 
 /** What would break a line (space, tab, newline, backslash, #) is written as a backslash and three octal digits. */
 function unescapeOctal(text: string): string {
+  if (!text.includes('\\')) return text;
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
