@@ -92,7 +92,9 @@ export const containerMachine = containerSetup.createMachine({
         // An earlier call may have made it although its answer was lost.
         'container.stop': { target: 'stopping', actions: 'stopForGood' },
         'container.update': [
-          { guard: 'changesIdentity', target: 'pulling', actions: ['update', 'forgetIt'] },
+          { guard: and(['changesIdentity', 'neverMade']), target: 'pulling', actions: 'update' },
+          // A start whose answer was lost may have worked.
+          { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne'] },
           { actions: 'update' },
         ],
         'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] },

@@ -1,5 +1,5 @@
 /** A container is made and started while it holds a slot of the start gate. A part of the chart in container.ts. */
-import { assign } from 'xstate';
+import { and, assign } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
 import { containerSetup } from './containerSetup.ts';
 
@@ -16,7 +16,8 @@ export const launching = containerSetup.createStateConfig({
         'gate.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],
         'container.stop': { target: '#container.stopped', actions: 'stopForGood' },
         'container.update': [
-          { guard: 'changesIdentity', target: '#container.pulling', actions: ['update', 'forgetIt'] },
+          { guard: and(['changesIdentity', 'neverMade']), target: '#container.pulling', actions: 'update' },
+          { guard: 'changesIdentity', target: '#container.stopping', actions: ['update', 'askForNewOne'] },
           { actions: 'update' },
         ],
       },

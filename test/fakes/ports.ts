@@ -11,6 +11,8 @@ interface Call {
   readonly input: unknown;
   readonly ref: AnyActorRef;
   open: boolean;
+  /** What it has led to, while the answer is on its way. */
+  outcome?: EventObject;
 }
 
 interface Wait {
@@ -57,13 +59,24 @@ export class FakePorts {
   /** Answers the oldest call of a port that waits; without an output, as the world would. */
   answer<K extends PortName>(name: K, ...output: [] | [PortTypes[K]['output']]): void {
     const call = this.#take(name);
-    // The call's input is of this port.
-    const input = call.input as PortTypes[K]['input'];
-    try {
-      call.ref.send({ type: 'fake.answer', output: output.length > 0 ? output[0] : this.#answers?.[name](input) });
-    } catch (error) {
-      call.ref.send({ type: 'fake.failure', failure: toFailure(error, this.now) });
-    }
+    call.ref.send(output.length > 0 ? { type: 'fake.answer', output: output[0] } : this.#outcome(call));
+  }
+
+  /** The world does now what the oldest call of a port asks for; the answer is still on its way. */
+  perform(name: PortName): void {
+    const call = this.#oldest(name);
+    call.outcome = this.#outcome(call);
+  }
+
+  /** Whether the world has done what the oldest call of a port asks for. */
+  isPerformed(name: PortName): boolean {
+    return this.#oldest(name).outcome !== undefined;
+  }
+
+  /** What the oldest call of a port asks for is done, but the answer is lost: the runtime seems to be away. */
+  lose(name: PortName): void {
+    this.perform(name);
+    this.fail(name, 'RuntimeUnavailable', 'the answer was lost');
   }
 
   fail(name: PortName, reason: string, message = `${name} failed`): void {
@@ -132,10 +145,26 @@ export class FakePorts {
   }
 
   #take(name: PortName): Call {
-    const call = this.calls.find(({ port, open }) => open && port === name);
-    if (call === undefined) throw new Error(`nobody waits for ${name}, but for [${this.pending().join(', ')}]`);
+    const call = this.#oldest(name);
     call.open = false;
     return call;
+  }
+
+  #oldest(name: PortName): Call {
+    const call = this.calls.find(({ port, open }) => open && port === name);
+    if (call === undefined) throw new Error(`nobody waits for ${name}, but for [${this.pending().join(', ')}]`);
+    return call;
+  }
+
+  /** What a call leads to in the world, which happens once. */
+  #outcome({ port, input, outcome }: Call): EventObject {
+    if (outcome !== undefined) return outcome;
+    try {
+      // The call's input is of this port.
+      return { type: 'fake.answer', ...{ output: this.#answers?.[port](input as never) } };
+    } catch (error) {
+      return { type: 'fake.failure', ...{ failure: toFailure(error, this.now) } };
+    }
   }
 
   #failure(reason: string, message: string): Failure {

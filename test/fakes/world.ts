@@ -44,7 +44,10 @@ export class FakeWorld {
       return { id };
     },
     startContainer: ({ id }) => {
-      this.#requireReady(this.containers.get(id)?.sandboxId ?? '', 'RunContainerError');
+      const container = this.containers.get(id);
+      if (container === undefined) throw new NodeFailure('RunContainerError', `container ${id} is gone`);
+      if (container.state !== 'created') return container;
+      this.#requireReady(container.sandboxId, 'RunContainerError');
       return this.change(id, { state: 'running', startedAt: this.#now() });
     },
     stopContainer: ({ id }) => (this.containers.has(id) ? this.end(id, 137) : null),

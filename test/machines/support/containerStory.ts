@@ -93,3 +93,6 @@ export function containerStory(options: Options = {}) {
       }),
   };
 }
+
+/** A container whose story is told. */
+export type ContainerStory = ReturnType<typeof containerStory>;
