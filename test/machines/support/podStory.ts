@@ -39,7 +39,7 @@ export const fakedVolume = (ports: FakePorts) =>
   });
 
 /** The pod machine and its children with every port filled by fakes. */
-const fakedPod = (ports: FakePorts) =>
+export const fakedPod = (ports: FakePorts) =>
   podMachine.provide({
     actors: {
       container: fakedContainer(ports),
