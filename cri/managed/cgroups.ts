@@ -31,11 +31,13 @@ async function parentCgroup(bundle: string): Promise<string | undefined> {
  * killed may still be leaving: a busy cgroup is tried again for a while.
  */
 export async function removeCgroups(own: string, pods: readonly string[], pause: Pause): Promise<void> {
-  for (const hierarchy of await hierarchies()) {
-    // A pod's cgroup may lie in another's tree: nothing but itself is removed there.
-    for (const path of pods) await persist(() => removeOne(join(hierarchy, path)), pause);
+  // A pod's cgroup may lie in another's tree: nothing but itself is removed there.
+  const elsewhere = pods.filter((path) => !path.startsWith(`${own}/`));
+  const remove = async (hierarchy: string) => {
     await persist(() => removeTree(join(hierarchy, own)), pause);
-  }
+    for (const path of elsewhere) await persist(() => removeOne(join(hierarchy, path)), pause);
+  };
+  await Promise.all((await hierarchies()).map(remove));
 }
 
 async function persist(remove: () => Promise<boolean>, pause: Pause): Promise<void> {
