@@ -22,6 +22,12 @@ import type { StateMeta } from './stateMeta.ts';
 
 const podId = (uid: string) => `pod/${uid}` as const;
 
+/** The uid of the pod whose actor an event is about, if it is about one. */
+function uidOf(event: object): string | undefined {
+  const id = 'actorId' in event ? String(event.actorId) : '';
+  return id.startsWith('pod/') ? id.slice('pod/'.length) : undefined;
+}
+
 export const nodeAgentMachine = setup({
   types: {
     input: {} as NodeInput,
@@ -44,6 +50,13 @@ export const nodeAgentMachine = setup({
     haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
     hasReturned: ({ context, event }) =>
       event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
+    /** Nothing of the pod is left, as its actor says. */
+    isGone: ({ event }) =>
+      'output' in event &&
+      typeof event.output === 'object' &&
+      event.output !== null &&
+      'isGone' in event.output &&
+      event.output.isGone === true,
     hasNoPods: ({ context }) => Object.keys(context.pods).length === 0,
   },
   actions: {
@@ -133,14 +146,23 @@ export const nodeAgentMachine = setup({
     }),
     /** A pod's actor is through: terminated, or broken and to be built anew at the next tick. */
     dismissPod: enqueueActions(({ context, event, enqueue }) => {
-      const id = 'actorId' in event ? String(event.actorId) : '';
-      if (!id.startsWith('pod/')) return;
-      const uid = id.slice('pod/'.length);
+      const uid = uidOf(event);
+      if (uid === undefined) return;
       const { [uid]: _gone, ...pods } = context.pods;
-      const { [uid]: _old, ...observed } = context.observed ?? {};
-      enqueue.stopChild(id);
-      // What was seen of it is older than its end; whatever is left all the same is seen again as a change.
-      enqueue.assign({ pods, ...(context.observed ? { observed } : {}) });
+      enqueue.stopChild(podId(uid));
+      enqueue.assign({ pods });
+    }),
+    /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
+    forgetSeen: assign(({ context, event }) => {
+      const { [uidOf(event) ?? '']: _old, ...observed } = context.observed ?? {};
+      return context.observed ? { observed } : {};
+    }),
+    /** A pod's actor that failed gave nothing back itself. */
+    leaveGates: enqueueActions(({ context, event, enqueue }) => {
+      const uid = uidOf(event);
+      if (uid === undefined) return;
+      enqueue.sendTo(context.startGate, { type: 'gate.forget', uid });
+      enqueue.sendTo(context.pullGate, { type: 'gate.forget', uid });
     }),
     endAll: enqueueActions(({ context, event, enqueue }) => {
       const at = 'at' in event ? event.at : 0;
@@ -173,8 +195,8 @@ export const nodeAgentMachine = setup({
       { actions: 'recordHealth' },
     ],
     'node.drain': { target: '.draining' },
-    'xstate.done.actor.*': { actions: 'dismissPod' },
-    'xstate.error.actor.*': { actions: 'dismissPod' },
+    'xstate.done.actor.*': [{ guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] }, { actions: 'dismissPod' }],
+    'xstate.error.actor.*': { actions: ['dismissPod', 'leaveGates'] },
   },
   states: {
     /** Until the runtime has told its name and been listed once. */
@@ -196,7 +218,10 @@ export const nodeAgentMachine = setup({
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
         // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
         'node.ticked': { actions: ['welcomeNewcomers', 'endOrphans'] },
-        'xstate.done.actor.*': { actions: ['dismissPod', 'welcomeNewcomers'] },
+        'xstate.done.actor.*': [
+          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
+          { actions: 'dismissPod' },
+        ],
       },
     },
     draining: {

@@ -238,7 +238,8 @@ export const podMachine = podSetup.createMachine({
     terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
     finished: { entry: 'releaseClaims', on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {} } },
-    terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'] },
-    broken: { type: 'final', entry: 'leaveGates' },
+    terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'], output: 'gone' },
+    broken: { type: 'final', entry: 'leaveGates', output: 'broken' },
   },
+  output: ({ event }) => ({ isGone: event.output === 'gone' }),
 });

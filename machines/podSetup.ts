@@ -45,6 +45,7 @@ export const podSetup = setup({
     input: {} as PodInput,
     context: {} as PodContext,
     events: {} as PodEvent,
+    output: {} as { isGone: boolean },
     meta: {} as StateMeta,
     children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' },
   },

@@ -10,9 +10,12 @@ export class FakeWorld {
   readonly sandboxes = new Map<string, ObservedSandbox>();
   readonly containers = new Map<string, ObservedContainer>();
   readonly #now: () => number;
+  readonly #prefixOf: (pod: Pod) => string;
 
-  constructor(now: () => number) {
+  /** `prefixOf` tells the ids of the containers of several pods apart. */
+  constructor(now: () => number, prefixOf: (pod: Pod) => string = () => '') {
     this.#now = now;
+    this.#prefixOf = prefixOf;
   }
 
   readonly answers: Answers = {
@@ -39,7 +42,7 @@ export class FakeWorld {
     pullImage: ({ image }) => ({ imageRef: `sha256:${image}` }),
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
       this.#requireReady(sandbox.id, 'CreateContainerError');
-      const id = `${container}-${sandbox.attempt}-${attempt}`;
+      const id = `${this.#prefixOf(pod)}${container}-${sandbox.attempt}-${attempt}`;
       this.containers.set(id, this.container(pod, container, { id, sandboxId: sandbox.id, attempt, imageRef }));
       return { id };
     },

@@ -1,0 +1,77 @@
+/** The node's machine with real pods over fake ports, told what its feeds would tell. */
+import { createActor, fromCallback } from 'xstate';
+import type { NodeFact } from '../../../machines/events.ts';
+import { nodeAgentMachine } from '../../../machines/nodeAgent.ts';
+import type { NodeInput } from '../../../machines/nodeContext.ts';
+import type { PortName } from '../../../machines/ports.ts';
+import { statePath } from '../../../machines/stateMeta.ts';
+import type { PodRef } from '../../../machines/views.ts';
+import type { ObservedPod } from '../../../pod/observed.ts';
+import type { Pod } from '../../../pod/schema/pod.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aPod } from '../../pod/fixtures.ts';
+import { fakedPod } from './podStory.ts';
+import { START } from './stand.ts';
+
+type Options = Partial<Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'capacity'>> & {
+  readonly before?: (world: FakeWorld) => unknown;
+  readonly held?: readonly PortName[];
+};
+
+const feed = fromCallback<{ type: 'feed.never' }>(() => {});
+
+/** A pod of this name, with a uid of its own. */
+export const namedPod = (name: string, spec: Partial<Pod['spec']> = {}, uid = `${name}-uid`): Pod =>
+  aPod(spec, { name, uid });
+
+/** A node that has heard of nothing yet. */
+export function nodeStory({ before, held = [], ...input }: Options = {}) {
+  const world = new FakeWorld(
+    () => ports.now,
+    ({ metadata }) => `${metadata.name}/`,
+  );
+  const ports: FakePorts = new FakePorts(START, world.answers);
+  ports.hold(...held);
+  before?.(world);
+  const machine = nodeAgentMachine.provide({
+    actors: { pod: fakedPod(ports), sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
+  });
+  const actor = createActor(machine, {
+    input: {
+      ...{ nodeName: 'node', owner: 'us', sources: ['file'], startSlots: 2, pullSlots: 1, statuses: {}, left: [] },
+      ...{ capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 }, allocations: {} },
+      ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, ...input },
+    },
+  });
+  actor.start();
+  const tell = (fact: NodeFact) => actor.send(fact);
+  // The prefix of an id says of which machine its actor is.
+  const podRef = (uid: string) => actor.getSnapshot().children[`pod/${uid}`] as PodRef | undefined;
+  return {
+    world,
+    ports,
+    tell,
+    send: actor.send,
+    state: () => statePath(actor.getSnapshot().value),
+    status: () => actor.getSnapshot().status,
+    context: () => actor.getSnapshot().context,
+    /** The state of a pod's actor, if there is one. */
+    pod: (uid: string) => {
+      const ref = podRef(uid);
+      return ref && statePath(ref.getSnapshot().value);
+    },
+    podRef,
+    /** A source tells its full set. */
+    want: (pods: readonly Pod[], source = 'file') =>
+      tell({ type: 'config.podsChanged', source, pods, problems: [], at: ports.now }),
+    /** The runtime is asked its health and listed: all of it, or these pods. */
+    list: (...pods: ObservedPod[]) => {
+      const health = { since: ports.now, ready: true, name: 'fake', version: '1' };
+      tell({ type: 'runtime.healthChanged', health });
+      tell({ type: 'runtime.podsObserved', pods, at: ports.now });
+    },
+    tick: () => tell({ type: 'node.ticked', at: ports.now }),
+    drain: () => tell({ type: 'node.drain', at: ports.now }),
+  };
+}
