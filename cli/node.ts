@@ -15,6 +15,7 @@ import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { parseResolvConf } from '../cri/resolvConf.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { releaseWhenQuiet } from './smallHeap.ts';
 import type { StartNode } from './startNode.ts';
 import { logStatuses } from './statusLog.ts';
 
@@ -68,9 +69,11 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   );
   const port = agentPort(agent, config, simulated);
   const endLog = logStatuses(port, logger);
+  const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
   agent.start();
   const stop = async () => {
     endLog();
+    endRelease();
     agent.stop();
     await store.flush();
     cri.close();
