@@ -19,6 +19,8 @@ export { podsLeftOnDisk } from './actors/leftOnDisk.ts';
 export { type NodeParts, nodeServices } from './actors/nodeServices.ts';
 /** A recording, fed to a fresh agent. */
 export { createReplay, type Replay } from './actors/replay.ts';
+/** Time that stands still until it is moved: for tests over the simulated runtime. */
+export { SimulatedClock } from './actors/simulatedClock.ts';
 export type { PodChange, StatusSink } from './actors/statusBoard.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeHint } from './cri/calls.ts';
@@ -31,7 +33,7 @@ export { serveSimulatedRuntime } from './cri/simulated/server.ts';
 /** The machines. A port of theirs rejects until it is provided. */
 export { type Chart, charts } from './machines/charts.ts';
 export { containerMachine } from './machines/container.ts';
-export type { NodeFact } from './machines/events.ts';
+export type { NodeFact, RuntimeHealth, SourceProblem } from './machines/events.ts';
 export { gateMachine } from './machines/gate.ts';
 export { ledgerMachine } from './machines/ledger.ts';
 export { nodeAgentMachine } from './machines/nodeAgent.ts';

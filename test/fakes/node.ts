@@ -8,6 +8,7 @@ import { createNodeAgent, type NodeAgent, type NodeAgentConfig } from '../../act
 import { openNodeStore } from '../../actors/durableFacts.ts';
 import { podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
 import { nodeServices } from '../../actors/nodeServices.ts';
+import { SimulatedClock } from '../../actors/simulatedClock.ts';
 import { ownerMark } from '../../cri/labels.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import type { CallName } from '../../cri/simulated/callNames.ts';
@@ -17,7 +18,6 @@ import type { NodeFact } from '../../machines/events.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/schema/status.ts';
 import type { ContainerView, PodView } from '../../pod/view.ts';
-import { SimulatedClock } from './clock.ts';
 import { type Connection, connect, type Death } from './connection.ts';
 import { IMAGE } from './pods.ts';
 

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulatedClock.ts';
 import { connectCri } from '../../../cri/grpc.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { serveSimulatedRuntime } from '../../../cri/simulated/server.ts';
-import { SimulatedClock } from '../../fakes/clock.ts';
 import { playScenario } from '../scenario.ts';
 import { expectedOf } from '../scenarioExpected.ts';
 

@@ -1,8 +1,8 @@
+import { SimulatedClock } from '../../../actors/simulatedClock.ts';
 import type { Cri, RuntimeHint } from '../../../cri/calls.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import { SimulatedClock } from '../../fakes/clock.ts';
 import { Actions } from '../scenarioActions.ts';
 
 export const IMAGE = 'statelet.local/busybox:1';

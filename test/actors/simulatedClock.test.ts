@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SimulatedClock } from './clock.ts';
+import { SimulatedClock } from '../../actors/simulatedClock.ts';
 
 test('timers fire in the order of their times, then of their making, each at its own time', async () => {
   const clock = new SimulatedClock(0);

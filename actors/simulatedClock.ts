@@ -1,5 +1,7 @@
-/** A clock for tests: time stands still until a test moves it, and what is due happens in order. */
-export class SimulatedClock {
+import type { Clock } from './clock.ts';
+
+/** A clock that stands still until it is moved, and what is due then happens in order: for tests and simulations. */
+export class SimulatedClock implements Clock {
   readonly #timers = new Map<number, { readonly fn: () => void; readonly due: number }>();
   #now: number;
   #lastId = 0;
