@@ -76,7 +76,7 @@ export const podMachine = podSetup.createMachine({
             input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
             onDone: [
               {
-                guard: { type: 'isReady', params: ({ event }) => event.output },
+                guard: { type: 'fits', params: ({ event }) => event.output },
                 target: '#pod.active',
                 actions: [
                   assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),

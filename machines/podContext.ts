@@ -155,6 +155,10 @@ export const hostPaths = ({ volumes }: PodContext): Record<string, string> =>
 export const decideSandbox = ({ allocated: pod, observed }: PodContext) =>
   sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });
 
+/** Whether the pod can live in a sandbox of which the runtime has told all: its readiness, network mode, addresses (C8). */
+export const fits = ({ allocated: pod }: PodContext, sandbox: ObservedSandbox): boolean =>
+  sandboxDecision({ pod, observed: { sandboxes: [sandbox], containers: [] }, somethingToStart: true }) === 'keep';
+
 /** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */
 function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
   return [...containersOf(pod.spec)].some(({ container, role }) => {

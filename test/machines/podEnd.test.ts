@@ -324,4 +324,16 @@ describe('adoption', () => {
     expect(story.state()).toBe('active.running.steady');
     expect(story.context().sandbox).toMatchObject({ attempt: 1 });
   });
+
+  test.each([
+    ['has no address', { ips: [] }],
+    ['is on the host network although the pod is not', { ips: ['10.0.0.9'], hostNetwork: true }],
+  ])('C8: a sandbox that %s is made anew', (_, told) => {
+    const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
+    const [adopted] = story.context().observed.sandboxes;
+    if (adopted === undefined) throw new Error('the pod has no sandbox to adopt');
+    story.ports.answer('inspectSandbox', { ...adopted, ...told });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1 });
+  });
 });
