@@ -155,7 +155,6 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
 
 const kinds = {
   'a pod with an init container': reachOf(plain, nothing),
-  'a pod that runs already': reachOf(plain, all),
   'a pod that is edited': reachOf(edited, nothing),
   'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
 };
