@@ -93,6 +93,8 @@ export const podMachine = podSetup.createMachine({
           meta: { waitsFor: 'word of how its containers ended' },
           entry: ['spawnContainers', 'startFirst', 'startRegular', 'initialize'],
           always: { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+          // An update may bring something to start after all.
+          on: { 'ledger.admitted': { target: 'deciding', actions: ['applyUpdate', 'spawnVolumes'] } },
         },
         clearing: {
           meta: { waitsFor: 'its old sandbox to stop' },

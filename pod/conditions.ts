@@ -37,14 +37,23 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     const verdict = verdicts[type] ?? TRUE;
     const old = before.find((condition) => condition.type === type);
     const since = old?.status === verdict.status ? old.lastTransitionTime : undefined;
+    const first = before.length === 0 ? firstTime(view, type, verdict) : undefined;
     return {
       type,
       ...(observedGeneration === undefined ? {} : { observedGeneration }),
       ...verdict,
-      lastTransitionTime: since ?? rfc3339(now),
+      lastTransitionTime: since ?? rfc3339(first ?? now),
     };
   });
   return [...others, ...ours];
+}
+
+/** Since when a condition holds that was never told before, as after a restart of the agent: what runs tells it. */
+function firstTime(view: PodView, type: string, { status }: Verdict): number | undefined {
+  if (type !== 'Ready' && type !== 'ContainersReady') return view.startedAt;
+  if (status !== 'True') return undefined;
+  const starts = view.containers.flatMap(({ now }) => (now.kind === 'running' ? [now.startedAt] : []));
+  return starts.length > 0 ? Math.max(...starts) : undefined;
 }
 
 /** Whether the pod has a sandbox with its network: what containers need before they can start. */

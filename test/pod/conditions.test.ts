@@ -182,3 +182,13 @@ describe('each condition', () => {
     expect(conditions).toHaveLength(6);
   });
 });
+
+test('C15: conditions never told before, as after a restart of the agent, hold since what runs tells', () => {
+  const startedAt = NOW - 60_000;
+  const ready = (ms: number) => running({ now: { kind: 'running', startedAt: NOW - ms } });
+  const view = podView({ main: { a: ready(50_000), b: ready(40_000) }, view: { ...network, startedAt } });
+  const time = (type: string) => condition(view, type)?.lastTransitionTime;
+  expect(time('Initialized')).toBe('2026-05-04T12:01:56Z');
+  expect(time('Ready')).toBe('2026-05-04T12:02:16Z');
+  expect(time('ContainersReady')).toBe('2026-05-04T12:02:16Z');
+});
