@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { releaseWhenQuiet } from '../../cli/smallHeap.ts';
 import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { releaseWhenQuiet } from '../../cli/smallHeap.ts';
 
 /** A source of changes, and how often memory was given back after them. */
 function watched() {
