@@ -70,8 +70,10 @@ export function failureWords({ reason, message }: Pick<Failure, 'reason' | 'mess
   return said === '' || said === reason ? reason : `${reason}: ${said}`;
 }
 
-/** A message on one line, cut where nobody reads on. */
+/** A message on one line, cut in its middle: it begins with what was tried and ends with what went wrong. */
 export function shortened(message: string): string {
   const line = message.replace(/\s+/g, ' ').trim();
-  return line.length <= LONGEST_MESSAGE ? line : `${line.slice(0, LONGEST_MESSAGE - 1)}…`;
+  if (line.length <= LONGEST_MESSAGE) return line;
+  const start = Math.floor(LONGEST_MESSAGE / 3);
+  return `${line.slice(0, start)}…${line.slice(start + 1 - LONGEST_MESSAGE)}`;
 }

@@ -316,6 +316,19 @@ describe('the text', () => {
     expect(lines).toContain('     not ready, 12345 restarts');
   });
 
+  test('cuts a long message in its middle: the cause stands last', () => {
+    const message = `failed to create task: ${'wrapped: '.repeat(60)}exec: "/bin/nope": no such file`;
+    const { answer } = explainPod(
+      podView({
+        main: { app: waiting('CreateContainerError', { lastFailure: failure('RunContainerError', message) }) },
+        view: network,
+      }),
+      NOW,
+    );
+    expect(answer).toMatch(/RunContainerError: failed to create task: .*….*exec: "\/bin\/nope": no such file$/);
+    expect(answer.split('RunContainerError: ')[1]).toHaveLength(240);
+  });
+
   test('comes from plain JSON: what went over a socket reads the same', () => {
     const explanation = explainPod(wide, NOW, [startGate]);
     expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation);
