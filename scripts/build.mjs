@@ -1,6 +1,6 @@
 /**
- * Bundles cli/main.ts, and index.ts beside it, into dist/: less memory and a faster start than their modules one by one. What one mode does not
- * need is imported late there and becomes a file of its own. Also npm's `prepare`.
+ * Bundles cli/main.ts, and index.ts beside it, into dist/: less memory and a faster start than their modules one by
+ * one. What one mode does not need is imported late there and becomes a file of its own. Also npm's `prepare`.
  */
 import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function build() {
     splitting: true,
     // Packages in CommonJS ask for Node's modules by `require`.
     banner: {
-      js: "import { createRequire as statletRequire } from 'node:module';\nconst require = statletRequire(import.meta.url);",
+      js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
     },
   });
   // Packages stay outside: who builds on it has one xstate, not two.
