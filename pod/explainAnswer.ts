@@ -59,6 +59,9 @@ function hasEnded({ view, status }: Question): string | undefined {
   if (cause && (cause.phase !== undefined || !isTerminalPhase(status.phase))) {
     return `${named(view)} has ended: ${failureWords({ reason: cause.reason, message: cause.message ?? '' })}`;
   }
+  if (status.phase === 'Failed' && status.reason) {
+    return `${named(view)} has failed: ${failureWords({ reason: status.reason, message: status.message ?? '' })}`;
+  }
   if (status.phase === 'Succeeded') return `${named(view)} has succeeded: every container exited with code 0`;
   const failed = view.containers.find(({ now }) => now.kind === 'terminated' && now.run.exitCode !== 0);
   if (failed?.now.kind !== 'terminated') return `${named(view)} has ended`;

@@ -270,6 +270,16 @@ describe('the answer names', () => {
       }),
     ],
     [
+      'pod web has failed: OutOfcpu: too few cores',
+      podView({
+        main: { app: null },
+        view: {
+          ...{ ended: true, restored: { phase: 'Failed', reason: 'OutOfcpu', message: 'too few cores' } },
+          ...ending({ reason: 'Completed' }),
+        },
+      }),
+    ],
+    [
       'pod web is ending (ManifestRemoved): container app and 1 more have until 12:03:10 (in 14s) to stop',
       podView({ main: { app: running(), other: running() }, view: { ...ending(), until } }),
     ],
