@@ -103,29 +103,41 @@ class Pleg {
         cri.listContainers({ filter: undefined }, options),
       ]);
       const shown = observedPods(sandboxes.items, containers.containers);
-      const changed = await this.#changes(shown);
+      const { changed, unread } = await this.#changes(shown);
+      if (signal.aborted) return;
       if (changed.length > 0 || this.#known === undefined) {
         send({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
       }
       this.#touched.clear();
+      // What could not be read is read again by the next list, whether or not it differs then.
+      for (const pod of unread) this.#touched.set(pod.uid, pod);
       this.#known = new Map([...shown].map(([uid, pod]) => [uid, changed.find((each) => each.uid === uid) ?? pod]));
     } catch (error) {
       if (!signal.aborted) onError('relist', error);
     }
   }
 
-  /** The pods that differ from what was told last, with the ends of containers read in full. */
-  async #changes(shown: Map<string, ObservedPod>): Promise<ObservedPod[]> {
+  /** The pods that differ from what was told last, with the ends of containers read in full, and those where one fails. */
+  async #changes(shown: Map<string, ObservedPod>) {
     const known = this.#known ?? new Map<string, ObservedPod>();
     const changed = [...shown.values()].filter(
       (pod) => this.#touched.has(pod.uid) || signatureOf(pod) !== signatureOf(known.get(pod.uid)),
     );
     const gone = [...new Map([...this.#touched, ...known]).values()].filter(({ uid }) => !shown.has(uid));
-    const full = await Promise.all(changed.map((pod) => this.#withEnds(pod, known.get(pod.uid))));
-    return [
-      ...full,
-      ...gone.map(({ uid, namespace, name }) => ({ uid, namespace, name, sandboxes: [], containers: [] })),
-    ];
+    const unread: ObservedPod[] = [];
+    const read = async (pod: ObservedPod): Promise<ObservedPod[]> => {
+      try {
+        return [await this.#withEnds(pod, known.get(pod.uid))];
+      } catch (error) {
+        if (!this.#options.signal.aborted) this.#options.onError('relist', error);
+        unread.push(pod);
+        // The first list must hold every pod, for what it lacks is made anew; ends are asked for again at the adoption.
+        return this.#known === undefined ? [pod] : [];
+      }
+    };
+    const full = (await Promise.all(changed.map(read))).flat();
+    const ended = gone.map(({ uid, namespace, name }) => ({ uid, namespace, name, sandboxes: [], containers: [] }));
+    return { changed: [...full, ...ended], unread };
   }
 
   async #withEnds(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {

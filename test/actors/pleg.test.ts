@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ContainerEventType } from '../../cri/generated/runtime.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
-import { podWith } from '../fakes/pods.ts';
+import { podRunning, podWith } from '../fakes/pods.ts';
 
 async function runningNode(eventStream = true): Promise<SimulatedNode> {
   const node = await simulatedNode({ pods: [podWith('web'), podWith('other')], eventStream });
@@ -126,5 +126,46 @@ describe('what the runtime shows', () => {
     await node.advance('10s');
     expect(node.view('late').sandbox?.attempt).toBe(1);
     expect(node.container('late')).toMatchObject({ restartCount: 1, ready: true });
+  });
+
+  describe('a container whose status cannot be read', () => {
+    const unreadable = (node: SimulatedNode, id: string) =>
+      node.runtime.faults.add({
+        call: 'containerStatus',
+        times: Number.POSITIVE_INFINITY,
+        match: ({ containerId }) => containerId === id,
+        error: { message: 'broken shim' },
+      });
+
+    test('hides no other pod, and its own pod only until it can be read', async () => {
+      const node = await runningNode(false);
+      const fault = unreadable(node, node.containerId('web'));
+      node.runtime.exitContainer(node.containerId('web'), 7);
+      await node.advance('2s');
+      const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('other'), 1));
+      expect(after).toBeLessThanOrEqual(1_100);
+      expect(node.container('web').restartCount).toBe(0);
+      fault.release();
+      await node.advance('3s');
+      expect(node.container('web')).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 7 } } });
+    });
+
+    test('keeps no node from starting, and its pod is adopted with its true end', async () => {
+      const job = podRunning('job', 'sleep 1; exit 0', { restartPolicy: 'Never' });
+      const node = await simulatedNode({ pods: [podWith('web')] });
+      node.apply(job);
+      await node.advance('500ms');
+      const fault = unreadable(node, node.containerId('job'));
+      node.killAgent();
+      await node.advance('2s');
+      await node.startAgent();
+      await node.advance('2s');
+      expect(node.agent.overview().state).toBe('running');
+      expect(node.container('web').ready).toBe(true);
+      fault.release();
+      await node.advance('1m');
+      expect(node.pod('job').phase).toBe('Succeeded');
+      expect(node.calls('startContainer')).toHaveLength(2);
+    });
   });
 });
