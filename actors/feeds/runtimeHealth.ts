@@ -7,7 +7,9 @@ import { createAlarm } from './alarm.ts';
 const ASK_MS = 5_000;
 /** While it is away it is asked more often, so that its return is noticed at once. */
 const ASK_AWAY_MS = 500;
-const ANSWER_WITHIN_MS = 10_000;
+const ANSWER_WITHIN_MS = 5_000;
+/** Without these nothing can be started; whatever else the runtime tells of itself (deprecations, …) is no outage. */
+const NEEDED = ['RuntimeReady', 'NetworkReady'];
 
 export interface RuntimeHealthOptions {
   readonly cri: Cri;
@@ -40,7 +42,7 @@ async function askHealth(
   try {
     const named = told?.name ? told : await askVersion(cri, options);
     const { status } = await cri.status({ verbose: false }, options);
-    const failing = status?.conditions.find(({ status: holds }) => !holds);
+    const failing = status?.conditions.find(({ type, status: holds }) => !holds && NEEDED.includes(type));
     const { name, version } = named;
     return { ready: failing === undefined, name, version, ...(failing ? { message: wordsOf(failing) } : {}) };
   } catch (error) {

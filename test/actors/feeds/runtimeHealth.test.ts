@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import { watchRuntimeHealth } from '../../../actors/feeds/runtimeHealth.ts';
+import { SimulatedClock } from '../../../actors/simulatedClock.ts';
+import { StatusResponse } from '../../../cri/generated/runtime.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
+import type { RuntimeHealth } from '../../../machines/events.ts';
+
+/** What is told of a runtime, and whose conditions are false. */
+async function watched(falseConditions: readonly string[] = []) {
+  const clock = new SimulatedClock();
+  const runtime = createSimulatedRuntime({ clock });
+  const told: RuntimeHealth[] = [];
+  const types = ['RuntimeReady', 'NetworkReady', 'ContainerdHasNoDeprecationWarnings'];
+  const conditions = types.map((type) => ({
+    type,
+    status: !falseConditions.includes(type),
+    reason: 'Why',
+    message: '',
+  }));
+  const cri = inProcessCri(runtime);
+  const status: typeof cri.status = async (request, options) => {
+    await cri.status(request, options);
+    return StatusResponse.create({ status: { conditions } });
+  };
+  const ending = new AbortController();
+  const watching = watchRuntimeHealth({
+    cri: { ...cri, status },
+    clock,
+    signal: ending.signal,
+    tell: (health) => void told.push(health),
+  });
+  await clock.advance(1_000);
+  const end = async () => {
+    ending.abort();
+    await clock.advance(0);
+    await watching;
+  };
+  return { clock, runtime, told, end };
+}
+
+describe('the health of the runtime', () => {
+  test.each(['RuntimeReady', 'NetworkReady'])('%s being false is an outage', async (type) => {
+    const { told, end } = await watched([type]);
+    expect(told).toMatchObject([{ ready: false, message: `${type} is false: Why` }]);
+    await end();
+  });
+
+  test('any other condition being false is none', async () => {
+    const { told, end } = await watched(['ContainerdHasNoDeprecationWarnings']);
+    expect(told).toMatchObject([{ ready: true }]);
+    await end();
+  });
+
+  test('a runtime that hangs is noticed within ten seconds', async () => {
+    const { clock, runtime, told, end } = await watched();
+    const fault = runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, hang: true });
+    await clock.advance(10_100);
+    expect(told.map(({ ready }) => ready)).toEqual([true, false]);
+    fault.release();
+    await end();
+  });
+});
