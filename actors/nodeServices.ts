@@ -47,6 +47,8 @@ export function nodeServices(parts: NodeParts): NodeServices {
   const sandboxes = sandboxServices(cri, node, clock);
   const containers = containerServices({ cri, node, layout, clock });
   const { touching, takeTouched } = touchedPods();
+  // Rings once the health is watched: a broken event stream is a reason to ask for it at once.
+  let askHealth = () => {};
   return {
     ports: {
       ...sandboxes,
@@ -63,9 +65,12 @@ export function nodeServices(parts: NodeParts): NodeServices {
           parts.onRuntimeHealth?.(health);
           send({ type: 'runtime.healthChanged', health });
         };
-        return watchRuntimeHealth({ cri, clock, signal, tell });
+        const alarm = createAlarm(clock, signal);
+        askHealth = alarm.ring;
+        return watchRuntimeHealth({ cri, clock, signal, alarm, tell });
       },
-      pleg: (send, { signal }) => observeRuntime({ cri, clock, signal, send, onError, takeTouched }),
+      pleg: (send, { signal }) =>
+        observeRuntime({ cri, clock, signal, send, onError, onBreak: () => askHealth(), takeTouched }),
       sources: fileFeed(parts),
       ticker: async (send, { signal }) => {
         const alarm = createAlarm(clock, signal);

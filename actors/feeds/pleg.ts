@@ -25,6 +25,8 @@ export interface PlegOptions {
   readonly signal: AbortSignal;
   readonly send: (fact: NodeFact) => void;
   readonly onError: (source: string, error: unknown) => void;
+  /** Called when the event stream breaks: the first sign that the runtime is away. */
+  readonly onBreak: () => void;
   /**
    * Takes the pods that we made something of since it was called last. What the next list shows of them is told even if
    * it is what the list before had shown: something may have been made and lost between the two.
@@ -70,7 +72,7 @@ class Pleg {
   }
 
   async hintLoop(): Promise<void> {
-    const { cri, clock, signal, onError } = this.#options;
+    const { cri, clock, signal, onError, onBreak } = this.#options;
     while (!signal.aborted) {
       try {
         // What happened before the stream opened is found by the list that follows its opening.
@@ -82,6 +84,7 @@ class Pleg {
       } catch (error) {
         if (!signal.aborted && this.#streaming) onError('hints', error);
       }
+      if (this.#streaming) onBreak();
       this.#streaming = false;
       this.#relistSoon();
       await createAlarm(clock, signal).wait(clock.now() + STREAM_RETRY_MS);

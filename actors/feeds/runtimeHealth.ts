@@ -2,7 +2,7 @@
 import type { Cri } from '../../cri/calls.ts';
 import type { RuntimeHealth } from '../../machines/events.ts';
 import type { Clock } from '../clock.ts';
-import { createAlarm } from './alarm.ts';
+import type { Alarm } from './alarm.ts';
 
 const ASK_MS = 5_000;
 /** While it is away it is asked more often, so that its return is noticed at once. */
@@ -15,13 +15,14 @@ export interface RuntimeHealthOptions {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Rung to ask at once; it rings by itself when the signal aborts. */
+  readonly alarm: Alarm;
   readonly tell: (health: RuntimeHealth) => void;
 }
 
-/** Asks every 5 s, and every 0.5 s while the runtime is not ready, until the signal aborts. */
-export async function watchRuntimeHealth({ cri, clock, signal, tell }: RuntimeHealthOptions): Promise<void> {
+/** Asks every 5 s, when the alarm rings, and every 0.5 s while the runtime is not ready, until the signal aborts. */
+export async function watchRuntimeHealth({ cri, clock, signal, alarm, tell }: RuntimeHealthOptions): Promise<void> {
   let told: RuntimeHealth | undefined;
-  const alarm = createAlarm(clock, signal);
   while (!signal.aborted) {
     const health = { ...(await askHealth(cri, signal, told)), since: clock.now() };
     if (signal.aborted) return;

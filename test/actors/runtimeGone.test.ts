@@ -41,6 +41,17 @@ describe('the runtime goes away', () => {
     },
   );
 
+  test('and it shows within a second of the end of its event stream, both ways', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')] });
+    await node.advance('7s');
+    node.runtime.down();
+    await node.advance('900ms');
+    expect(node.agent.overview().runtime.ready).toBe(false);
+    node.runtime.restart();
+    await node.advance('900ms');
+    expect(node.agent.overview().runtime.ready).toBe(true);
+  });
+
   test('while a pod runs: it stays Running, and goes on untouched', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('2s');

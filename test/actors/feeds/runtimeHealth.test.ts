@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createAlarm } from '../../../actors/feeds/alarm.ts';
 import { watchRuntimeHealth } from '../../../actors/feeds/runtimeHealth.ts';
 import { SimulatedClock } from '../../../actors/simulatedClock.ts';
 import { StatusResponse } from '../../../cri/generated/runtime.ts';
@@ -28,6 +29,7 @@ async function watched(falseConditions: readonly string[] = []) {
     cri: { ...cri, status },
     clock,
     signal: ending.signal,
+    alarm: createAlarm(clock, ending.signal),
     tell: (health) => void told.push(health),
   });
   await clock.advance(1_000);
