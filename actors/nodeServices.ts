@@ -45,7 +45,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
   const { cri, clock, node, onError } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
   const sandboxes = sandboxServices(cri, node, clock);
-  const containers = containerServices({ cri, node, layout, clock });
+  const containers = containerServices({ cri, node, layout, clock, onError });
   const { touching, takeTouched } = touchedPods();
   // Rings once the health is watched: a broken event stream is a reason to ask for it at once.
   let askHealth = () => {};

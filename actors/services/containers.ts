@@ -33,6 +33,7 @@ export interface ContainerParts {
   readonly node: NodeFacts;
   readonly layout: Layout;
   readonly clock: Clock;
+  readonly onError: (source: string, error: unknown) => void;
 }
 
 type ContainerServices = Pick<
@@ -41,7 +42,7 @@ type ContainerServices = Pick<
 >;
 
 export function containerServices(parts: ContainerParts): ContainerServices {
-  const { cri, layout, clock } = parts;
+  const { cri, layout, clock, onError } = parts;
   return {
     createContainer: async (input, { signal }) => ({ id: await create(parts, input, signal) }),
     startContainer: async ({ pod, container, id }, { signal }) => {
@@ -49,7 +50,10 @@ export function containerServices(parts: ContainerParts): ContainerServices {
       const started = await inspect(cri, id, { signal });
       if (started === null) throw new NodeFailure('RunContainerError', `container ${id} is gone`);
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
-      await writeLogSymlink(layout, { pod: pod.metadata, container, id }, logFile);
+      // The container runs, and its log is there: without the link only collectors of logs do not find it.
+      await writeLogSymlink(layout, { pod: pod.metadata, container, id }, logFile).catch((error) =>
+        onError('logLink', error),
+      );
       return started;
     },
     stopContainer: async ({ id, graceSeconds, deadline }, { signal }) => {
@@ -137,7 +141,8 @@ async function start(cri: Cri, containerId: string, options: CallOptions): Promi
   } catch (error) {
     if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') throw error;
     const shown = await inspect(cri, containerId, options);
-    if (shown?.state === 'running') return;
+    // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
+    if (shown?.state === 'running' || (shown?.state === 'exited' && shown.reason !== 'StartError')) return;
     const message = error instanceof Error ? error.message : String(error);
     throw new NodeFailure('RunContainerError', message, { cause: error });
   }

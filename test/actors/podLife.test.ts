@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
@@ -163,5 +163,16 @@ describe('pod life', () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('1s');
     expect(node.container('web')).toMatchObject({ image: IMAGE, imageID: expect.stringMatching(/^sha256:/) });
+  });
+
+  test('C23: a container whose log link cannot be written runs all the same, and the failure is told', async () => {
+    const node = await simulatedNode();
+    await mkdir(node.path('logs'), { recursive: true });
+    await writeFile(node.path('logs', 'containers'), 'in the way');
+    node.apply(podWith('web'));
+    await node.advance('1s');
+    expect(node.container('web')).toMatchObject({ ready: true, restartCount: 0 });
+    expect(node.calls('createContainer')).toHaveLength(1);
+    expect(node.errors).toEqual([expect.stringMatching(/^logLink: .*EEXIST/)]);
   });
 });
