@@ -65,13 +65,16 @@ export function map<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMin
   return z.record(z.string(), value, { error: 'expected a map of names to values' });
 }
 
-/** Fields by name; an unknown one is an error that names the nearest known one. One line of the error for each. */
-export function section<T extends z.core.$ZodLooseShape>(fields: T) {
+/**
+ * Fields by name; an unknown one is an error that names the nearest known one. One line of the error for each; `what`
+ * says in it what the names are.
+ */
+export function section<T extends z.core.$ZodLooseShape>(fields: T, what = 'field') {
   const known = Object.keys(fields);
   return z.strictObject(fields, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return 'expected a map of fields';
-      return issue.keys.map((key) => `${key}: unknown field${suggestion(key, known)}`).join('\n');
+      return issue.keys.map((key) => `${key}: unknown ${what}${suggestion(key, known)}`).join('\n');
     },
   });
 }

@@ -21,6 +21,11 @@ describe('a mistake gives one message with file, path, what was expected and the
     ['failSwapon: true', '/etc/k.yaml: failSwapon: unknown field; did you mean failSwapOn?'],
     ['qqqqqqqq: 1', '/etc/k.yaml: qqqqqqqq: unknown field'],
     ['logging: {verbositi: 2}', '/etc/k.yaml: logging.verbositi: unknown field; did you mean verbosity?'],
+    [
+      'evictionHard: {memory.availabel: 100Mi}',
+      '/etc/k.yaml: evictionHard.memory.availabel: unknown eviction signal; did you mean memory.available?',
+    ],
+    ['evictionSoft: {nodefs.available: 5}', '/etc/k.yaml: evictionSoft.nodefs.available: expected a string, got 5'],
     ['maxPods: many', '/etc/k.yaml: maxPods: expected a whole number of at least 0, got "many"'],
     ['maxPods: 1.5', '/etc/k.yaml: maxPods: expected a whole number of at least 0, got 1.5'],
     ['maxPods: -1', '/etc/k.yaml: maxPods: expected a whole number of at least 0, got -1'],
