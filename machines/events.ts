@@ -37,6 +37,9 @@ export type LedgerEvent =
     }
   /** What the runtime now has of the pod; null when it has nothing any more. */
   | { type: 'ledger.actual'; uid: string; claims: Claims | null }
+  /** It runs no more: what it took is free, and its full name is not until it is released (C24). */
+  | { type: 'ledger.settle'; uid: string }
+  /** Nothing of it is left. */
   | { type: 'ledger.release'; uid: string };
 
 /** Where a volume stands, as its pod needs to know it. */

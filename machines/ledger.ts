@@ -12,6 +12,8 @@ export interface LedgerEntry {
   readonly desired: Claims;
   readonly allocated: Claims | null;
   readonly actual: Claims | null;
+  /** From its admission until nothing of it is left: no other pod of its full name begins meanwhile (C24). */
+  readonly holdsName: boolean;
 }
 
 interface Request {
@@ -36,9 +38,7 @@ const others = (context: LedgerContext, uid: string): Claims[] =>
 
 /** The pod that holds a full name at present, if it is another one. */
 const nameHolder = (context: LedgerContext, uid: string, fullName: string): LedgerEntry | undefined =>
-  Object.values(context.entries).find(
-    (entry) => entry.uid !== uid && entry.fullName === fullName && entry.allocated !== null,
-  );
+  Object.values(context.entries).find((entry) => entry.uid !== uid && entry.fullName === fullName && entry.holdsName);
 
 function answer(context: LedgerContext, request: Request, claims: Claims): LedgerAnswer {
   if (request.adopted) return { type: 'ledger.admitted' };
@@ -67,6 +67,7 @@ export const ledgerMachine = setup({
         desired: claims,
         allocated: known?.allocated ?? allocated ?? null,
         actual: known?.actual ?? null,
+        holdsName: known?.holdsName ?? false,
       };
       const waiting = context.waiting.filter((request) => request.uid !== uid);
       return {
@@ -82,7 +83,7 @@ export const ledgerMachine = setup({
       const keeps = next.adopted && entry.allocated !== null;
       const allocated = decision.type === 'ledger.admitted' && !keeps ? entry.desired : entry.allocated;
       enqueue.assign({
-        entries: { ...context.entries, [next.uid]: { ...entry, allocated } },
+        entries: { ...context.entries, [next.uid]: { ...entry, allocated, holdsName: allocated !== null } },
         waiting: context.waiting.filter((request) => request !== next),
       });
       enqueue.sendTo(next.holder, decision);
@@ -91,6 +92,14 @@ export const ledgerMachine = setup({
       const entry = event.type === 'ledger.actual' ? context.entries[event.uid] : undefined;
       if (event.type !== 'ledger.actual' || entry === undefined) return {};
       return { entries: { ...context.entries, [event.uid]: { ...entry, actual: event.claims } } };
+    }),
+    settle: assign(({ context, event }) => {
+      const entry = context.entries[event.uid];
+      if (entry === undefined) return {};
+      return {
+        entries: { ...context.entries, [event.uid]: { ...entry, allocated: null } },
+        waiting: context.waiting.filter((request) => request.uid !== event.uid),
+      };
     }),
     release: assign(({ context, event }) => {
       const { [event.uid]: _released, ...entries } = context.entries;
@@ -104,6 +113,7 @@ export const ledgerMachine = setup({
   on: {
     'ledger.admit': { actions: 'desire' },
     'ledger.actual': { actions: 'recordActual' },
+    'ledger.settle': { actions: 'settle' },
     'ledger.release': { actions: 'release' },
   },
   states: {

@@ -239,7 +239,7 @@ export const podMachine = podSetup.createMachine({
     },
     terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
-    finished: { entry: 'releaseClaims', on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {} } },
+    finished: { entry: 'settleClaims', on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {} } },
     terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'], output: 'gone' },
     broken: { type: 'final', entry: 'leaveGates', output: 'broken' },
   },

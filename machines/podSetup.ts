@@ -96,6 +96,10 @@ export const podSetup = setup({
         holder: self,
       }),
     ),
+    settleClaims: sendTo(
+      ({ context }) => context.ledger,
+      ({ context }) => ({ type: 'ledger.settle', uid: context.allocated.metadata.uid }),
+    ),
     releaseClaims: sendTo(
       ({ context }) => context.ledger,
       ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid }),

@@ -137,6 +137,20 @@ describe('one pod of a full name (C24)', () => {
     expect(third.answers()).toEqual(['admitted']);
   });
 
+  test('one that runs no more gives its place free and keeps its name until nothing of it is left', () => {
+    const of = ledger({ ...small, pods: 1 });
+    ask(of, 'a', web);
+    const second = ask(of, 'b', web);
+    of.send({ type: 'ledger.settle', uid: 'a' });
+    expect(second.answers()).toEqual([]);
+    expect(ask(of, 'c').answers()).toEqual(['admitted']);
+    of.send({ type: 'ledger.release', uid: 'c' });
+    of.send({ type: 'ledger.release', uid: 'a' });
+    of.send({ type: 'ledger.settle', uid: 'nobody' });
+    expect(second.answers()).toEqual(['admitted']);
+    expect(Object.keys(of.getSnapshot().context.entries)).toEqual(['b']);
+  });
+
   test('it does not hold up pods of other names', () => {
     const of = ledger();
     ask(of, 'a', web);

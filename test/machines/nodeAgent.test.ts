@@ -143,6 +143,19 @@ describe('what the sources want', () => {
     expect(story.pod('new-uid')).toBe(RUNS);
   });
 
+  test('C24: of a pod that ended by itself all is removed before its edited version starts', () => {
+    const once = { restartPolicy: 'Never' as const };
+    const story = runningNode(namedPod('web', once));
+    const [container] = [...story.world.containers.values()];
+    story.tell({ type: 'runtime.containerSeen', container: story.world.end(container?.id ?? '', 0) });
+    expect(story.pod('web-uid')).toBe('finished');
+    story.ports.hold('removePodData');
+    story.want([namedPod('web', once, 'new-uid')]);
+    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.erasing', 'admitting']);
+    story.ports.answer('removePodData');
+    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
+  });
+
   test('a pod that is wanted again while it ends begins anew after that', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
