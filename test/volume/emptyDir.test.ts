@@ -8,7 +8,7 @@ import { emptyDirPlugin } from '../../volume/emptyDir.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { unmount } from '../../volume/mounter.ts';
 import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
-import { inFolder, isRoot, podWith, signal } from './onDisk.ts';
+import { inFolder, podWith, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);
 
@@ -52,8 +52,6 @@ describe('on the disk', () => {
 });
 
 describe('as root', () => {
-  const withRoot = isRoot ? test : test.skip;
-
   withRoot('with an fsGroup the group owns it, and new files inherit the group', async () => {
     await inFolder(async (_folder, layout) => {
       const { hostPath } = await mount(layout, {}, { securityContext: { fsGroup: 4711 } });

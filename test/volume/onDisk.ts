@@ -1,12 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { test } from '@jest/globals';
 import { type Pod, podSchema } from '../../pod/schema/pod.ts';
 import { createLayout, type Layout } from '../../volume/layout.ts';
 import { unmount } from '../../volume/mounter.ts';
 import { mountsUnder } from '../../volume/mountinfo.ts';
 
-export const isRoot = process.getuid?.() === 0;
+/** A test of what only root may do. Without root it fails: a test that is left out proves nothing. */
+export function withRoot(name: string, story: () => Promise<void>): void {
+  test(name, async () => {
+    if (process.getuid?.() !== 0) throw new Error('this test makes mounts and owners: run the tests as root');
+    await story();
+  });
+}
 
 /** A signal that never aborts. */
 export const { signal } = new AbortController();

@@ -8,10 +8,9 @@ import { mountsUnder } from '../../volume/mountinfo.ts';
 import { podDirectories, removeOrphan } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
-import { inFolder, isRoot, podWith, signal } from './onDisk.ts';
+import { inFolder, podWith, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);
-const withRoot = isRoot ? test : test.skip;
 
 test('the pods that a former run left are found; what is no pod is passed over', async () => {
   await inFolder(async (_folder, layout) => {
