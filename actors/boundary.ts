@@ -7,6 +7,7 @@ import type { NodeFact } from '../machines/events.ts';
 import type { FeedLogic, Port, PortName, PortTypes, TimerInput, TimerLogic } from '../machines/ports.ts';
 import { toFailure } from '../pod/failure.ts';
 import type { Clock } from './clock.ts';
+import { guarded } from './guarded.ts';
 
 /** One thing that entered: who it is for, when, and what. */
 export interface Entry {
@@ -66,8 +67,10 @@ const ELAPSED = { type: 'timer.elapsed' };
  * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects.
  */
 export function createBoundary({ ports, feeds }: World, { clock, record, onError }: BoundaryOptions): Boundary {
+  // Whoever writes down must not change what happens.
+  const write = record && guarded('recorder', record, onError);
   const enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) =>
-    record?.({ at: clock.now(), actor: pathOf(self), kind, source, value });
+    write?.({ at: clock.now(), actor: pathOf(self), kind, source, value });
 
   return {
     port: (name) => portLogic(name, ports[name], { clock, enter, onError }),

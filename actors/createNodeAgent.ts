@@ -12,6 +12,7 @@ import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
 import { type Boundary, type BoundaryOptions, createBoundary, type Recorder, type World } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import { guarded } from './guarded.ts';
 import { providedMachine } from './providedMachine.ts';
 import { createSinceMap } from './since.ts';
 import { createStatusBoard, type PodChange, type StatusSink } from './statusBoard.ts';
@@ -58,7 +59,7 @@ export interface NodeAgent {
   pods(): readonly Pod[];
   views(): readonly PodView[];
   subscribe(listener: (change: PodChange) => void): () => void;
-  explain(name: string): Explanation | undefined;
+  explain(name: string, namespace?: string): Explanation | undefined;
   overview(): NodeOverview;
 }
 
@@ -87,8 +88,9 @@ export function agentBehind(
     hostIps,
     since: since.of,
     runtimeName: () => root.getSnapshot().context.health.name,
-    sink: statuses,
+    sink: statuses && guarded('statuses', statuses, onError),
   });
+  const look = inspect && guarded('inspect', inspect, onError);
   const expectPods = () => {
     const snapshot = root.getSnapshot();
     const { context } = snapshot;
@@ -105,7 +107,7 @@ export function agentBehind(
         board.note(event.actorRef as AnyActorRef);
         if (event.actorRef === root) expectPods();
       }
-      inspect?.(event);
+      look?.(event);
     },
   });
   root.subscribe({ error: (error) => onError('nodeAgent', error) });
@@ -124,9 +126,9 @@ export function agentBehind(
     tell: (fact) => boundary.tell(root, fact),
     pods: board.pods,
     views: board.views,
-    subscribe: board.subscribe,
-    explain: (name) => {
-      const view = board.find(name);
+    subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
+    explain: (name, namespace) => {
+      const view = board.find(name, namespace);
       const { start, pull } = gates();
       return view && explainPod(view, clock.now(), [start, pull]);
     },

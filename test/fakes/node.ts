@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import type { Entry } from '../../actors/boundary.ts';
-import { createNodeAgent, type NodeAgent, type NodeAgentConfig } from '../../actors/createNodeAgent.ts';
+import {
+  createNodeAgent,
+  type NodeAgent,
+  type NodeAgentConfig,
+  type NodeAgentOptions,
+  type NodeServices,
+} from '../../actors/createNodeAgent.ts';
 import { openNodeStore } from '../../actors/durableFacts.ts';
 import { podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
 import { nodeServices } from '../../actors/nodeServices.ts';
@@ -33,6 +39,8 @@ export interface SimulatedNodeOptions {
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
   readonly silentSource?: boolean;
   readonly death?: Death;
+  /** Who looks on besides the test. */
+  readonly onlookers?: Pick<NodeAgentOptions, 'record' | 'inspect'> & Pick<NodeServices, 'statuses'>;
 }
 
 const NODE_NAME = 'node-1';
@@ -114,9 +122,17 @@ export class SimulatedNode {
       allocations: Object.fromEntries(durable.allocations),
       left: await podsLeftOnDisk(node, durable),
     };
-    const record = (entry: Entry) => void this.entries.push(entry);
+    const { statuses = services.statuses, record: alsoRecord, inspect } = this.#options.onlookers ?? {};
+    const record = (entry: Entry) => {
+      this.entries.push(entry);
+      alsoRecord?.(entry);
+    };
     this.#connection = connection;
-    this.#agent = createNodeAgent(this.#config, { ...services, feeds }, { clock: this.clock, record, onError });
+    this.#agent = createNodeAgent(
+      this.#config,
+      { ...services, feeds, ...(statuses ? { statuses } : {}) },
+      { clock: this.clock, record, onError, ...(inspect ? { inspect } : {}) },
+    );
     this.#agent.start();
   }
 

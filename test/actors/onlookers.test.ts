@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import { type SimulatedNodeOptions, simulatedNode } from '../fakes/node.ts';
+import { podWith } from '../fakes/pods.ts';
+
+const fail = () => {
+  throw new Error('full');
+};
+
+/** A node that runs a pod while one of those that look on throws each time. */
+async function watchedNode(onlookers: SimulatedNodeOptions['onlookers'] = {}) {
+  const node = await simulatedNode({ pods: [podWith('web')], onlookers });
+  await node.advance('3s');
+  return node;
+}
+
+describe('who looks on and throws changes nothing, and it is told', () => {
+  test.each([
+    ['recorder', { record: fail }],
+    ['inspect', { inspect: fail }],
+    ['statuses', { statuses: fail }],
+  ] as const)('%s', async (name, onlookers) => {
+    const node = await watchedNode(onlookers);
+    expect(node.container('web')).toMatchObject({ ready: true, restartCount: 0 });
+    expect(node.calls('runPodSandbox', 'createContainer', 'startContainer')).toHaveLength(3);
+    expect(new Set(node.errors)).toEqual(new Set([`${name}: Error: full`]));
+  });
+
+  test('subscriber', async () => {
+    const node = await watchedNode();
+    const heard: (string | undefined)[] = [];
+    node.agent.subscribe(fail);
+    node.agent.subscribe(({ pod }) => void heard.push(pod.metadata.name));
+    node.apply(podWith('late'));
+    await node.advance('3s');
+    expect(node.pod('late').phase).toBe('Running');
+    expect(heard).toContain('late');
+    expect(new Set(node.errors)).toEqual(new Set(['subscriber: Error: full']));
+  });
+});
