@@ -1,6 +1,7 @@
 import { humanDuration } from '../../pod/duration.ts';
-import type { ActorView } from '../../pod/view.ts';
+import type { ActorView, PodView } from '../../pod/view.ts';
 import type { PodChange } from '../../server/agent.ts';
+import { shownName } from '../shownName.ts';
 
 interface Shown {
   readonly name: string;
@@ -10,22 +11,31 @@ interface Shown {
   readonly view: ActorView;
 }
 
+function refusal({ refused }: PodView): string[] {
+  return refused ? [`refused: ${refused.reason}: ${refused.message}`] : [];
+}
+
+/** Why it waits; a failure that it has got over is not told again. */
+function failure({ waitingFor, lastFailure }: ActorView): string[] {
+  return waitingFor !== undefined && lastFailure ? [`after ${lastFailure.reason}`] : [];
+}
+
 function shownOf({ pod, view }: PodChange): Shown[] {
-  const name = `pod/${pod.metadata.name}`;
+  const name = `pod/${shownName(pod.metadata)}`;
   const phase = pod.status?.phase ? [`phase ${pod.status.phase}`] : [];
   const ip = pod.status?.podIP ? [`IP ${pod.status.podIP}`] : [];
   return [
-    { name, state: view.state, details: [...phase, ...ip], view },
+    { name, state: view.state, details: [...phase, ...ip, ...refusal(view), ...failure(view)], view },
     ...view.containers.map((container) => ({
       name: `${name} container/${container.name}`,
       state: container.state,
-      details: container.restartCount > 0 ? [`restarts ${container.restartCount}`] : [],
+      details: [...(container.restartCount > 0 ? [`restarts ${container.restartCount}`] : []), ...failure(container)],
       view: container,
     })),
     ...view.volumes.map((volume) => ({
       name: `${name} volume/${volume.name}`,
       state: volume.state,
-      details: [],
+      details: failure(volume),
       view: volume,
     })),
   ];
@@ -49,7 +59,7 @@ export function changeSentences(): (change: PodChange, now: number) => string[] 
   return (change, now) => {
     if (change.removed) {
       told.delete(change.uid);
-      return [`pod/${change.pod.metadata.name} is gone`];
+      return [`pod/${shownName(change.pod.metadata)} is gone`];
     }
     const before = told.get(change.uid);
     const shown = shownOf(change);

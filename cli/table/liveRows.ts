@@ -1,6 +1,7 @@
 import { humanDuration } from '../../pod/duration.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import type { ActorView, ContainerView, PodView, VolumeView } from '../../pod/view.ts';
+import { shownName } from '../shownName.ts';
 
 /** How an actor fares: at rest where it should be, on its way, or held up by a failure. */
 export type Tone = 'good' | 'busy' | 'bad' | 'done';
@@ -40,10 +41,9 @@ function podTone(pod: Pod): Tone {
 }
 
 function podRow({ pod, view }: LivePod, now: number): LiveRow {
-  const { name, namespace } = pod.metadata;
   const restarts = view.containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
   const cells = [
-    namespace === 'default' ? name : `${namespace}/${name}`,
+    shownName(pod.metadata),
     pod.status?.phase ?? '',
     stateOf(view),
     age(view, now),

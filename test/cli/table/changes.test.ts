@@ -38,6 +38,21 @@ test('a container in back-off is told with its restarts and how long it waits', 
   ]);
 });
 
+test('a refusal is told with its reason, a wait with what failed before it, a pod with its namespace', () => {
+  const lastFailure = { reason: 'FailedMount', message: 'no such directory', retryable: true, at: NOW };
+  const failed = volumeView('data', { mounted: false, state: 'mounting', waitingFor: 'the next try', lastFailure });
+  const refused = { reason: 'OutOfcpu', message: 'too few cores' };
+  const there = { name: 'web-host', namespace: 'shop' };
+  const [first, second, third] = story(
+    podView({ main: {}, meta: there, view: { state: 'terminated', ended: true, refused } }),
+    podView({ main: {}, meta: there, view: { state: 'preparing', volumes: [failed] } }),
+    podView({ main: {}, meta: there, view: { state: 'preparing', volumes: [volumeView('data', { lastFailure })] } }),
+  );
+  expect(first).toEqual(['pod/shop/web-host terminated, phase Failed, refused: OutOfcpu: too few cores']);
+  expect(second?.[1]).toBe('pod/shop/web-host volume/data mounting, after FailedMount, waiting for the next try');
+  expect(third).toEqual(['pod/shop/web-host volume/data mounted (was mounting)']);
+});
+
 test('nothing is told twice', () => {
   const same = podView({ main: { web: waiting() }, meta, view: { volumes: [volumeView('data')] } });
   expect(story(same, same)[1]).toEqual([]);

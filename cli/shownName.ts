@@ -1,0 +1,6 @@
+import type { Pod } from '../pod/schema/pod.ts';
+
+/** A pod's name for people: with its namespace where that is not `default`. */
+export function shownName({ name, namespace }: Pod['metadata']): string {
+  return namespace === 'default' ? name : `${namespace}/${name}`;
+}
