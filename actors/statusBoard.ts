@@ -29,7 +29,8 @@ export interface StatusBoard {
   expect(views: readonly PodView[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
   views(): readonly PodView[];
-  find(name: string): PodView | undefined;
+  /** The pod of a full name; without a namespace, the first of any. */
+  find(name: string, namespace?: string): PodView | undefined;
   subscribe(listener: (change: PodChange) => void): () => void;
   close(): void;
 }
@@ -106,9 +107,9 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
         if (known?.ref === undefined && known?.view.waitingFor !== view.waitingFor) post(view, undefined);
       }
     },
-    pods: () => [...posted.values()].map(({ pod }) => pod),
+    pods: () => [...posted.values()].map(({ pod }) => pod).sort(byNamespaceAndName),
     views: () => [...posted.values()].map(({ view }) => view),
-    find: (name) => [...posted.values()].find(({ view }) => view.pod.metadata.name === name)?.view,
+    find: (name, namespace) => [...posted.values()].find(({ pod }) => isAt(pod, name, namespace))?.view,
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -119,6 +120,15 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
     },
   };
 }
+
+const isAt = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
+  metadata.name === name && metadata.namespace === namespace;
+
+/** The order of kubectl's lists. */
+const byNamespaceAndName = ({ metadata: a }: Pod, { metadata: b }: Pod): number => {
+  const [one, other] = a.namespace === b.namespace ? [a.name, b.name] : [a.namespace, b.namespace];
+  return one < other ? -1 : one > other ? 1 : 0;
+};
 
 /** Whether all of the object but its status is the same: then, with the same status, it need not be told again. */
 const isSamePod = (before: PodView, now: PodView): boolean =>
