@@ -122,7 +122,8 @@ function keepFacts({ store, onError }: NodeParts): (change: PodChange) => void {
       return settle(store.remove('allocations', uid), store.remove('statuses', uid));
     }
     if (isTerminalPhase(pod.status?.phase) && pod.status) settle(store.write('statuses', uid, pod.status));
-    if (admitted.get(uid) === view.pod || view.refused || view.state === 'admitting') return;
+    // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
+    if (admitted.get(uid) === view.pod || view.termination || view.refused || view.state === 'admitting') return;
     admitted.set(uid, view.pod);
     settle(store.write('allocations', uid, claimsOf(view.pod)));
   };

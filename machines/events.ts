@@ -35,6 +35,8 @@ export type LedgerEvent =
       adopted: boolean;
       holder: Ref<LedgerAnswer>;
     }
+  /** A pod that only has to end and asks for nothing; `claims` are null when it runs no more. */
+  | { type: 'ledger.enter'; uid: string; fullName: string; claims: Claims | null }
   /** What the runtime now has of the pod; null when it has nothing any more. */
   | { type: 'ledger.actual'; uid: string; claims: Claims | null }
   /** It runs no more: what it took is free, and its full name is not until it is released (C24). */
@@ -45,7 +47,11 @@ export type LedgerEvent =
 /** Where a volume stands, as its pod needs to know it. */
 export type VolumeStanding = 'pending' | 'mounted' | 'unmounted';
 
-export type VolumeEvent = { type: 'volume.unmount' } | TimerEvent;
+export type VolumeEvent =
+  | { type: 'volume.unmount' }
+  /** The pod was updated before it was mounted: its definition may be another. */
+  | { type: 'volume.update'; pod: Pod }
+  | TimerEvent;
 
 /**
  * Where a container stands, as its pod needs to know it: `pending` has no process and will (re)start, `live` may have

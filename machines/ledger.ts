@@ -9,7 +9,8 @@ import type { LedgerAnswer, LedgerEvent, Ref } from './events.ts';
 export interface LedgerEntry {
   readonly uid: string;
   readonly fullName: string;
-  readonly desired: Claims;
+  /** Null when nobody wants it any more. */
+  readonly desired: Claims | null;
   readonly allocated: Claims | null;
   readonly actual: Claims | null;
   /** From its admission until nothing of it is left: no other pod of its full name begins meanwhile (C24). */
@@ -19,6 +20,7 @@ export interface LedgerEntry {
 interface Request {
   readonly uid: string;
   readonly fullName: string;
+  readonly claims: Claims;
   readonly adopted: boolean;
   readonly holder: Ref<LedgerAnswer>;
 }
@@ -40,9 +42,9 @@ const others = (context: LedgerContext, uid: string): Claims[] =>
 const nameHolder = (context: LedgerContext, uid: string, fullName: string): LedgerEntry | undefined =>
   Object.values(context.entries).find((entry) => entry.uid !== uid && entry.fullName === fullName && entry.holdsName);
 
-function answer(context: LedgerContext, request: Request, claims: Claims): LedgerAnswer {
+function answer(context: LedgerContext, request: Request): LedgerAnswer {
   if (request.adopted) return { type: 'ledger.admitted' };
-  const refusal = conflicts(claims, others(context, request.uid), context.capacity);
+  const refusal = conflicts(request.claims, others(context, request.uid), context.capacity);
   return refusal === undefined ? { type: 'ledger.admitted' } : { type: 'ledger.refused', ...refusal };
 }
 
@@ -72,16 +74,27 @@ export const ledgerMachine = setup({
       const waiting = context.waiting.filter((request) => request.uid !== uid);
       return {
         entries: { ...context.entries, [uid]: entry },
-        waiting: [...waiting, { uid, fullName, adopted, holder }],
+        waiting: [...waiting, { uid, fullName, claims, adopted, holder }],
+      };
+    }),
+    enter: assign(({ context, event }) => {
+      if (event.type !== 'ledger.enter') return {};
+      const { uid, fullName, claims } = event;
+      const known = context.entries[uid];
+      const allocated = known?.allocated ?? claims;
+      const entry = { uid, fullName, desired: null, allocated, actual: known?.actual ?? null, holdsName: true };
+      return {
+        entries: { ...context.entries, [uid]: entry },
+        waiting: context.waiting.filter((request) => request.uid !== uid),
       };
     }),
     decideNext: enqueueActions(({ context, enqueue }) => {
       const next = context.waiting.find((request) => nameHolder(context, request.uid, request.fullName) === undefined);
       const entry = next && context.entries[next.uid];
       if (next === undefined || entry === undefined) return;
-      const decision = answer(context, next, entry.desired);
+      const decision = answer(context, next);
       const keeps = next.adopted && entry.allocated !== null;
-      const allocated = decision.type === 'ledger.admitted' && !keeps ? entry.desired : entry.allocated;
+      const allocated = decision.type === 'ledger.admitted' && !keeps ? next.claims : entry.allocated;
       enqueue.assign({
         entries: { ...context.entries, [next.uid]: { ...entry, allocated, holdsName: allocated !== null } },
         waiting: context.waiting.filter((request) => request !== next),
@@ -112,6 +125,7 @@ export const ledgerMachine = setup({
   initial: 'open',
   on: {
     'ledger.admit': { actions: 'desire' },
+    'ledger.enter': { actions: 'enter' },
     'ledger.actual': { actions: 'recordActual' },
     'ledger.settle': { actions: 'settle' },
     'ledger.release': { actions: 'release' },

@@ -5,6 +5,7 @@ import { gateMachine } from './gate.ts';
 import { ledgerMachine } from './ledger.ts';
 import {
   edited,
+  entryOfEnding,
   haveSourcesSpoken,
   type NodeContext,
   type NodeInput,
@@ -81,15 +82,17 @@ export const nodeAgentMachine = setup({
         const { uid } = pod.metadata;
         const restored = statuses[uid];
         const allocation = allocations[uid];
+        const observed = observedOf(context, pod);
         pods[uid] = { pod, ending: false };
         ticket += 1;
+        if (restored && observed.sandboxes.length > 0) enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(uid),
           input: {
             ...common,
             pod,
             ticket,
-            observed: observedOf(context, pod),
+            observed,
             ...(allocation ? { allocation } : {}),
             ...(restored ? { restored, termination: terminationOf(pod, 'Completed', 0) } : {}),
           },
@@ -104,6 +107,7 @@ export const nodeAgentMachine = setup({
         const pod = podOfOrphan(observed);
         const termination = terminationOf(pod, 'Orphaned', 'at' in event ? event.at : 0);
         pods[observed.uid] = { pod, ending: true };
+        enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
           input: { ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
@@ -210,14 +214,14 @@ export const nodeAgentMachine = setup({
       always: { guard: 'haveSourcesSpoken', target: 'running' },
     },
     running: {
-      entry: ['welcomeNewcomers', 'endOrphans'],
+      entry: ['endOrphans', 'welcomeNewcomers'],
       on: {
         'config.podsChanged': {
-          actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'welcomeNewcomers', 'endOrphans'],
+          actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'endOrphans', 'welcomeNewcomers'],
         },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
         // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
-        'node.ticked': { actions: ['welcomeNewcomers', 'endOrphans'] },
+        'node.ticked': { actions: ['endOrphans', 'welcomeNewcomers'] },
         'xstate.done.actor.*': [
           { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
           { actions: 'dismissPod' },

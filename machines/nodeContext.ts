@@ -4,6 +4,7 @@ import type { Capacity, Claims } from '../pod/claims.ts';
 import type { ObservedPod, ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
+import { fullName } from '../pod/staticPod.ts';
 import type { Termination } from '../pod/view.ts';
 import type { GateEvent, LedgerEvent, Ref, RuntimeHealth, SourceProblem } from './events.ts';
 
@@ -46,6 +47,9 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'>
 
 /** A pod that no source wants and that the runtime still has gets so long (C10). */
 const ORPHAN_GRACE_SECONDS = 1;
+
+/** What a pod takes of which nothing was kept: its place. */
+const NOTHING_KNOWN: Claims = { cpuMillis: 0, memoryBytes: 0, hostPorts: [], critical: false };
 
 /** Every wanted pod by uid. */
 export const wantedPods = ({ desired }: NodeContext): Map<string, Pod> =>
@@ -118,6 +122,16 @@ export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): 
   },
 });
 
+const isShown = ({ sandboxes, containers }: ObservedPod): boolean => sandboxes.length + containers.length > 0;
+
+/** What the ledger has to know of a pod that only has to end: its name, and what it had been admitted for (C24). */
+export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): LedgerEvent {
+  const { uid } = pod.metadata;
+  const mayRun = isShown(observed) && statuses[uid] === undefined;
+  const claims = mayRun ? (allocations[uid] ?? NOTHING_KNOWN) : null;
+  return { type: 'ledger.enter', uid, fullName: fullName(pod), claims };
+}
+
 /** The command for a pod that is to go, with the pod's own grace (at least 1 s, C10). */
 export const terminationOf = (pod: Pod, reason: string, at: number): Termination => ({
   reason,
@@ -129,7 +143,7 @@ export const terminationOf = (pod: Pod, reason: string, at: number): Termination
 export function withObserved(context: NodeContext, pods: readonly ObservedPod[]): Record<string, ObservedPod> {
   const observed = { ...context.observed };
   for (const pod of pods) {
-    if (pod.sandboxes.length + pod.containers.length > 0) observed[pod.uid] = pod;
+    if (isShown(pod)) observed[pod.uid] = pod;
     else delete observed[pod.uid];
   }
   return observed;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { claimsOf } from '../../pod/claims.ts';
 import { aContainer, aPod } from '../pod/fixtures.ts';
 import { namedPod, nodeStory } from './support/nodeStory.ts';
 
@@ -71,6 +72,61 @@ describe('the start', () => {
     expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'web', deadline: story.ports.now + 1_000 }]);
     expect(story.world.sandboxes.size).toBe(0);
     expect(story.pod('web-uid')).toBeUndefined();
+  });
+
+  test('C24: a pod that was edited while the agent was away ends fully before its new version starts', () => {
+    const story = nodeStory({
+      held: ['removePodData'],
+      before: (world) => {
+        world.sandbox(web);
+        world.run(web, 'main', { id: 'old' });
+      },
+    });
+    story.list(story.world.observed(web));
+    story.want([namedPod('web', {}, 'new-uid')]);
+    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.erasing', 'admitting']);
+    story.ports.answer('removePodData');
+    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
+  });
+
+  test('C24: so does one that had ended by itself before', () => {
+    const story = nodeStory({
+      held: ['removePodData'],
+      statuses: { 'web-uid': { phase: 'Succeeded' } },
+      before: (world) => {
+        world.sandbox(web);
+        world.run(web, 'main', { id: 'old' });
+        world.end('old', 0);
+      },
+    });
+    story.want([web]);
+    story.list(story.world.observed(web));
+    expect(story.pod('web-uid')).toBe('finished');
+    story.want([namedPod('web', {}, 'new-uid')]);
+    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.erasing', 'admitting']);
+    story.ports.answer('removePodData');
+    expect(story.pod('new-uid')).toBe(RUNS);
+  });
+
+  test('C24: what an unwanted pod had been admitted for is taken until it has ended', () => {
+    const ports = [{ containerPort: 80, hostPort: 80 }];
+    const http = namedPod('http', { containers: [aContainer({ ports })] });
+    const story = nodeStory({
+      held: ['removePodData'],
+      allocations: { 'web-uid': claimsOf(http) },
+      before: (world) => {
+        world.sandbox(web);
+        world.run(web, 'main', { id: 'old' });
+      },
+    });
+    story.list(story.world.observed(web));
+    story.want([http]);
+    expect(story.pod('http-uid')).toBe('refused');
+    story.ports.answer('removePodData');
+    story.want([]);
+    story.ports.answer('removePodData');
+    story.want([http]);
+    expect(story.pod('http-uid')).toBe(RUNS);
   });
 
   test('a sandbox without our mark is left alone, unless a source wants its pod', () => {
