@@ -1,4 +1,6 @@
-/** Text in columns that fits a width: wide columns give way first, down to what each needs at least. */
+/**
+ * Text in columns that fits a width: optional columns give way first, then wide ones, each down to what it needs at least.
+ */
 
 export interface Column {
   readonly header: string;
@@ -22,13 +24,22 @@ function naturalWidths(columns: readonly Column[], rows: readonly (readonly stri
 
 const total = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
 
+/** The column that can give away most; undefined when none can any more. */
+function mostSpare(columns: readonly Column[], widths: readonly number[], optional?: true): number | undefined {
+  const spare = widths.map((each, index) => {
+    const { min = each, optional: may } = columns[index] ?? {};
+    return optional && !may ? 0 : each - min;
+  });
+  const most = Math.max(...spare);
+  return most > 0 ? spare.indexOf(most) : undefined;
+}
+
 /** The widths that fit, or those at which nothing gives way any more. */
 function fittedWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
   const widths = [...natural];
   for (let excess = total(widths) - width; excess > 0; excess--) {
-    const spare = widths.map((each, index) => each - (columns[index]?.min ?? each));
-    const widest = spare.indexOf(Math.max(...spare));
-    if ((spare[widest] ?? 0) <= 0) return widths;
+    const widest = mostSpare(columns, widths, true) ?? mostSpare(columns, widths);
+    if (widest === undefined) return widths;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;

@@ -6,9 +6,9 @@ import { DETAILS, type LivePod, type LiveRow, liveRows, type Tone } from './live
 import { nodeReadiness } from './ready.ts';
 
 const COLUMNS: readonly Column[] = [
-  { header: 'NAME', min: 20 },
-  { header: 'PHASE', min: 12 },
-  { header: 'STATE', min: 11 },
+  { header: 'NAME', min: 16 },
+  { header: 'PHASE', min: 16 },
+  { header: 'STATE', min: 14 },
   { header: 'SINCE', align: 'right' },
   { header: 'RESTARTS', align: 'right' },
   { header: 'IP' },
@@ -73,6 +73,7 @@ function fittingRows(pods: readonly LivePod[], now: number, height: number): { r
 export function renderTable(node: NodeSummary, pods: readonly LivePod[], now: number, surface: Surface): string[] {
   const above = head(node, pods, now, surface);
   const below = foot(node, surface);
+  if (pods.length === 0) return [...above, ...below];
   const { rows, left } = fittingRows(pods, now, surface.height - above.length - below.length);
   const [header = '', ...lines] = layOut(
     COLUMNS,

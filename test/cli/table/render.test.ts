@@ -96,6 +96,27 @@ describe('the live table', () => {
     expect(Math.max(...render(all, { width, height: 40 }).map((line) => line.length))).toBeLessThanOrEqual(width);
   });
 
+  const probing = podView({
+    main: { 'a-container-of-a-long-name': running({ state: 'running.probing', waitingFor: 'x'.repeat(60) }) },
+    meta: { name: 'a-pod-with-quite-a-long-name', uid: 'e' },
+    view: { sandbox: sandbox('10.88.0.9'), state: 'initializing.x' },
+  });
+
+  test.each([80, 110])('at %i columns neither a phase nor a usual state is cut', (width) => {
+    const lines = render([crash, probing], { width, height: 40 });
+    const [pod = '', container = '', crashed = ''] = lines.slice(2);
+    expect(pod).toMatch(/ Running {2,}initializing\.x /);
+    expect(lines.join()).toContain('CrashLoopBackOff  backingOff');
+    expect(container).toContain('running.probi');
+    expect(crashed).toMatch(/10\.88\.0\.6$/);
+  });
+
+  test('without pods there is no table', () => {
+    expect(render([], { width: 80, height: 40 })).toEqual([
+      'node host running · containerd v1.6.20 ready for 60s · 0/0 pods running',
+    ]);
+  });
+
   test('a simulated runtime is labelled', () => {
     const lines = render([web], { width: 80, height: 40 }, { simulated: true });
     expect(lines[1]).toBe('SIMULATED runtime: no real containers run');
