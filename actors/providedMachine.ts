@@ -46,6 +46,7 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
       pleg: feed('pleg'),
       sources: feed('sources'),
       ticker: feed('ticker'),
+      timer,
     },
   });
 }

@@ -120,4 +120,4 @@ export type NodeFact =
   /** Ends every pod, each within its own grace, then the node itself. */
   | { type: 'node.drain'; at: number };
 
-export type NodeEvent = NodeFact | DoneActorEvent | ErrorActorEvent;
+export type NodeEvent = NodeFact | TimerEvent | DoneActorEvent | ErrorActorEvent;

@@ -13,13 +13,17 @@ import {
   observedOf,
   orphans,
   podOfOrphan,
+  stranded,
   terminationOf,
   unwanted,
   withObserved,
 } from './nodeContext.ts';
 import { podMachine } from './pod.ts';
-import { feedPort } from './ports.ts';
+import { feedPort, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
+
+/** So long the runtime has to be listed when the node is told to stop before that. */
+const RUNTIME_LIST_MS = 5_000;
 
 const podId = (uid: string) => `pod/${uid}` as const;
 
@@ -45,6 +49,7 @@ export const nodeAgentMachine = setup({
     pleg: feedPort('pleg'),
     runtimeHealth: feedPort('runtimeHealth'),
     ticker: feedPort('ticker'),
+    timer: timerPort(),
   },
   guards: {
     isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
@@ -115,6 +120,22 @@ export const nodeAgentMachine = setup({
       }
       enqueue.assign({ pods, left: [] });
     }),
+    /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
+    endStranded: enqueueActions(({ context, event, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop } = context;
+      const pods = { ...context.pods };
+      for (const { pod, observed, by: termination } of stranded(
+        context,
+        Math.max(context.drainAt, 'at' in event ? event.at : 0),
+      )) {
+        pods[observed.uid] = { pod, ending: true };
+        enqueue.spawnChild('pod', {
+          id: podId(observed.uid),
+          input: { ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
+        });
+      }
+      enqueue.assign({ pods });
+    }),
     endUnwanted: enqueueActions(({ context, event, enqueue }) => {
       const pods = { ...context.pods };
       for (const uid of unwanted(context)) {
@@ -168,6 +189,7 @@ export const nodeAgentMachine = setup({
       enqueue.sendTo(context.startGate, { type: 'gate.forget', uid });
       enqueue.sendTo(context.pullGate, { type: 'gate.forget', uid });
     }),
+    recordDrain: assign(({ event }) => (event.type === 'node.drain' ? { drainAt: event.at } : {})),
     endAll: enqueueActions(({ context, event, enqueue }) => {
       const at = 'at' in event ? event.at : 0;
       for (const [uid, { pod }] of Object.entries(context.pods)) {
@@ -187,6 +209,7 @@ export const nodeAgentMachine = setup({
     pods: {},
     health: { since: 0, ready: false, name: '', version: '', message: 'not asked yet' },
     tickets: 0,
+    drainAt: 0,
   }),
   invoke: [{ src: 'runtimeHealth' }, { src: 'pleg' }, { src: 'sources' }, { src: 'ticker' }],
   initial: 'starting',
@@ -198,7 +221,7 @@ export const nodeAgentMachine = setup({
       { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn'] },
       { actions: 'recordHealth' },
     ],
-    'node.drain': { target: '.draining' },
+    'node.drain': { target: '.draining', actions: 'recordDrain' },
     'xstate.done.actor.*': [{ guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] }, { actions: 'dismissPod' }],
     'xstate.error.actor.*': { actions: ['dismissPod', 'leaveGates'] },
   },
@@ -207,6 +230,14 @@ export const nodeAgentMachine = setup({
     starting: {
       meta: { waitsFor: 'the first list of what the runtime has' },
       always: { guard: 'isRuntimeSeen', target: 'recovering' },
+      on: { 'node.drain': { target: 'leaving', actions: 'recordDrain' } },
+    },
+    /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */
+    leaving: {
+      meta: { waitsFor: 'the first list of what the runtime has, to end it', afterMs: RUNTIME_LIST_MS },
+      invoke: { src: 'timer', input: { after: RUNTIME_LIST_MS } },
+      always: { guard: 'isRuntimeSeen', target: 'draining' },
+      on: { 'timer.elapsed': 'draining', 'node.drain': {} },
     },
     /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
     recovering: {
@@ -230,9 +261,12 @@ export const nodeAgentMachine = setup({
     },
     draining: {
       meta: { waitsFor: 'its pods to end' },
-      entry: 'endAll',
+      entry: ['endAll', 'endStranded'],
       always: { guard: 'hasNoPods', target: 'stopped' },
-      on: { 'node.drain': { actions: 'endAll' } },
+      on: {
+        'node.drain': { actions: 'endAll' },
+        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
+      },
     },
     stopped: { type: 'final' },
   },

@@ -43,6 +43,8 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'>
   readonly health: RuntimeHealth;
   /** How many pods have arrived. */
   readonly tickets: number;
+  /** When it was told to stop, in milliseconds since the epoch; 0 before. */
+  readonly drainAt: number;
 }
 
 /** A pod that no source wants and that the runtime still has gets so long (C10). */
@@ -89,15 +91,30 @@ export const edited = (context: NodeContext): Pod[] =>
     return known !== undefined && !known.ending && known.pod !== pod;
   });
 
+/** The pods at the runtime with our mark that have no actor. */
+const markedPods = ({ observed = {}, owner, pods }: NodeContext): ObservedPod[] =>
+  Object.values(observed).filter(
+    ({ uid, sandboxes }) => !(uid in pods) && sandboxes.some((sandbox) => sandbox.owner === owner),
+  );
+
+/** Pods at the runtime with our mark that have no actor, as the node ends them when it stops itself. */
+export function stranded(context: NodeContext, at: number): { pod: Pod; observed: ObservedPod; by: Termination }[] {
+  const wanted = wantedPods(context);
+  return markedPods(context).map((observed) => {
+    const pod = wanted.get(observed.uid) ?? podOfOrphan(observed);
+    const isUnwanted = !wanted.has(observed.uid) && haveSourcesSpoken(context);
+    // Whose source has not spoken, nobody knows the grace of: it gets what a pod has that says nothing.
+    const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
+    const known = wanted.has(observed.uid) || isUnwanted ? pod : { ...pod, spec };
+    return { pod: known, observed, by: terminationOf(known, isUnwanted ? 'Orphaned' : 'NodeShutdown', at) };
+  });
+}
+
 /** Pods that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */
 export function orphans(context: NodeContext): ObservedPod[] {
   const wanted = wantedPods(context);
-  const observed = context.observed ?? {};
-  const marked = Object.values(observed).filter(({ sandboxes }) =>
-    sandboxes.some(({ owner }) => owner === context.owner),
-  );
-  const onDisk = context.left.filter(({ uid }) => !(uid in observed)).map(nothingOf);
-  return [...marked, ...onDisk].filter(({ uid }) => !wanted.has(uid) && !(uid in context.pods));
+  const onDisk = context.left.filter(({ uid }) => !(uid in (context.observed ?? {})) && !(uid in context.pods));
+  return [...markedPods(context), ...onDisk.map(nothingOf)].filter(({ uid }) => !wanted.has(uid));
 }
 
 /** Sandboxes with Kubernetes' labels that are neither ours nor wanted: left alone, and listed. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { claimsOf } from '../../pod/claims.ts';
-import { aContainer, aPod } from '../pod/fixtures.ts';
+import type { FakeWorld } from '../fakes/world.ts';
+import { aContainer } from '../pod/fixtures.ts';
 import { namedPod, nodeStory } from './support/nodeStory.ts';
 
 const web = namedPod('web');
@@ -311,10 +312,70 @@ describe('drain', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('a node without pods, or one that has not started yet, is stopped at once', () => {
-    const story = nodeStory();
-    story.want([aPod()]);
+  test('a node without pods is stopped at once', () => {
+    const story = runningNode();
     story.drain();
     expect(story.state()).toBe('stopped');
+  });
+
+  const running = (world: FakeWorld) => {
+    world.sandbox(web);
+    world.run(web, 'main', { id: 'web' });
+  };
+
+  test.each<[string, boolean, number]>([
+    ['wanted: within its own grace', true, 40],
+    ['of a source that has not spoken: within the grace of a pod that says nothing', false, 30],
+  ])('before every source has spoken what runs is ended, %s', (_, isWanted, graceSeconds) => {
+    const story = nodeStory({ sources: ['file', 'http'], held: ['stopContainer'], before: running });
+    if (isWanted) story.want([namedPod('web', { terminationGracePeriodSeconds: 40 }), db]);
+    story.list(story.world.observed(web));
+    expect(story.state()).toBe('recovering');
+    story.drain();
+    expect(story.state()).toBe('draining');
+    expect(story.ports.asked('stopContainer').map(({ deadline }) => (deadline ?? 0) - story.ports.now)).toEqual([
+      graceSeconds * 1_000,
+    ]);
+    story.ports.answer('stopContainer');
+    expect([story.state(), story.world.sandboxes.size]).toEqual(['stopped', 0]);
+    expect(story.ports.asked('runSandbox')).toEqual([]);
+  });
+
+  test('before the runtime is listed it waits for the list, and ends what is in it', () => {
+    const story = nodeStory({ before: running, held: ['stopContainer'] });
+    story.want([web]);
+    story.drain();
+    story.drain();
+    expect(story.state()).toBe('leaving');
+    story.tell({ type: 'runtime.podsObserved', pods: [story.world.observed(web)], at: story.ports.now });
+    story.tell({ type: 'runtime.healthChanged', health: { since: 0, ready: true, name: 'fake', version: '1' } });
+    expect(story.state()).toBe('draining');
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'web', deadline: story.ports.now + 30_000 }]);
+    story.ports.answer('stopContainer');
+    expect([story.state(), story.world.sandboxes.size]).toEqual(['stopped', 0]);
+  });
+
+  test('for a runtime that does not answer it waits 5 s', () => {
+    const story = nodeStory();
+    story.drain();
+    story.ports.advance(4_999);
+    expect(story.state()).toBe('leaving');
+    story.ports.advance(1);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('what of ours shows up only now is ended as well, and what is not ours is left alone', () => {
+    const story = runningNode(web);
+    story.ports.hold('stopContainer');
+    story.drain();
+    story.world.sandbox(db);
+    const { owner: _ours, ...foreign } = story.world.sandbox(namedPod('foreign'));
+    story.world.sandboxes.set(foreign.id, foreign);
+    const pods = [story.world.observed(db), story.world.observed(namedPod('foreign'))];
+    story.tell({ type: 'runtime.podsObserved', pods, at: story.ports.now });
+    expect(story.ports.asked('removeSandboxes')).toEqual([{ ids: ['sandbox-db-uid-0'] }]);
+    story.ports.answer('stopContainer');
+    expect(story.state()).toBe('stopped');
+    expect([...story.world.sandboxes.keys()]).toEqual([foreign.id]);
   });
 });

@@ -35,7 +35,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
   ports.hold(...held);
   before?.(world);
   const machine = nodeAgentMachine.provide({
-    actors: { pod: fakedPod(ports), sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
+    actors: { pod: fakedPod(ports), sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed, timer: ports.timer },
   });
   const actor = createActor(machine, {
     input: {
