@@ -14,6 +14,8 @@ import { createAlarm } from './alarm.ts';
 /** How often the runtime is listed: rarely while its event stream is healthy. */
 const RELIST_MS = 1_000;
 const RELIST_WITH_STREAM_MS = 10_000;
+/** How far apart lists are at least, however many hints there are: many pods that end at once need no list each. */
+const RELIST_APART_MS = 200;
 /** When a hinted container is looked at again if the runtime does not show its end yet. */
 const SECOND_LOOKS_MS = [10, 50, 250, 1_000];
 const STREAM_RETRY_MS = 1_000;
@@ -50,6 +52,7 @@ class Pleg {
   readonly #touched = new Map<string, PodIdentity>();
   #streaming = false;
   #listAt: number;
+  #listedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PlegOptions) {
     this.#options = options;
@@ -65,6 +68,7 @@ class Pleg {
         continue;
       }
       this.#listAt = Number.POSITIVE_INFINITY;
+      this.#listedAt = clock.now();
       await this.#relist();
       const period = this.#streaming ? RELIST_WITH_STREAM_MS : RELIST_MS;
       this.#listAt = Math.min(this.#listAt, clock.now() + period);
@@ -92,7 +96,7 @@ class Pleg {
   }
 
   #relistSoon(): void {
-    this.#listAt = this.#options.clock.now();
+    this.#listAt = Math.min(this.#listAt, Math.max(this.#options.clock.now(), this.#listedAt + RELIST_APART_MS));
     this.#alarm.ring();
   }
 
