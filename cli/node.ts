@@ -15,6 +15,7 @@ import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { parseResolvConf } from '../cri/resolvConf.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { logErrors } from './errorLog.ts';
 import { releaseWhenQuiet } from './smallHeap.ts';
 import type { StartNode } from './startNode.ts';
 import { logStatuses } from './statusLog.ts';
@@ -27,7 +28,7 @@ const startSlots = (): number => Math.max(2, availableParallelism());
 
 export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const cri = simulated ? await simulatedCri() : connect(config);
-  const onError = (source: string, error: unknown) => logger.debug({ source, err: error }, `${source} failed`);
+  const { onError, settled, failed } = logErrors(logger);
   const { store, durable } = await openNodeStore(config.rootDirectory);
   for (const message of durable.damaged) logger.error(message);
   const node = await nodeFacts(config, cri);
@@ -41,6 +42,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     fileCheckMs: config.fileCheckFrequencyMs,
     onError,
     onRuntimeHealth: ({ ready, name, version, message }) => {
+      if (ready) settled();
       if (ready) logger.info({ runtime: name, version }, `the container runtime ${name} ${version} is ready`);
       else logger.warn({ runtime: name }, `the container runtime is not ready: ${message ?? ''}`);
     },
@@ -78,7 +80,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     await store.flush();
     cri.close();
   };
-  return { agent: port, stop, drain: agent.drain };
+  return { agent: port, stop, drain: agent.drain, failed };
 };
 
 /** The agent as the socket, the tables and the explanations see it. */

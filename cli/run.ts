@@ -26,10 +26,13 @@ export async function run(flags: Flags, startNode: StartNode): Promise<void> {
     const node = await startNode({ config, simulated: false, logger });
     const socket = await serveSocket({ path, agent: node.agent });
     logger.info({ node: config.nodeName, socket: path }, 'the node agent runs');
-    await askedToEnd(signals.asked);
-    logger.info({ signal: signals.asked.reason }, 'stopping the agent; its pods go on running');
-    await socket.close();
-    await node.stop();
+    try {
+      await Promise.race([askedToEnd(signals.asked), node.failed]);
+      logger.info({ signal: signals.asked.reason }, 'stopping the agent; its pods go on running');
+    } finally {
+      await socket.close();
+      await node.stop();
+    }
   } finally {
     signals.close();
     await release();

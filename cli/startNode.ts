@@ -9,6 +9,8 @@ interface StartedNode {
   stop(): Promise<void>;
   /** Terminates all pods gracefully, and resolves when they are gone. */
   drain(): Promise<void>;
+  /** Rejects when the agent itself has failed: it does nothing any more, and is still to be stopped. */
+  readonly failed: Promise<never>;
 }
 
 /** Starts a node agent over a runtime; `simulated` stands in for it with one that runs no containers. */

@@ -50,14 +50,17 @@ async function runNode(node: {
   startNode: StartNode;
 }): Promise<void> {
   const { config, simulated, logger, view, asked, startNode } = node;
-  const { agent, drain, stop } = await startNode({ config, simulated, logger });
+  const { agent, drain, stop, failed } = await startNode({ config, simulated, logger });
   const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent });
   view.follow(agent);
-  await askedToEnd(asked);
-  view.print(`${String(asked.reason)}: terminating all pods; a further signal ends at once and leaves them running`);
-  await drain();
-  await socket.close();
-  await stop();
+  try {
+    await Promise.race([askedToEnd(asked), failed]);
+    view.print(`${String(asked.reason)}: terminating all pods; a further signal ends at once and leaves them running`);
+    await Promise.race([drain(), failed]);
+  } finally {
+    await socket.close();
+    await stop();
+  }
 }
 
 async function prepare(flags: Flags) {

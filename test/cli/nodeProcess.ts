@@ -18,6 +18,9 @@ const startNode: StartNode = async ({ config, simulated }) => {
     meta: { name: 'web-host' },
     view: { sandbox: sandbox('10.1.0.2') },
   });
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {});
+  if (modes.includes('fails')) failed.reject(new Error('the agent has failed'));
   return {
     agent: fakeAgent({ now: Date.now(), views: [view], node: { simulated } }),
     drain: async () => {
@@ -25,6 +28,7 @@ const startNode: StartNode = async ({ config, simulated }) => {
       if (modes.includes('slowDrain')) await new Promise((resolve) => setTimeout(resolve, 30_000));
     },
     stop: async () => tell('agent stopped'),
+    failed: failed.promise,
   };
 };
 

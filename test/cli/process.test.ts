@@ -89,6 +89,17 @@ describe('a mistake on the command line is one message and exit code 1', () => {
   });
 });
 
+test.each(['run', 'up'] as const)(
+  '%s ends with exit code 1 when the agent fails, and leaves the pods',
+  async (command) => {
+    const node = nodeProcess(command, 'fails');
+    expect(await node.ended).toBe(1);
+    expect(node.err()).toMatch(/^the agent has failed\n$/m);
+    expect(node.out()).toContain('agent stopped');
+    expect(node.out()).not.toContain('draining');
+  },
+);
+
 describe('run', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the agent and leaves the pods', async (signal) => {
     const daemon = nodeProcess('run');

@@ -1,0 +1,44 @@
+/** The log of what goes wrong beside the pods: what a pod's own actors meet is told with its status. */
+import type { Logger } from 'pino';
+import { NodeFailure } from '../pod/failure.ts';
+
+/** What must never fail: the root of the actors, what outlives a restart, the feeds, and those that look on. */
+const NEVER = new Set(
+  ['nodeAgent', 'store']
+    .concat(['runtimeHealth', 'pleg', 'sources', 'ticker'])
+    .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
+);
+/** What is tried again by itself for as long as it fails. */
+const TRIED_AGAIN = new Set(['relist', 'hints', 'logLink']);
+/** So many different failures are remembered as told. */
+const REMEMBERED = 100;
+
+export interface ErrorLog {
+  /** Takes what failed, and how: errors and warnings once until they change, failed calls for a pod as details. */
+  readonly onError: (source: string, error: unknown) => void;
+  /** Says that all is well again: what fails from now on is told again. */
+  readonly settled: () => void;
+  /** Rejects, with a failure whose message is for the user, when the root of the actors has failed. */
+  readonly failed: Promise<never>;
+}
+
+/** Makes the sink of everything that services, feeds and the agent itself report. */
+export function logErrors(logger: Logger): ErrorLog {
+  const told = new Set<string>();
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  // Whoever waits for it hears of it; that nobody does yet is no error of its own.
+  failed.catch(() => {});
+  const onError = (source: string, error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    const level = NEVER.has(source) ? 'error' : TRIED_AGAIN.has(source) ? 'warn' : 'debug';
+    const key = `${source}: ${message}`;
+    if (level === 'debug' || !told.has(key)) logger[level]({ source, err: error }, `${source} failed: ${message}`);
+    if (told.size >= REMEMBERED) told.clear();
+    if (level !== 'debug') told.add(key);
+    if (source === 'nodeAgent') reject(agentFailure(message, error));
+  };
+  return { onError, settled: () => told.clear(), failed };
+}
+
+const agentFailure = (message: string, cause: unknown): NodeFailure =>
+  new NodeFailure('AgentFailed', `the node agent has failed and ends, its pods go on running: ${message}`, { cause });
