@@ -53,14 +53,14 @@ async function podPrinter(agent: AgentClient, options: GetOptions, pods: readonl
 }
 
 /** The watch's events after what was listed: a pod that is the same as in the list is not printed twice. */
-async function watch(
-  agent: AgentClient,
+async function printChanges(
+  events: AsyncGenerator<unknown>,
   options: GetOptions,
   listed: readonly Pod[],
   print: (pods: Pod[]) => Promise<void>,
 ) {
   const known = new Map(listed.map((pod) => [pod.metadata.uid, JSON.stringify(pod)]));
-  for await (const line of agent.watch('/api/v1/pods', new AbortController().signal)) {
+  for await (const line of events) {
     const { type, pod } = readWatchEvent(line);
     const isKnown = type === 'ADDED' && known.get(pod.metadata.uid) === JSON.stringify(pod);
     known.delete(pod.metadata.uid);
@@ -81,6 +81,8 @@ async function printObjects(
 /** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */
 export async function get(options: GetOptions, write: Write): Promise<void> {
   const agent = await findAgent(candidateSockets(options));
+  // Before the list, so that what happens after it is told.
+  const events = options.watch ? await agent.watch('/api/v1/pods', new AbortController().signal) : undefined;
   const pods = readPodList(await agent.json('/api/v1/pods')).filter((pod) => isWanted(pod, options));
   if (pods.length === 0 && options.name !== undefined && !options.watch) {
     throw new NodeFailure('NotFound', `pods "${options.name}" not found`, { retryable: false });
@@ -90,5 +92,5 @@ export async function get(options: GetOptions, write: Write): Promise<void> {
   if (pods.length === 0 && output !== 'name') process.stderr.write('No resources found\n');
   const print = await podPrinter(agent, options, pods, write);
   if (pods.length > 0) await print(pods);
-  if (options.watch) await watch(agent, options, pods, print);
+  if (events) await printChanges(events, options, pods, print);
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 
 /** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */
@@ -19,10 +20,10 @@ export function readPodList(answer: unknown): Pod[] {
   return listShape.parse(answer).items as unknown as Pod[];
 }
 
-/** A watch event from the agent's socket; throws with its message when it tells of the watch's end. */
+/** A watch event from the agent's socket; throws a `NodeFailure` with its message when it tells of the watch's end. */
 export function readWatchEvent(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod } {
   const { type, object } = eventShape.parse(line);
-  if (type === 'ERROR') throw new Error(statusShape.parse(object).message);
+  if (type === 'ERROR') throw new NodeFailure('Expired', statusShape.parse(object).message);
   // As above.
   return { type, pod: podShape.parse(object) as unknown as Pod };
 }

@@ -11,22 +11,37 @@ export interface AgentClient {
   json(resource: string): Promise<unknown>;
   /** The same as a text for people. */
   text(resource: string): Promise<string>;
-  /** The watch events of a resource as they come, until the signal aborts or the agent ends. */
-  watch(resource: string, signal: AbortSignal): AsyncGenerator<unknown>;
+  /**
+   * Resolves once the agent watches a resource, with the events as they come, until the signal aborts or the agent
+   * closes the watch; they throw `AgentGone` when it ends without.
+   */
+  watch(resource: string, signal: AbortSignal): Promise<AsyncGenerator<unknown>>;
 }
 
 async function open(path: string, resource: string, accept: string, signal?: AbortSignal): Promise<IncomingMessage> {
   const options = { socketPath: path, path: resource, headers: { accept }, ...(signal ? { signal } : {}) };
   const sent = request(options).end();
-  const [response]: unknown[] = await once(sent, 'response');
+  const [response]: unknown[] = await once(sent, 'response').catch((cause: unknown) => {
+    throw gone(path, cause);
+  });
   // node:http emits `response` with this one argument.
   return response as IncomingMessage;
 }
 
-async function read(response: IncomingMessage): Promise<string> {
+/** What a connection that breaks means: whoever answered at the socket does so no more. */
+function gone(path: string, cause: unknown): NodeFailure {
+  const message = `the agent at ${path} ended before its answer did`;
+  return new NodeFailure('AgentGone', message, { retryable: false, cause });
+}
+
+async function read(path: string, response: IncomingMessage): Promise<string> {
   response.setEncoding('utf8');
   let text = '';
-  for await (const chunk of response) text += chunk;
+  try {
+    for await (const chunk of response) text += chunk;
+  } catch (cause) {
+    throw gone(path, cause);
+  }
   return text;
 }
 
@@ -39,11 +54,11 @@ function failureOf(body: string): NodeFailure {
   return new NodeFailure(field('reason') ?? 'InternalError', field('message') ?? body, { retryable: false });
 }
 
-async function* lines(response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {
+async function* lines(path: string, response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {
   try {
     for await (const line of createInterface({ input: response })) yield JSON.parse(line);
-  } catch (error) {
-    if (!signal.aborted) throw error;
+  } catch (cause) {
+    if (!signal.aborted) throw gone(path, cause);
   }
 }
 
@@ -51,7 +66,7 @@ async function* lines(response: IncomingMessage, signal: AbortSignal): AsyncGene
 export function agentClient(path: string): AgentClient {
   const body = async (resource: string, accept: string) => {
     const response = await open(path, resource, accept);
-    const text = await read(response);
+    const text = await read(path, response);
     if (response.statusCode !== 200) throw failureOf(text);
     return text;
   };
@@ -59,10 +74,10 @@ export function agentClient(path: string): AgentClient {
     path,
     json: async (resource) => JSON.parse(await body(resource, 'application/json')),
     text: (resource) => body(resource, 'text/plain'),
-    async *watch(resource, signal) {
+    watch: async (resource, signal) => {
       const response = await open(path, `${resource}?watch=true`, 'application/json', signal);
-      if (response.statusCode !== 200) throw failureOf(await read(response));
-      yield* lines(response, signal);
+      if (response.statusCode !== 200) throw failureOf(await read(path, response));
+      return lines(path, response, signal);
     },
   };
 }

@@ -42,7 +42,7 @@ export function watchAgent(socket: string): Watcher {
   let changed = Promise.withResolvers<void>();
   const follow = async () => {
     while (!(await isAnswering(socket))) await pause(2, undefined, { signal: ending.signal });
-    for await (const event of agentClient(socket).watch('/api/v1/pods', ending.signal)) {
+    for await (const event of await agentClient(socket).watch('/api/v1/pods', ending.signal)) {
       note(pods, event);
       changed.resolve();
       changed = Promise.withResolvers();

@@ -100,7 +100,7 @@ describe('watching', () => {
   }
 
   async function* events(signal: AbortSignal): AsyncGenerator<[string, string]> {
-    for await (const line of client().watch('/api/v1/pods', signal)) {
+    for await (const line of await client().watch('/api/v1/pods', signal)) {
       // The agent under test wrote it.
       const { type, object } = line as Event;
       yield [type, object.metadata.name];
@@ -252,7 +252,10 @@ describe('finding the agent', () => {
       peer.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"items":');
     });
     await new Promise<void>((resolve) => broken.listen(path, resolve));
-    await expect(agentClient(path).json('/api/v1/pods')).rejects.toThrow('aborted');
+    await expect(agentClient(path).json('/api/v1/pods')).rejects.toMatchObject({
+      name: 'NodeFailure',
+      message: `the agent at ${path} ended before its answer did`,
+    });
     broken.close();
   });
 });
