@@ -3,14 +3,17 @@ import { constants } from 'node:os';
 /** Signals so soon after the first are the same wish to end: npm passes a terminal's Ctrl-C on a second time. */
 const ONE_WISH_MS = 2000;
 
+/** What asks for an end: Ctrl-C, an init system, and the terminal that closes. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Turns SIGINT and SIGTERM into an `AbortSignal` that asks for a graceful end (its reason is the signal's name).
+ * Turns SIGINT, SIGTERM and SIGHUP into an `AbortSignal` that asks for a graceful end (its reason is the signal's name).
  * A further signal, two seconds or more after the first, ends the process at once with 128 + its number.
  */
 export function endOnSignals(): { readonly asked: AbortSignal; close(): void } {
   const controller = new AbortController();
   let firstAt: number | undefined;
-  const onSignal = (name: 'SIGINT' | 'SIGTERM') => {
+  const onSignal = (name: (typeof SIGNALS)[number]) => {
     const now = performance.now();
     if (firstAt === undefined) {
       firstAt = now;
@@ -19,13 +22,11 @@ export function endOnSignals(): { readonly asked: AbortSignal; close(): void } {
       process.exit(128 + constants.signals[name]);
     }
   };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const name of SIGNALS) process.on(name, onSignal);
   return {
     asked: controller.signal,
     close: () => {
-      process.off('SIGINT', onSignal);
-      process.off('SIGTERM', onSignal);
+      for (const name of SIGNALS) process.off(name, onSignal);
     },
   };
 }

@@ -154,23 +154,26 @@ describe('run', () => {
 });
 
 describe('up', () => {
-  test('a signal terminates pods, agent and runtime in this order, and leaves no claim', async () => {
-    const node = nodeProcess('up');
-    await node.says('node ready: 1/1 pods running');
-    expect((await stat(join(directory, 'kubelet', 'statelet.sock'))).mode & 0o777).toBe(0o600);
-    node.child.kill('SIGINT');
-    expect(await node.ended).toBe(0);
-    expect(node.out()).toContain(`starting a runtime in ${directory}/containerd\nstarted over unix:///own.sock\n`);
-    const end = node.out().slice(node.out().indexOf('SIGINT'));
-    expect(end.split('\n').slice(1)).toEqual([
-      'draining',
-      'agent stopped',
-      'runtime stopped',
-      'statelet has stopped, and its containerd with it',
-      '',
-    ]);
-    expect(await readdir(join(directory, 'kubelet', 'agents'))).toEqual([]);
-  });
+  test.each(['SIGINT', 'SIGHUP'] as const)(
+    '%s terminates pods, agent and runtime in this order, and leaves no claim',
+    async (signal) => {
+      const node = nodeProcess('up');
+      await node.says('node ready: 1/1 pods running');
+      expect((await stat(join(directory, 'kubelet', 'statelet.sock'))).mode & 0o777).toBe(0o600);
+      node.child.kill(signal);
+      expect(await node.ended).toBe(0);
+      expect(node.out()).toContain(`starting a runtime in ${directory}/containerd\nstarted over unix:///own.sock\n`);
+      const end = node.out().slice(node.out().indexOf(signal));
+      expect(end.split('\n').slice(1)).toEqual([
+        'draining',
+        'agent stopped',
+        'runtime stopped',
+        'statelet has stopped, and its containerd with it',
+        '',
+      ]);
+      expect(await readdir(join(directory, 'kubelet', 'agents'))).toEqual([]);
+    },
+  );
 
   test('signals within 2 s of the first count as one, a further one ends at once', async () => {
     const node = nodeProcess('up', 'slowDrain');
@@ -246,6 +249,14 @@ describe('get and explain ask the running agent', () => {
     processes[0]?.child.kill('SIGTERM');
     expect(await watcher.ended).toBe(0);
     expect(watcher.out().trim().split('\n')).toHaveLength(2);
+  });
+
+  test('watching ends with one sentence when the agent is killed', async () => {
+    const watcher = start('cli/main.ts', 'get', 'pods', '--watch', '--root-dir', directory);
+    await watcher.says('web-host');
+    processes[0]?.child.kill('SIGKILL');
+    expect(await watcher.ended).toBe(1);
+    expect(watcher.err()).toBe(`statelet: the agent at ${directory}/statelet.sock ended before its answer did\n`);
   });
 
   test('a reader that goes early is no error', async () => {
