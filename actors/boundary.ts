@@ -82,8 +82,8 @@ export function createBoundary({ ports, feeds }: World, { clock, record, onError
           enter(self, 'fact', name, fact);
           queueMicrotask(() => sendBack(fact));
         };
-        const running = feeds[name](send, { signal: ending.signal });
-        Promise.resolve(running).catch((error) => onError(name, error));
+        const run = async () => feeds[name](send, { signal: ending.signal });
+        run().catch((error) => onError(name, error));
         return () => ending.abort();
       }),
     timer: fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {

@@ -39,6 +39,8 @@ export interface SimulatedNodeOptions {
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
   readonly silentSource?: boolean;
   readonly death?: Death;
+  /** A feed instead of the real one. */
+  readonly ticker?: NodeServices['feeds']['ticker'];
   /** Who looks on besides the test. */
   readonly onlookers?: Pick<NodeAgentOptions, 'record' | 'inspect'> & Pick<NodeServices, 'statuses'>;
 }
@@ -106,7 +108,9 @@ export class SimulatedNode {
       onError,
       onManifestProblem: (_level, _file, path, message) => this.manifestProblems.push(`${path}: ${message}`),
     });
-    const feeds = fromFiles ? services.feeds : { ...services.feeds, sources: this.#source(silentSource) };
+    const { ticker = services.feeds.ticker } = this.#options;
+    const sources = fromFiles ? services.feeds.sources : this.#source(silentSource);
+    const feeds = { ...services.feeds, ticker, sources };
     this.entries = [];
     this.#config = {
       nodeName: NODE_NAME,
