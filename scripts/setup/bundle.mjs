@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { node24, root, say } from './places.mjs';
-import { runForeground } from './runForeground.mjs';
+import { runStep } from './runForeground.mjs';
 
 const dist = join(root, 'dist');
 
@@ -9,7 +9,7 @@ const dist = join(root, 'dist');
 export async function bundle() {
   if (isFresh()) return;
   say('building the bundle');
-  const code = await runForeground(node24, [join(root, 'scripts/build.mjs')], { stdio: ['ignore', 2, 2] });
+  const code = await runStep(node24, [join(root, 'scripts/build.mjs')], { stdio: ['ignore', 2, 2] });
   if (code !== 0) process.exit(code);
 }
 

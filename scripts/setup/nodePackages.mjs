@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { node24, root, say } from './places.mjs';
-import { runForeground } from './runForeground.mjs';
+import { runStep } from './runForeground.mjs';
 
 const stamp = join(root, 'node_modules/.statelet-lock');
 
@@ -10,7 +10,7 @@ const stamp = join(root, 'node_modules/.statelet-lock');
 export async function installNodePackages() {
   if (existsSync(node24) && readText(stamp) === lockHash()) return;
   say('installing the npm packages');
-  const code = await runForeground('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], {
+  const code = await runStep('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], {
     cwd: root,
     env: outsideEnvironment(),
     // Standard output belongs to the command.

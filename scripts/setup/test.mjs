@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root, say } from './places.mjs';
-import { runForeground } from './runForeground.mjs';
+import { runStep } from './runForeground.mjs';
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}` };
@@ -30,19 +30,23 @@ async function jest(args) {
   say('running the tests');
   const directory = mkdtempSync(join(tmpdir(), 'statelet-test-'));
   const file = join(directory, 'results.json');
-  try {
-    const code = await shell(`${scripts.unit} "$@"`, ['--json', '--outputFile', file, ...args]);
-    return count(file, code);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  // A signal ends the process before any `finally`.
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const code = await shell(`${scripts.unit} "$@"`, ['--json', '--outputFile', file, ...args]);
+  const picked = args.some((arg) => /^(-t|--testNamePattern)/.test(arg));
+  return count(file, code, picked);
 }
 
-/** A suite that could not run, and a run that failed in no test, are failures too. */
-function count(file, code) {
+/**
+ * A suite that could not run, and a run that failed in no test, are failures too. So is a test that was left out,
+ * unless tests were picked by name.
+ */
+function count(file, code, picked) {
   try {
     const results = JSON.parse(readFileSync(file, 'utf8'));
-    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
+    const leftOut = picked ? 0 : results.numPendingTests + results.numTodoTests;
+    if (leftOut > 0) say(`${leftOut} tests were left out; they count as failed`);
+    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + leftOut;
     return { passed: results.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
   } catch {
     return { passed: 0, failed: 1 };
@@ -51,5 +55,5 @@ function count(file, code) {
 
 /** All that a check has to say goes to standard error: standard output has the numbers alone. */
 function shell(command, args = []) {
-  return runForeground('/bin/sh', ['-c', command, 'sh', ...args], { cwd: root, env, stdio: ['ignore', 2, 2] });
+  return runStep('/bin/sh', ['-c', command, 'sh', ...args], { cwd: root, env, stdio: ['ignore', 2, 2] });
 }

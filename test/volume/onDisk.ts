@@ -10,7 +10,7 @@ import { mountsUnder } from '../../volume/mountinfo.ts';
 /** A test of what only root may do. Without root it fails: a test that is left out proves nothing. */
 export function withRoot(name: string, story: () => Promise<void>): void {
   test(name, async () => {
-    if (process.getuid?.() !== 0) throw new Error('this test makes mounts and owners: run the tests as root');
+    if (process.getuid?.() !== 0) throw new Error('this test does what only root may: run the tests as root');
     await story();
   });
 }

@@ -1,0 +1,179 @@
+/** What `npm start` and `npm test` do before their own work, in a copy of the package with stand-ins for what they run. */
+import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Statelet, startStatelet } from '../node/support/statelet.ts';
+import { withRoot } from '../volume/onDisk.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const copied = [
+  'scripts/setup.mjs',
+  'scripts/setup',
+  ...['host', 'program', 'staticProgram'].map((name) => `cri/managed/${name}.ts`),
+  'pod/failure.ts',
+];
+
+let directory: string;
+let calls: string;
+let started: Statelet[];
+
+beforeEach(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), 'statelet-setup-')));
+  calls = join(directory, 'calls');
+  started = [];
+  for (const path of copied) await cp(join(root, path), join(directory, path), { recursive: true });
+  await write('calls', '');
+  await write('package-lock.json', '{}');
+  await write('package.json', JSON.stringify({ type: 'module', scripts: { check: 'true && false', unit: './unit' } }));
+  await write('scripts/build.mjs', note('build'));
+  await write('cli/bin.mjs', `${note('cli')}console.log(JSON.stringify([process.cwd(), ...process.argv.slice(2)]));`);
+  const link = `mkdir -p node_modules/node/bin; ln -sf ${process.execPath} node_modules/node/bin/node`;
+  await program('bin/npm', `echo "npm $*" >> ${calls}; ${link}`);
+  await program('bin/apt-get', `echo "apt-get $*" >> ${calls}`);
+});
+
+afterEach(async () => {
+  for (const each of started) await each.ended;
+  await rm(directory, { recursive: true });
+});
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(join(directory, path, '..'), { recursive: true });
+  await writeFile(join(directory, path), text);
+}
+
+async function program(path: string, script: string): Promise<void> {
+  await write(path, `#!/bin/sh\n${script}\n`);
+  await chmod(join(directory, path), 0o755);
+}
+
+const note = (name: string) => `await (await import('node:fs/promises')).appendFile('${calls}', '${name}\\n');\n`;
+
+/** Programs that are no static ones, found before those of the host. */
+async function withoutStaticPrograms(): Promise<void> {
+  for (const name of ['busybox', 'catatonit']) await program(`bin/${name}`, '');
+}
+
+/** Starts the script as npm does, by the host's own Node. */
+function setup(...args: string[]): Statelet {
+  const host = (process.env.PATH ?? '').split(':').filter((each) => !each.includes('node_modules'));
+  const env = { PATH: [join(directory, 'bin'), ...host].join(':'), INIT_CWD: tmpdir() };
+  const found = startStatelet(args, {
+    by: ['/usr/bin/env', 'node', join(directory, 'scripts/setup.mjs'), '--run'],
+    env,
+  });
+  started.push(found);
+  return found;
+}
+
+async function finished(each: Statelet) {
+  const code = await each.ended;
+  return { code, out: each.out(), err: each.err() };
+}
+
+const called = async () => (await readFile(calls, 'utf8')).trim().split('\n');
+const examples = () => join(directory, 'examples/pods');
+
+describe('npm start', () => {
+  test('installs the npm packages, bundles and runs the node over the examples, where the user is', async () => {
+    const { code, out } = await finished(setup('up', '--max-pods', '7'));
+    expect(code).toBe(0);
+    expect(out).toBe(
+      `${JSON.stringify([await realpath(tmpdir()), 'up', '--pod-manifest-path', examples(), '--max-pods', '7'])}\n`,
+    );
+    const all = await called();
+    expect(all[0]).toBe('npm ci --include=dev --no-audit --no-fund');
+    expect(all.slice(-2)).toEqual(['build', 'cli']);
+  });
+
+  test('installs the npm packages once for one package-lock.json', async () => {
+    await finished(setup('up'));
+    await finished(setup('up'));
+    const installed = async () => (await called()).filter((call) => call.startsWith('npm '));
+    expect(await installed()).toHaveLength(1);
+    await write('package-lock.json', '{"changed": true}');
+    await finished(setup('up'));
+    expect(await installed()).toHaveLength(2);
+  });
+
+  test('ends with the code of an npm ci that fails', async () => {
+    await program('bin/npm', 'exit 7');
+    expect(await finished(setup('up'))).toEqual({
+      code: 7,
+      out: '',
+      err: 'statelet: installing the npm packages\nstatelet: npm ci failed\n',
+    });
+  });
+
+  test.each([[['--pod-manifest-path', './mine']], [['--pod-manifest-path=./mine']], [['--config', 'kubelet.yaml']]])(
+    'leaves the examples out for %j',
+    async (args) => {
+      const { out } = await finished(setup('up', ...args));
+      expect(JSON.parse(out).slice(1)).toEqual(['up', ...args]);
+    },
+  );
+
+  withRoot('installs the Debian packages whose programs are not there', async () => {
+    await withoutStaticPrograms();
+    expect((await finished(setup('up'))).code).toBe(0);
+    const apt = (await called()).filter((call) => call.startsWith('apt-get '));
+    expect(apt.at(-1)).toMatch(/ install -y --no-install-recommends busybox-static catatonit$/);
+  });
+
+  withRoot('asks apt-get for nothing when all is there', async () => {
+    await finished(setup('up'));
+    expect((await called()).filter((call) => call.startsWith('apt-get '))).toEqual([]);
+  });
+
+  withRoot('runs the node although apt-get fails: the node tells what it does without', async () => {
+    await withoutStaticPrograms();
+    await program('bin/apt-get', 'exit 100');
+    const { code, err } = await finished(setup('up'));
+    expect(code).toBe(0);
+    expect(err).toContain('statelet: apt-get could not install busybox-static, catatonit\n');
+    expect((await called()).at(-1)).toBe('cli');
+  });
+
+  for (const [how, handler] of [
+    ['dies of it', '-'],
+    ['ends well in spite of it', 'kill $!; exit 0'],
+  ]) {
+    withRoot(`a Ctrl-C during apt-get starts no node, when apt-get ${how}`, async () => {
+      await withoutStaticPrograms();
+      const work = handler === '-' ? 'exec sleep 100' : 'sleep 100 & wait';
+      await program('bin/apt-get', `trap '${handler}' INT; echo "at work" >&2; ${work}`);
+      const start = setup('up');
+      await start.says('at work');
+      start.kill('SIGINT');
+      expect(await start.ended).toBe(130);
+      expect(await called()).toEqual(['npm ci --include=dev --no-audit --no-fund']);
+    });
+  }
+});
+
+describe('npm test', () => {
+  const results = (numbers: object) =>
+    JSON.stringify({
+      ...{ numPassedTests: 5, numFailedTests: 0, numRuntimeErrorTestSuites: 0, numPendingTests: 0, numTodoTests: 0 },
+      ...numbers,
+    });
+  const jest = (numbers: object, code = 0) => program('unit', `echo '${results(numbers)}' > "$3"; exit ${code}`);
+
+  test('adds the checks and the tests up in its last line', async () => {
+    await jest({ numFailedTests: 2 }, 1);
+    expect(await finished(setup('test'))).toMatchObject({ code: 1, out: '6 passed, 3 failed\n' });
+  });
+
+  test('counts tests that were left out as failed, and says so', async () => {
+    await jest({ numPendingTests: 2 });
+    const { out, err } = await finished(setup('test'));
+    expect(out).toBe('6 passed, 3 failed\n');
+    expect(err).toContain('statelet: 2 tests were left out; they count as failed\n');
+  });
+
+  test('but not those that the user did not pick', async () => {
+    await jest({ numPendingTests: 2 });
+    expect((await finished(setup('test', '-t', 'one'))).out).toBe('6 passed, 1 failed\n');
+  });
+});
