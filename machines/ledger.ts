@@ -31,7 +31,18 @@ export interface LedgerContext {
   readonly entries: Readonly<Record<string, LedgerEntry>>;
   /** Requests that wait for an earlier pod of the same full name to end (C24). */
   readonly waiting: readonly Request[];
+  /** Updates of admitted pods that there was no room for: asked again whenever something gets free. */
+  readonly refused: readonly Request[];
 }
+
+/** All requests but those of one pod. */
+const without = (requests: readonly Request[], uid: string): Request[] => requests.filter((each) => each.uid !== uid);
+
+/** Something got free by what this pod gave back: refused updates of the others are to be decided again. */
+const reopened = ({ waiting, refused }: LedgerContext, uid: string): Pick<LedgerContext, 'waiting' | 'refused'> => ({
+  waiting: [...without(waiting, uid), ...without(refused, uid)],
+  refused: [],
+});
 
 const others = (context: LedgerContext, uid: string): Claims[] =>
   Object.values(context.entries).flatMap((entry) =>
@@ -71,10 +82,10 @@ export const ledgerMachine = setup({
         actual: known?.actual ?? null,
         holdsName: known?.holdsName ?? false,
       };
-      const waiting = context.waiting.filter((request) => request.uid !== uid);
       return {
         entries: { ...context.entries, [uid]: entry },
-        waiting: [...waiting, { uid, fullName, claims, adopted, holder }],
+        waiting: [...without(context.waiting, uid), { uid, fullName, claims, adopted, holder }],
+        refused: without(context.refused, uid),
       };
     }),
     enter: assign(({ context, event }) => {
@@ -85,7 +96,8 @@ export const ledgerMachine = setup({
       const entry = { uid, fullName, desired: null, allocated, actual: known?.actual ?? null, holdsName: true };
       return {
         entries: { ...context.entries, [uid]: entry },
-        waiting: context.waiting.filter((request) => request.uid !== uid),
+        waiting: without(context.waiting, uid),
+        refused: without(context.refused, uid),
       };
     }),
     decideNext: enqueueActions(({ context, enqueue }) => {
@@ -95,9 +107,13 @@ export const ledgerMachine = setup({
       const decision = answer(context, next);
       const keeps = next.adopted && entry.allocated !== null;
       const allocated = decision.type === 'ledger.admitted' && !keeps ? next.claims : entry.allocated;
+      const isAdmitted = decision.type === 'ledger.admitted';
+      const isUpdate = entry.allocated !== null;
       enqueue.assign({
         entries: { ...context.entries, [next.uid]: { ...entry, allocated, holdsName: allocated !== null } },
-        waiting: context.waiting.filter((request) => request !== next),
+        waiting: without(context.waiting, next.uid),
+        ...(isUpdate && isAdmitted ? reopened(context, next.uid) : {}),
+        ...(isUpdate && !isAdmitted ? { refused: [...context.refused, next] } : {}),
       });
       enqueue.sendTo(next.holder, decision);
     }),
@@ -111,17 +127,17 @@ export const ledgerMachine = setup({
       if (entry === undefined) return {};
       return {
         entries: { ...context.entries, [event.uid]: { ...entry, allocated: null } },
-        waiting: context.waiting.filter((request) => request.uid !== event.uid),
+        ...reopened(context, event.uid),
       };
     }),
     release: assign(({ context, event }) => {
       const { [event.uid]: _released, ...entries } = context.entries;
-      return { entries, waiting: context.waiting.filter((request) => request.uid !== event.uid) };
+      return { entries, ...reopened(context, event.uid) };
     }),
   },
 }).createMachine({
   id: 'ledger',
-  context: ({ input }) => ({ capacity: input.capacity, entries: {}, waiting: [] }),
+  context: ({ input }) => ({ capacity: input.capacity, entries: {}, waiting: [], refused: [] }),
   initial: 'open',
   on: {
     'ledger.admit': { actions: 'desire' },

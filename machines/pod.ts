@@ -17,6 +17,7 @@ export const podMachine = podSetup.createMachine({
     'runtime.containerSeen': { actions: 'seeContainer' },
     'runtime.returned': { actions: 'passOnReturn' },
     'ledger.admitted': { actions: 'applyUpdate' },
+    'ledger.refused': { actions: 'recordUnadmitted' },
     // A fault of ours in a child: the node builds the whole pod anew from the facts.
     'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
   },

@@ -60,6 +60,8 @@ export interface PodContext {
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
   readonly refused?: { readonly reason: string; readonly message: string } | undefined;
+  /** Why the node does not take the update that the sources want. */
+  readonly unadmitted?: { readonly reason: string; readonly message: string } | undefined;
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
 }

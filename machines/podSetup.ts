@@ -124,6 +124,9 @@ export const podSetup = setup({
     recordRefusal: assign(({ event }) =>
       event.type === 'ledger.refused' ? { refused: { reason: event.reason, message: event.message } } : {},
     ),
+    recordUnadmitted: assign(({ event }) =>
+      event.type === 'ledger.refused' ? { unadmitted: { reason: event.reason, message: event.message } } : {},
+    ),
     recordTermination: assign(({ context, event }) =>
       event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
     ),
@@ -270,7 +273,7 @@ export const podSetup = setup({
     applyUpdate: enqueueActions(({ context, enqueue }) => {
       const pod = context.desired;
       const wanted = [...containersOf(pod.spec)].map(({ container }) => container.name);
-      enqueue.assign({ allocated: pod });
+      enqueue.assign({ allocated: pod, unadmitted: undefined });
       for (const name of Object.keys(context.containers)) {
         if (wanted.includes(name)) {
           enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });

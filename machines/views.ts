@@ -22,7 +22,7 @@ type VolumeRef = ActorRefFrom<typeof volumeMachine>;
 export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
-  const { sandbox, refused, termination, restored, initialized, retryAt, failure } = context;
+  const { sandbox, refused, unadmitted, termination, restored, initialized, retryAt, failure } = context;
   const path = `pod/${context.allocated.metadata.uid}`;
   const deadline = termination && deadlineOf(termination);
   const ends = termination !== undefined;
@@ -33,6 +33,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(sandbox ? { sandbox } : {}),
     ...(oldest ? { startedAt: oldest.createdAt } : {}),
     ...(refused ? { refused } : {}),
+    ...(unadmitted ? { unadmitted } : {}),
     // A pod that ended by itself was not ended by anybody.
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(restored ? { restored } : {}),

@@ -1,5 +1,5 @@
 import { answerOf } from './explainAnswer.ts';
-import { type QueuePlace, queuePlace } from './explainWords.ts';
+import { failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
 import type { Failure } from './failure.ts';
 import type { PodPhase } from './schema/status.ts';
 import { podStatus } from './status.ts';
@@ -58,6 +58,7 @@ export function explainPod(view: PodView, now: number, gates: readonly GateView[
     addresses: view.sandbox?.ips ?? [],
     pod: {
       ...explained('pod', name, view, queuePlace(view, gates)),
+      notes: view.unadmitted ? [`update not admitted: ${failureWords(view.unadmitted)}`] : [],
       children: [
         ...view.volumes.map((volume) => explained('volume', volume.name, volume)),
         ...view.containers.map((container) => explainContainer(view, container, gates)),

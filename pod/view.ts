@@ -77,6 +77,8 @@ export interface PodView extends ActorView {
   readonly volumes: readonly VolumeView[];
   /** Why the node does not take it; the pod is Failed with this reason. */
   readonly refused?: { readonly reason: string; readonly message: string };
+  /** Why the node does not take an update; the pod goes on as it was admitted before. */
+  readonly unadmitted?: { readonly reason: string; readonly message: string };
   readonly termination?: Termination;
   /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
   readonly restored?: PodStatus;

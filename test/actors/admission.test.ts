@@ -149,5 +149,12 @@ describe('an update in place', () => {
     expect(node.pod('b').phase).toBe('Running');
     expect(node.view('b').pod.spec.containers[0]?.resources?.requests).toEqual({ cpu: '1' });
     expect(node.calls('createContainer')).toHaveLength(2);
+    expect(node.agent.explain('b')?.pod.notes).toEqual([
+      expect.stringMatching(/^update not admitted: OutOfcpu: .*requested: 1500, used: 1000, capacity: 2000$/),
+    ]);
+    node.remove('a');
+    await node.advance('5s');
+    expect(node.view('b').pod.spec.containers[0]?.resources?.requests).toEqual({ cpu: '1500m' });
+    expect(node.agent.explain('b')?.pod.notes).toEqual([]);
   });
 });

@@ -109,6 +109,23 @@ describe('three values of a pod', () => {
     expect(allocatedOf(of, 'a')).toBe(500);
   });
 
+  test('a refused update is decided again whenever something gets free, until it is replaced or its pod goes', () => {
+    const of = ledger(small);
+    const pod = ask(of, 'a');
+    const other = ask(of, 'b');
+    pod.again({ claims: claims({ cpuMillis: 1_500 }) });
+    other.again({ claims: claims({ cpuMillis: 700 }) });
+    expect(pod.answers()).toEqual(['admitted', 'OutOfcpu', 'OutOfcpu']);
+    other.again({ claims: claims({ cpuMillis: 500 }) });
+    expect(pod.answers()).toEqual(['admitted', 'OutOfcpu', 'OutOfcpu', 'admitted']);
+    expect(allocatedOf(of, 'a')).toBe(1_500);
+    other.again({ claims: claims({ cpuMillis: 600 }) });
+    other.again({ claims: claims({ cpuMillis: 400 }) });
+    of.send({ type: 'ledger.release', uid: 'a' });
+    expect(other.answers()).toEqual(['admitted', 'admitted', 'admitted', 'OutOfcpu', 'admitted']);
+    expect(of.getSnapshot().context.refused).toEqual([]);
+  });
+
   test('what the runtime has is told, and a word about an unknown pod is nothing', () => {
     const of = ledger(small);
     ask(of, 'a');
