@@ -1,4 +1,5 @@
 import { systemClock } from '../actors/clock.ts';
+import { podsCalled } from '../pod/called.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { podTable } from '../pod/table.ts';
@@ -19,11 +20,11 @@ export interface GetOptions {
 
 type Write = (text: string) => unknown;
 
-function isWanted({ metadata }: Pod, { name, namespace, allNamespaces }: GetOptions): boolean {
-  return (
-    (name === undefined || metadata.name === name) &&
-    (namespace === undefined || allNamespaces === true || metadata.namespace === namespace)
-  );
+function wanted(pods: readonly Pod[], { name, namespace, allNamespaces }: GetOptions): Pod[] {
+  const there = pods.filter(({ metadata }) => {
+    return namespace === undefined || allNamespaces === true || metadata.namespace === namespace;
+  });
+  return name === undefined ? there : podsCalled(name, there);
 }
 
 async function asText(value: unknown, output: 'json' | 'yaml'): Promise<string> {
@@ -64,7 +65,8 @@ async function printChanges(
     const { type, pod } = readWatchEvent(line);
     const isKnown = type === 'ADDED' && known.get(pod.metadata.uid) === JSON.stringify(pod);
     known.delete(pod.metadata.uid);
-    if (!isKnown && isWanted(pod, options)) await print([pod]);
+    const shown = isKnown ? [] : wanted([pod], options);
+    if (shown.length > 0) await print(shown);
   }
 }
 
@@ -75,7 +77,7 @@ async function printObjects(
   write: Write,
 ): Promise<void> {
   const list = { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '' }, items: pods };
-  write(await asText(options.name === undefined ? list : pods[0], output));
+  write(await asText(options.name !== undefined && pods.length === 1 ? pods[0] : list, output));
 }
 
 /** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */
@@ -83,7 +85,7 @@ export async function get(options: GetOptions, write: Write): Promise<void> {
   const agent = await findAgent(candidateSockets(options));
   // Before the list, so that what happens after it is told.
   const events = options.watch ? await agent.watch('/api/v1/pods', new AbortController().signal) : undefined;
-  const pods = readPodList(await agent.json('/api/v1/pods')).filter((pod) => isWanted(pod, options));
+  const pods = wanted(readPodList(await agent.json('/api/v1/pods')), options);
   if (pods.length === 0 && options.name !== undefined && !options.watch) {
     throw new NodeFailure('NotFound', `pods "${options.name}" not found`, { retryable: false });
   }

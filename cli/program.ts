@@ -92,7 +92,7 @@ function addNodeCommands(program: Command, commands: Commands): void {
 function addQueryCommands(program: Command, commands: Commands): void {
   socketOptions(program.command('get').description("show the running agent's pods"))
     .addArgument(new Argument('<resource>', 'what to show').choices(['pods', 'pod', 'po']))
-    .argument('[name]', 'only the pod of this name')
+    .argument('[name]', "only the pod of this name, its full one or its manifest's")
     .option('-n, --namespace <namespace>', 'only pods of this namespace (default: all)')
     .option('-A, --all-namespaces', 'pods of all namespaces, with a column that shows theirs')
     .addOption(new Option('-o, --output <format>', 'the form').choices(['wide', 'json', 'yaml', 'name']))

@@ -16,6 +16,7 @@ const startNode: StartNode = async ({ config, simulated }) => {
   const view = podView({
     main: { web: running() },
     meta: { name: 'web-host' },
+    spec: { nodeName: 'host' },
     view: { sandbox: sandbox('10.1.0.2') },
   });
   const failed = Promise.withResolvers<never>();

@@ -230,6 +230,11 @@ describe('get and explain ask the running agent', () => {
     expect(JSON.parse(await get('get', 'pod', 'web-host', '-o', 'json'))).toMatchObject({ kind: 'Pod' });
   });
 
+  test("one pod by its full name or its manifest's", async () => {
+    expect(await get('get', 'pods', 'web-host', '-o', 'name')).toBe('pod/web-host\n');
+    expect(await get('get', 'pods', 'web', '-o', 'name')).toBe('pod/web-host\n');
+  });
+
   test('only what was asked for', async () => {
     expect(await statelet('get', 'pods', 'none', '--root-dir', directory)).toEqual({
       code: 1,
