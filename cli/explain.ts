@@ -4,6 +4,7 @@ import { suggestion } from './config/fields.ts';
 import { candidateSockets } from './places.ts';
 
 export interface ExplainOptions {
+  readonly namespace?: string;
   readonly output?: 'json';
   readonly rootDir?: string;
   readonly stateDir?: string;
@@ -28,7 +29,8 @@ export async function explain(
 ): Promise<void> {
   const name = podNameOf(words);
   const agent = await findAgent(candidateSockets(options));
-  const resource = `/explain/pods/${encodeURIComponent(name)}`;
+  const where = options.namespace === undefined ? '' : `/namespaces/${encodeURIComponent(options.namespace)}`;
+  const resource = `/explain${where}/pods/${encodeURIComponent(name)}`;
   if (options.output === 'json') write(`${JSON.stringify(await agent.json(resource), null, 4)}\n`);
   else write(await agent.text(resource));
 }

@@ -102,6 +102,7 @@ function addQueryCommands(program: Command, commands: Commands): void {
     });
   socketOptions(program.command('explain').description('show why a pod is in the state it is in'))
     .argument('<pod...>', "pod/NAME, by its full name or its manifest's")
+    .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
     .addOption(new Option('-o, --output <format>', 'the form').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
   program

@@ -39,7 +39,7 @@ export interface AgentPort {
   views(): readonly PodView[];
   /** Tells of every change until the function it returns is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
-  /** Why a pod is in the state it is in, by its full name; undefined when there is no such pod. */
-  explain(name: string): Explanation | undefined;
+  /** Why a pod is in the state it is in, by its full name; undefined when there is no such pod in the namespace. */
+  explain(name: string, namespace?: string): Explanation | undefined;
   node(): NodeSummary;
 }

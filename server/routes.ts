@@ -1,3 +1,4 @@
+import { podsCalled } from '../pod/called.ts';
 import type { Explanation } from '../pod/explain.ts';
 import { formatExplanation } from '../pod/formatExplanation.ts';
 import type { AgentPort } from './agent.ts';
@@ -14,6 +15,11 @@ const notFound = (name: string): Answer => ({
   body: failure(404, 'NotFound', `pods "${name}" not found`),
 });
 
+const ambiguous = (name: string, namespaces: readonly string[]): Answer => {
+  const pods = namespaces.map((namespace) => `${namespace}/${name}`).join(' and ');
+  return { code: 400, body: failure(400, 'BadRequest', `there are ${pods}: -n, --namespace says which is meant`) };
+};
+
 function podList(agent: AgentPort): Answer {
   return {
     code: 200,
@@ -26,17 +32,37 @@ function onePod(agent: AgentPort, namespace: string, name: string): Answer {
   return pod ? { code: 200, body: pod } : notFound(name);
 }
 
-/** By the pod's full name, or by its manifest's name, which lacks the node's. */
-function explanationOf(agent: AgentPort, name: string): Explanation | undefined {
-  return agent.explain(name) ?? agent.explain(`${name}-${agent.node().name}`);
+interface Asked {
+  readonly name: string;
+  /** Any, when absent. */
+  readonly namespace: string | undefined;
 }
 
-function explanation(agent: AgentPort, name: string, asText: boolean): Answer {
-  const found = explanationOf(agent, name);
-  if (!found) return notFound(name);
+/** Of the one pod that is asked for; a Status where there is none, or more than one. */
+function explanationOf(agent: AgentPort, { name, namespace }: Asked): Explanation | Answer {
+  const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
+  const called = podsCalled(name, pods);
+  const namespaces = [...new Set(called.map(({ metadata }) => metadata.namespace))];
+  if (namespaces.length > 1) return ambiguous(name, namespaces);
+  const [pod] = called;
+  return (pod && agent.explain(pod.metadata.name, pod.metadata.namespace)) ?? notFound(name);
+}
+
+function explanation(agent: AgentPort, asked: Asked, asText: boolean): Answer {
+  const found = explanationOf(agent, asked);
+  if ('code' in found) return found;
   if (!asText) return { code: 200, body: found };
   const label = agent.node().simulated ? 'SIMULATED runtime: no real containers run\n' : '';
   return { code: 200, body: `${label}${formatExplanation(found)}` };
+}
+
+/** What `/explain/pods/NAME` or `/explain/namespaces/NAMESPACE/pods/NAME` asks for. */
+function askedFor(steps: readonly string[]): Asked | undefined {
+  const [first, ...rest] = steps;
+  if (first !== 'explain') return undefined;
+  const namespace = rest[0] === 'namespaces' ? rest[1] : undefined;
+  const [pods, name, ...more] = namespace ? rest.slice(2) : rest;
+  return pods === 'pods' && name && more.length === 0 ? { name, namespace } : undefined;
 }
 
 /** Answers one request for `path`; a text is asked for by `Accept: text/plain`. */
@@ -45,9 +71,8 @@ export function answer(agent: AgentPort, path: string, accept: string): Answer {
   const [first, second, third, fourth, fifth, sixth] = steps;
   if (path === '/node') return { code: 200, body: agent.node() };
   if (path === '/api/v1/pods') return podList(agent);
-  if (first === 'explain' && second === 'pods' && third && steps.length === 3) {
-    return explanation(agent, third, accept.includes('text/plain'));
-  }
+  const asked = askedFor(steps);
+  if (asked) return explanation(agent, asked, accept.includes('text/plain'));
   if (
     first === 'api' &&
     second === 'v1' &&

@@ -277,6 +277,11 @@ describe('get and explain ask the running agent', () => {
     const text = await get('explain', 'pod/web-host');
     expect(text).toMatch(/^default\/web-host {2}Running/);
     expect(await get('explain', 'pod', 'web')).toMatch(/^default\/web-host {2}Running/);
+    expect(await get('explain', 'web', '-n', 'default')).toMatch(/^default\/web-host {2}Running/);
+    expect(await statelet('explain', 'web', '-n', 'other', '--root-dir', directory)).toMatchObject({
+      code: 1,
+      err: 'statelet: pods "web" not found\n',
+    });
     expect(JSON.parse(await get('explain', 'web', '-o', 'json'))).toMatchObject({ name: 'web-host' });
   });
 });

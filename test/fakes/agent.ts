@@ -48,8 +48,11 @@ export function fakeAgent(options: {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    explain: (name) => {
-      const view = [...views.values()].find(({ pod }) => pod.metadata.name === name);
+    explain: (name, namespace) => {
+      const view = [...views.values()].find(
+        ({ pod: { metadata } }) =>
+          metadata.name === name && (namespace === undefined || metadata.namespace === namespace),
+      );
       return view && explainPod(view, options.now);
     },
     node: () => node,

@@ -14,6 +14,7 @@ const pod = (name: string, view: Partial<PodView> = {}, annotations: Record<stri
   podView({
     main: { web: running() },
     meta: { name, uid: `uid-${name}`, annotations },
+    spec: { nodeName: 'host' },
     view: { sandbox: sandbox('10.1.0.2'), ...view },
   });
 
@@ -68,6 +69,18 @@ describe('reading', () => {
   test("an explanation, as data or text, by full name or by the manifest's", async () => {
     expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host', phase: 'Running' });
     expect(await client().text('/explain/pods/web')).toMatch(/^default\/web-host {2}Running/);
+  });
+
+  test('an explanation of one of several pods of a name, by its namespace', async () => {
+    const meta = { name: 'web-host', namespace: 'shop', uid: 's' };
+    agent.show(podView({ main: { web: running() }, meta, spec: { nodeName: 'host' } }));
+    expect(await client().json('/explain/namespaces/shop/pods/web')).toMatchObject({ namespace: 'shop', uid: 's' });
+    expect(await client().json('/explain/namespaces/default/pods/web-host')).toMatchObject({ namespace: 'default' });
+    await expect(client().json('/explain/pods/web')).rejects.toMatchObject({
+      reason: 'BadRequest',
+      message: 'there are default/web and shop/web: -n, --namespace says which is meant',
+    });
+    await expect(client().json('/explain/namespaces/none/pods/web')).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
   test('an explanation on a simulated runtime says so', async () => {
