@@ -4,6 +4,7 @@ import type { NodeEvent } from './events.ts';
 import { gateMachine } from './gate.ts';
 import { ledgerMachine } from './ledger.ts';
 import {
+  brokenPod,
   edited,
   entryOfEnding,
   haveSourcesSpoken,
@@ -177,6 +178,11 @@ export const nodeAgentMachine = setup({
       enqueue.stopChild(podId(uid));
       enqueue.assign({ pods });
     }),
+    /** Of a pod that nobody wants and whose actor broke there may be nothing at the runtime that shows that it is left. */
+    keepBroken: assign(({ context, event }) => {
+      const broken = brokenPod(context, uidOf(event));
+      return broken ? { left: [...context.left, broken] } : {};
+    }),
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
     forgetSeen: assign(({ context, event }) => {
       const { [uidOf(event) ?? '']: _old, ...observed } = context.observed ?? {};
@@ -222,8 +228,11 @@ export const nodeAgentMachine = setup({
       { actions: 'recordHealth' },
     ],
     'node.drain': { target: '.draining', actions: 'recordDrain' },
-    'xstate.done.actor.*': [{ guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] }, { actions: 'dismissPod' }],
-    'xstate.error.actor.*': { actions: ['dismissPod', 'leaveGates'] },
+    'xstate.done.actor.*': [
+      { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },
+      { actions: ['keepBroken', 'dismissPod'] },
+    ],
+    'xstate.error.actor.*': { actions: ['keepBroken', 'dismissPod', 'leaveGates'] },
   },
   states: {
     /** Until the runtime has told its name and been listed once. */
@@ -255,7 +264,7 @@ export const nodeAgentMachine = setup({
         'node.ticked': { actions: ['endOrphans', 'welcomeNewcomers'] },
         'xstate.done.actor.*': [
           { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
-          { actions: 'dismissPod' },
+          { actions: ['keepBroken', 'dismissPod'] },
         ],
       },
     },

@@ -84,6 +84,14 @@ export function unwanted(context: NodeContext): string[] {
   return Object.keys(context.pods).filter((uid) => !wanted.has(uid) && context.pods[uid]?.ending === false);
 }
 
+/** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted begins anew anyway. */
+export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
+  const known = context.pods[uid];
+  if (known === undefined || wantedPods(context).has(uid)) return undefined;
+  const { namespace, name } = known.pod.metadata;
+  return { uid, namespace, name };
+}
+
 /** The wanted pods whose sources now say something else than their actors were told. */
 export const edited = (context: NodeContext): Pod[] =>
   [...wantedPods(context).values()].filter((pod) => {

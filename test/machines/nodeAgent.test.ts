@@ -285,6 +285,21 @@ test('a pod whose actor breaks is built anew from the facts at the next tick; th
   expect(story.ports.asked('stopContainer')).toEqual([]);
 });
 
+test('C24: one that breaks while it ends is ended again, and holds its name until then', () => {
+  const story = runningNode(web);
+  story.ports.hold('removePodData');
+  story.want([namedPod('web', {}, 'new-uid')]);
+  story.podRef('web-uid')?.send({
+    type: 'xstate.error.actor.container/main',
+    ...{ error: new Error('a mistake'), actorId: 'container/main' },
+  });
+  expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, 'admitting']);
+  story.tick();
+  expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.erasing', 'admitting']);
+  story.ports.answer('removePodData');
+  expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
+});
+
 describe('drain', () => {
   test('every pod ends within its own grace, then the node', () => {
     const story = runningNode(web, namedPod('slow', { terminationGracePeriodSeconds: 60 }));
