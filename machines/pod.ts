@@ -8,6 +8,7 @@ export const podMachine = podSetup.createMachine({
   id: 'pod',
   context: ({ input }) => initialPodContext(input),
   initial: 'new',
+  always: { guard: 'isActualStale', actions: 'tellActual' },
   on: {
     'pod.update': { actions: ['desire', 'askAdmission'] },
     'pod.terminate': { target: '.terminating', actions: 'recordTermination' },
@@ -160,7 +161,6 @@ export const podMachine = podSetup.createMachine({
       },
     },
     active: {
-      entry: 'tellActual',
       initial: 'initializing',
       on: {
         'runtime.podObserved': [
@@ -230,7 +230,6 @@ export const podMachine = podSetup.createMachine({
         },
         draining: {
           meta: { waitsFor: 'what ran in the lost sandbox to end' },
-          entry: 'tellActual',
           always: [
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
             { guard: 'isQuiet', target: '#pod.sandboxing.clearing' },

@@ -36,6 +36,8 @@ export interface PodContext {
   readonly allocated: Pod;
   /** What the runtime has. */
   readonly observed: ObservedPod;
+  /** What the ledger was told of it: the containers that were there, and the pod that they were of. */
+  readonly actual: { readonly pod: Pod; readonly names: string };
   readonly ticket: number;
   readonly ledger: Ref<LedgerEvent>;
   readonly startGate: Ref<GateEvent>;
@@ -73,6 +75,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   return {
     desired: pod,
     allocated: pod,
+    actual: { pod, names: '' },
     ...input,
     volumes: {},
     containers: {},

@@ -7,6 +7,7 @@ import { fullName } from '../pod/staticPod.ts';
 import { containerMachine } from './container.ts';
 import type { ContainerEvent, PodEvent } from './events.ts';
 import { failureOf, isRuntimeAway } from './failure.ts';
+import { actualClaims, isActualStale, presentNames } from './podActual.ts';
 import {
   allSandboxes,
   areVolumes,
@@ -63,6 +64,7 @@ export const podSetup = setup({
   },
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
+    isActualStale: ({ context }) => isActualStale(context),
     isMerelyComplete: ({ context }) => context.termination?.reason === 'Completed',
     areVolumesMounted: ({ context }) => areVolumes(context, 'mounted'),
     areVolumesUnmounted: ({ context }) => areVolumes(context, 'unmounted'),
@@ -104,14 +106,11 @@ export const podSetup = setup({
       ({ context }) => context.ledger,
       ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid }),
     ),
-    tellActual: sendTo(
-      ({ context }) => context.ledger,
-      ({ context }) => ({
-        type: 'ledger.actual',
-        uid: context.allocated.metadata.uid,
-        claims: context.sandbox ? claimsOf(context.allocated) : null,
-      }),
-    ),
+    tellActual: enqueueActions(({ context, enqueue }) => {
+      const { allocated: pod, ledger } = context;
+      enqueue.sendTo(ledger, { type: 'ledger.actual', uid: pod.metadata.uid, claims: actualClaims(context) });
+      enqueue.assign({ actual: { pod, names: presentNames(context) } });
+    }),
     requestSlot: sendTo(
       ({ context }) => context.startGate,
       ({ context, self }) => ({ type: 'gate.request', key: slotKey(context), ticket: context.ticket, holder: self }),

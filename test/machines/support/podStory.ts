@@ -90,6 +90,7 @@ export function podStory(options: Options = {}) {
     /** The state of each container's actor. */
     containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
     allocated: () => book.getSnapshot().context.entries[pod.metadata.uid]?.allocated ?? null,
+    actual: () => book.getSnapshot().context.entries[pod.metadata.uid]?.actual ?? null,
     /** The runtime's list shows all that it has of the pod now. */
     observe: () => send({ type: 'runtime.podObserved', pod: world.observed(pod) }),
     /** A container's process ends, and the runtime shows it. */
