@@ -1,9 +1,11 @@
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { systemClock } from '../actors/clock.ts';
 import { serveSocket } from '../server/socket.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import type { Flags } from './config/flags.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { drainInTime } from './drain.ts';
 import { type LiveView, type Output, openLiveView } from './liveTable.ts';
 import { claimRootDirectory } from './lock.ts';
 import { createLogger } from './logger.ts';
@@ -56,7 +58,8 @@ async function runNode(node: {
   try {
     await Promise.race([askedToEnd(asked), failed]);
     view.print(`${String(asked.reason)}: terminating all pods; a further signal ends at once and leaves them running`);
-    await Promise.race([drain(), failed]);
+    const drained = drainInTime({ pods: agent.pods(), drain, clock: systemClock, print: view.print });
+    await Promise.race([drained, failed]);
   } finally {
     await socket.close();
     await stop();
