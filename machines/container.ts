@@ -32,6 +32,8 @@ export const containerMachine = containerSetup.createMachine({
             target: 'met',
             actions: assign(({ event }) => ({ startedAt: event.output?.startedAt, imageRef: event.output?.imageRef })),
           },
+          // Whatever it is, it must not run beside the next one.
+          { guard: { type: 'isUnknown', params: ({ event }) => event.output }, target: 'stopping' },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: 'waiting',
@@ -105,7 +107,7 @@ export const containerMachine = containerSetup.createMachine({
     },
     /** The postStart hook; when it fails the container is killed (C10). */
     hooking: {
-      meta: { waitsFor: 'the hook', until: 'stopBy' },
+      meta: { waitsFor: 'the hook' },
       entry: { type: 'report', params: { standing: 'live' } },
       invoke: {
         src: 'runHook',
@@ -115,9 +117,17 @@ export const containerMachine = containerSetup.createMachine({
           id: context.id ?? '',
           hook: 'postStart' as const,
           podIp: context.sandbox?.ips?.[0],
+          graceSeconds: context.pod.spec.terminationGracePeriodSeconds ?? 30,
           deadline: undefined,
         }),
-        onDone: 'running',
+        onDone: [
+          {
+            guard: { type: 'hasHookFailed', params: ({ event }) => event.output },
+            target: 'stopping',
+            actions: assign(({ event }) => ({ failure: event.output.failure ?? undefined })),
+          },
+          { target: 'running' },
+        ],
         onError: {
           target: 'stopping',
           actions: assign(({ event }) => ({ failure: failureOf(event) })),
@@ -125,7 +135,8 @@ export const containerMachine = containerSetup.createMachine({
       },
       on: {
         'container.stop': { target: 'stopping', actions: 'stopForGood' },
-        'sandbox.lost': { target: 'stopping', actions: 'loseSandbox' },
+        // No hook can run in what is lost.
+        'sandbox.lost': { target: 'stopping.signalling', actions: 'loseSandbox' },
         'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
       },
     },
@@ -136,9 +147,11 @@ export const containerMachine = containerSetup.createMachine({
       always: { guard: 'isOutdated', target: 'stopping', actions: 'askForNewOne' },
       on: {
         'container.stop': { target: 'stopping', actions: 'stopForGood' },
-        'sandbox.lost': { target: 'stopping', actions: 'loseSandbox' },
+        // No hook can run in what is lost.
+        'sandbox.lost': { target: 'stopping.signalling', actions: 'loseSandbox' },
         'runtime.containerObserved': [
           { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
+          { guard: 'showsUnknown', target: 'stopping' },
           { guard: 'showsAbsence', target: '.verifying' },
         ],
       },
@@ -148,7 +161,7 @@ export const containerMachine = containerSetup.createMachine({
           invoke: {
             src: 'removeContainers',
             input: ({ context }) => ({ ids: context.discard }),
-            onDone: { target: 'steady', actions: assign({ discard: [] }) },
+            onDone: { target: 'steady', actions: 'forgetDiscarded' },
             // The next restart tries again; the pod's end removes whatever is left.
             onError: 'steady',
           },
@@ -171,10 +184,16 @@ export const containerMachine = containerSetup.createMachine({
                 target: '#container.exited',
                 actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
               },
+              { guard: { type: 'isUnknown', params: ({ event }) => event.output }, target: '#container.stopping' },
               { target: 'steady' },
             ],
-            onError: 'steady',
+            onError: { target: 'awaitingVerification', actions: 'recordCallFailure' },
           },
+        },
+        awaitingVerification: {
+          meta: { waitsFor: 'another try to ask for it', until: 'retryAt' },
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'verifying', 'runtime.returned': 'verifying' },
         },
       },
     },
@@ -191,7 +210,20 @@ export const containerMachine = containerSetup.createMachine({
     backingOff: {
       meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
       entry: ['backOff', { type: 'report', params: { standing: 'pending' } }],
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      invoke: [
+        {
+          src: 'timer',
+          input: ({ context: { retryAt, crashDelayMs = 0 } }) =>
+            retryAt > 0 ? { until: retryAt } : { after: crashDelayMs },
+        },
+        {
+          // A container that never comes to run must not leave its dead behind either.
+          src: 'removeContainers',
+          input: ({ context }) => ({ ids: context.discard }),
+          onDone: { actions: 'forgetDiscarded' },
+          onError: {},
+        },
+      ],
       on: {
         'timer.elapsed': 'restarting',
         'container.stop': { target: 'stopped', actions: 'stopForGood' },

@@ -8,7 +8,7 @@ import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerRole, TerminatedRun } from '../pod/view.ts';
 import type { GateEvent, PodEvent, Ref } from './events.ts';
-import { isRuntimeAway } from './failure.ts';
+import { isRuntimeAway, RUNTIME_AWAY_MS } from './failure.ts';
 
 export interface ContainerInput {
   readonly pod: Pod;
@@ -60,15 +60,10 @@ export interface ContainerContext {
   /** The last wait before a restart; absent before the first one, which is immediate. */
   readonly crashDelayMs?: number | undefined;
   readonly pullDelayMs: number;
-  /** When the present wait for another try is over. */
+  /** When the present wait for another try is over; 0 when it was not known at its beginning. */
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
 }
-
-/** How soon to try again what failed because the runtime was away; its return ends the wait at once. */
-const RUNTIME_AWAY_MS = 1_000;
-/** How soon to try again what the runtime refused: the kubelet's wait after a failed sync. */
-const REFUSED_MS = 10_000;
 
 export function initialContext(input: ContainerInput): ContainerContext {
   const { observed, ...rest } = input;
@@ -144,15 +139,16 @@ export const wantsRestart = (context: ContainerContext): boolean =>
 
 /** The wait before the next run, from the end of the last one (C7); another container begins without one. */
 export function crashBackoff(context: ContainerContext): { crashDelayMs: number | undefined; retryAt: number } {
-  const finishedAt = context.run?.finishedAt ?? 0;
-  if (context.onEnd === 'recreate') return { crashDelayMs: undefined, retryAt: finishedAt };
+  const finishedAt = context.run?.finishedAt;
+  if (context.onEnd === 'recreate') return { crashDelayMs: undefined, retryAt: 0 };
   const crashDelayMs = crashLoopBackOff({
     ...(context.crashDelayMs === undefined ? {} : { previousDelayMs: context.crashDelayMs }),
     ...(context.run?.startedAt === undefined ? {} : { startedAt: context.run.startedAt }),
-    finishedAt,
+    finishedAt: finishedAt ?? 0,
     ...context.crashLoop,
   });
-  return { crashDelayMs, retryAt: finishedAt + crashDelayMs };
+  // When nobody knows the end, the wait begins where it is seen.
+  return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
 }
 
 /** Makes room for the next attempt; the run that just ended is kept, what came before it may go. */
@@ -173,12 +169,6 @@ export function pullBackoff(context: ContainerContext, failure: Failure): Partia
   const pullDelayMs = nextBackOff(context.pullDelayMs, pullBackOff);
   return { failure, pullDelayMs, retryAt: failure.at + pullDelayMs };
 }
-
-/** The wait after a failed create, start or stop. */
-export const callBackoff = (failure: Failure): Partial<ContainerContext> => ({
-  failure,
-  retryAt: failure.at + (isRuntimeAway(failure) ? RUNTIME_AWAY_MS : REFUSED_MS),
-});
 
 /** Whether the container at the runtime is not the one that the spec now asks for (C6). */
 export const isOutdated = (context: ContainerContext): boolean =>

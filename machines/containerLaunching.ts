@@ -14,7 +14,10 @@ export const launching = containerSetup.createStateConfig({
       on: {
         // A start without an answer is asked for again: it may have worked.
         'gate.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],
-        'container.stop': { target: '#container.stopped', actions: 'stopForGood' },
+        'container.stop': [
+          { guard: 'neverMade', target: '#container.stopped', actions: 'stopForGood' },
+          { target: '#container.stopping', actions: 'stopForGood' },
+        ],
         'container.update': [
           { guard: and(['changesIdentity', 'neverMade']), target: '#container.pulling', actions: 'update' },
           { guard: 'changesIdentity', target: '#container.stopping', actions: ['update', 'askForNewOne'] },

@@ -4,7 +4,6 @@ import type { ObservedContainer } from '../pod/observed.ts';
 import {
   type ContainerContext,
   type ContainerInput,
-  callBackoff,
   crashBackoff,
   failedStart,
   identityOf,
@@ -17,9 +16,11 @@ import {
   wantsRestart,
 } from './containerContext.ts';
 import type { ContainerEvent, ContainerStanding } from './events.ts';
-import { failureOf, isRuntimeAway } from './failure.ts';
-import { port, timerPort } from './ports.ts';
+import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
+import { type PortTypes, port, timerPort } from './ports.ts';
 import { hasEnded, type StateMeta } from './stateMeta.ts';
+
+type HookEnd = PortTypes['runHook']['output'];
 
 const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : Math.min(one, other ?? Infinity);
@@ -65,16 +66,20 @@ export const containerSetup = setup({
       hasEnded(event.container.state),
     /** It was seen to have ended while a call about it was still on its way, whatever that call then says. */
     hasSeenEnd: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
+    showsUnknown: ({ context, event }) =>
+      event.type === 'runtime.containerObserved' && event.id === context.id && event.container?.state === 'unknown',
     showsAbsence: ({ context, event }) =>
       event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
     isAlive: (_, container: ObservedContainer | null) => container?.state === 'running',
     isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
+    isUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
     /** The image is here, and the policy does not ask for a look at the registry each time (C17). */
     needsNoPull: ({ context }, image: { imageRef: string } | null) =>
       image !== null && specOf(context).imagePullPolicy !== 'Always',
     mayNotPull: ({ context }) => specOf(context).imagePullPolicy === 'Never',
     /** The runtime has said that it does not run, and why. */
+    hasHookFailed: (_, hook: HookEnd) => hook.failure !== null,
     isStartRefused: ({ event }) => failureOf(event).reason === 'RunContainerError',
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
     mustStay: ({ context }) => context.onEnd === 'stay',
@@ -143,12 +148,17 @@ export const containerSetup = setup({
       run: unknownEnd(context.id ?? '', context.startedAt),
       stopBy: undefined,
     })),
-    recordCallFailure: assign(({ event }) => callBackoff(failureOf(event))),
+    recordHook: assign(({ context }, hook: HookEnd) => ({
+      stopBy: sooner(context.stopBy, hook.deadline),
+      ...(hook.failure ? { failure: hook.failure } : {}),
+    })),
+    recordCallFailure: assign(({ event }) => retryAfter(failureOf(event))),
     recordPullFailure: assign(({ context, event }) => pullBackoff(context, failureOf(event))),
     recordFailedStart: assign(({ context, event }) => {
       const failure = failureOf(event);
       return { failure, run: failedStart(context, failure) };
     }),
+    forgetDiscarded: assign({ discard: [] }),
     backOff: assign(({ context }) => crashBackoff(context)),
     beginAttempt: assign(({ context }) => nextAttempt(context)),
   },

@@ -1,18 +1,15 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16). */
 import type { SnapshotFrom } from 'xstate';
+import type { Failure } from '../pod/failure.ts';
 import type { ActorView, ContainerView } from '../pod/view.ts';
 import type { containerMachine } from './container.ts';
 import { type ContainerContext, specOf } from './containerContext.ts';
+import { isRuntimeAway } from './failure.ts';
 
 type ContainerSnapshot = SnapshotFrom<typeof containerMachine>;
 
 /** Reasons that a user is shown when a container cannot be created or started; others are the node's own business. */
-const LAUNCH_REASONS = [
-  'CreateContainerConfigError',
-  'CreateContainerError',
-  'RunContainerError',
-  'PostStartHookError',
-];
+const LAUNCH_REASONS = ['CreateContainerConfigError', 'CreateContainerError'];
 
 export function containerView(actor: ActorView, snapshot: ContainerSnapshot, podEnds: boolean): ContainerView {
   const { context } = snapshot;
@@ -50,19 +47,21 @@ function stateNow(snapshot: ContainerSnapshot): ContainerView['now'] {
     const message = `Container image "${image}" is not present with pull policy of Never`;
     return { kind: 'waiting', reason: 'ErrImageNeverPull', message };
   }
-  if (snapshot.matches({ pulling: 'awaitingRetry' }) && failure !== undefined) {
-    const { reason, message } = failure;
-    if (reason === 'InvalidImageName') return { kind: 'waiting', reason, message };
-    return {
-      kind: 'waiting',
-      reason: 'ImagePullBackOff',
-      message: `Back-off pulling image "${image}": ${reason}: ${message}`,
-    };
+  if (snapshot.matches({ pulling: 'awaitingRetry' }) && failure !== undefined && !isRuntimeAway(failure)) {
+    return { kind: 'waiting', ...imageTrouble(image, failure) };
   }
   if (snapshot.matches('awaitingRelaunch') && failure !== undefined && LAUNCH_REASONS.includes(failure.reason)) {
     return { kind: 'waiting', reason: failure.reason, message: failure.message };
   }
   return earlierRun ? { kind: 'terminated', run: earlierRun } : creating(context);
+}
+
+function imageTrouble(image: string, { reason, message }: Failure): { reason: string; message: string } {
+  if (reason === 'InvalidImageName') return { reason, message };
+  if (reason !== 'ErrImagePull') {
+    return { reason: 'ImageInspectError', message: `Failed to inspect image "${image}": ${message}` };
+  }
+  return { reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}": ${reason}: ${message}` };
 }
 
 function creating({ pod }: ContainerContext): ContainerView['now'] {

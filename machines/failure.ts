@@ -12,6 +12,17 @@ export function failureOf(event: { type: string; error?: unknown }): Failure {
   };
 }
 
+/** How soon to try again what failed because the runtime was away; its return ends the wait at once. */
+export const RUNTIME_AWAY_MS = 1_000;
+/** How soon to try again what the runtime refused: the kubelet's wait after a failed sync. */
+const REFUSED_MS = 10_000;
+
+/** The wait after a failed call. */
+export const retryAfter = (failure: Failure): { failure: Failure; retryAt: number } => ({
+  failure,
+  retryAt: failure.at + (isRuntimeAway(failure) ? RUNTIME_AWAY_MS : REFUSED_MS),
+});
+
 /** Whether the runtime itself was away, so that its return ends the wait. */
 export const isRuntimeAway = (failure: Failure | undefined): boolean => failure?.reason === 'RuntimeUnavailable';
 

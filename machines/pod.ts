@@ -55,6 +55,7 @@ export const podMachine = podSetup.createMachine({
           meta: { waitsFor: 'its volumes' },
           entry: 'spawnVolumes',
           always: { guard: 'areVolumesMounted', target: '#pod.sandboxing' },
+          on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
         },
       },
     },
@@ -66,7 +67,8 @@ export const podMachine = podSetup.createMachine({
         deciding: {
           always: [
             { guard: 'keepsSandbox', target: 'adopting' },
-            { guard: 'needsNoSandbox', target: 'declining' },
+            // All has run that ever will: what is left of it ends, and tells how it ended.
+            { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
             { guard: 'hasSandboxes', target: 'clearing', actions: 'loseSandbox' },
             { target: 'acquiring' },
           ],
@@ -89,14 +91,6 @@ export const podMachine = podSetup.createMachine({
             ],
             onError: { target: 'awaitingRetry', actions: 'recordFailure' },
           },
-        },
-        /** All has run that ever will: the containers' actors only tell how it ended. */
-        declining: {
-          meta: { waitsFor: 'word of how its containers ended' },
-          entry: ['spawnContainers', 'startFirst', 'startRegular', 'initialize'],
-          always: { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-          // An update may bring something to start after all.
-          on: { 'ledger.admitted': { target: 'deciding', actions: ['applyUpdate', 'spawnVolumes'] } },
         },
         clearing: {
           meta: { waitsFor: 'its old sandbox to stop' },
@@ -184,23 +178,22 @@ export const podMachine = podSetup.createMachine({
         },
         running: {
           entry: ['initialize', 'startRegular'],
-          initial: 'choosing',
+          initial: 'steady',
           always: [
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
             { guard: 'hasNewcomers', actions: ['spawnContainers', 'startRegular'] },
           ],
           states: {
-            choosing: { always: [{ guard: 'hasStale', target: 'tidying' }, { target: 'steady' }] },
             tidying: {
               invoke: {
                 src: 'removeSandboxes',
                 input: ({ context }) => ({ ids: context.stale }),
                 onDone: { target: 'steady', actions: assign({ stale: [] }) },
                 // The pod's end removes whatever is left.
-                onError: 'steady',
+                onError: { target: 'steady', actions: assign({ stale: [] }) },
               },
             },
-            steady: {},
+            steady: { always: { guard: 'mayTidy', target: 'tidying' } },
           },
         },
       },

@@ -54,8 +54,8 @@ export interface PodContext {
   readonly attempt: number;
   /** Sandboxes that are stopped and may go once the present one stands. */
   readonly stale: readonly string[];
-  /** How many init containers have had their turn in the present sandbox. */
-  readonly turn: number;
+  /** The init containers that have had their turn in the present sandbox. */
+  readonly told: readonly string[];
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;
   /** When the last container ended, in milliseconds since the epoch. */
@@ -68,9 +68,6 @@ export interface PodContext {
   readonly retryAt: number;
 }
 
-const RUNTIME_AWAY_MS = 1_000;
-const SYNC_BACKOFF_MS = 10_000;
-
 export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   return {
     desired: pod,
@@ -82,7 +79,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     containerIds: {},
     attempt: input.observed.sandboxes[0]?.attempt ?? 0,
     stale: [],
-    turn: 0,
+    told: [],
     initialized: false,
     endedAt: 0,
     retryAt: 0,
@@ -103,13 +100,17 @@ export const firstTurn = (context: PodContext): string[] => {
   return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
 };
 
-/** Whether the init container whose turn it is has done its part: a sidecar by running, another by succeeding (C3, C4). */
-export function hasTurnPassed(context: PodContext): boolean {
-  const name = initNames(context)[context.turn - 1];
-  if (name === undefined) return true;
-  const standing = context.containers[name];
-  return standing === 'succeeded' || (standing === 'running' && roleOf(context, name) === 'sidecar');
-}
+/** Whether all init containers that had their turn have done their part: a sidecar by running, another by succeeding (C3, C4). */
+export const hasTurnPassed = (context: PodContext): boolean =>
+  initNames(context).every((name) => {
+    const standing = context.containers[name];
+    const isDone = standing === 'succeeded' || (standing === 'running' && roleOf(context, name) === 'sidecar');
+    return isDone || !context.told.includes(name);
+  });
+
+/** No init container waits for its turn any more. */
+export const isLastTurn = (context: PodContext): boolean =>
+  initNames(context).every((name) => context.told.includes(name));
 
 /** The containers' standings in a new sandbox: init containers that were done have to run again (C3). */
 export function initsAnew(context: PodContext): PodContext['containers'] {
@@ -134,7 +135,7 @@ export const wasInitialized = (context: PodContext): boolean =>
 
 /** The init container that comes next, once it has an actor. */
 export function nextInit(context: PodContext): string | undefined {
-  const name = initNames(context)[context.turn];
+  const name = initNames(context).find((each) => !context.told.includes(each));
   return name !== undefined && name in context.containers ? name : undefined;
 }
 
@@ -179,6 +180,16 @@ export const lacksSandbox = (context: PodContext, observed: ObservedPod): boolea
   context.sandbox !== undefined &&
   !observed.sandboxes.some(({ id, state }) => id === context.sandbox?.id && state === 'ready');
 
+/** The number of the sandbox after the latest one (C8). */
+export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number => {
+  const known = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
+  return known.length === 0 ? attempt : Math.max(...known) + 1;
+};
+
+/** Every container that the pod goes on with has been made again: what came before may go with its sandbox. */
+export const isReplaced = ({ containers }: PodContext): boolean =>
+  Object.values(containers).every((standing) => standing !== 'pending');
+
 /** Every sandbox of the pod that may exist at the runtime. */
 export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[] => [
   ...new Set([...(sandbox ? [sandbox.id] : []), ...stale, ...observed.sandboxes.map(({ id }) => id)]),
@@ -211,12 +222,6 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
   for (const { id } of shown.containers) known.delete(id);
   return [...known.values()];
 }
-
-/** The wait after a failed call. */
-export const callRetry = (failure: Failure): Partial<PodContext> => ({
-  failure,
-  retryAt: failure.at + (failure.reason === 'RuntimeUnavailable' ? RUNTIME_AWAY_MS : SYNC_BACKOFF_MS),
-});
 
 /** Containers that an update stopped while their pod goes on; one that is wanted again by now gets another actor. */
 export const departed = ({ containers }: PodContext): string[] =>

@@ -6,12 +6,11 @@ import type { ObservedSandbox } from '../pod/observed.ts';
 import { fullName } from '../pod/staticPod.ts';
 import { containerMachine } from './container.ts';
 import type { ContainerEvent, PodEvent } from './events.ts';
-import { failureOf, isRuntimeAway } from './failure.ts';
+import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
 import { actualClaims, isActualStale, presentNames } from './podActual.ts';
 import {
   allSandboxes,
   areVolumes,
-  callRetry,
   deadlineOf,
   decideSandbox,
   departed,
@@ -24,10 +23,13 @@ import {
   initNames,
   initsAnew,
   isComplete,
+  isLastTurn,
   isQuiet,
+  isReplaced,
   lacksSandbox,
   mergeTermination,
   nextInit,
+  nextSandbox,
   type PodContext,
   type PodInput,
   vanished,
@@ -71,13 +73,13 @@ export const podSetup = setup({
     keepsSandbox: ({ context }) => decideSandbox(context) === 'keep',
     needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
     hasSandboxes: ({ context }) => allSandboxes(context).length > 0,
-    hasStale: ({ context }) => context.stale.length > 0,
     isComplete: ({ context }) => isComplete(context),
     hasNoProcess: ({ context }) => hasNoProcess(context),
     isQuiet: ({ context }) => isQuiet(context),
     wasInitialized: ({ context }) => wasInitialized(context),
     isTurnOver: ({ context }) => hasTurnPassed(context) && nextInit(context) !== undefined,
-    isLastTurnOver: ({ context }) => hasTurnPassed(context) && context.turn >= initNames(context).length,
+    isLastTurnOver: ({ context }) => hasTurnPassed(context) && isLastTurn(context),
+    mayTidy: ({ context }) => context.stale.length > 0 && isReplaced(context),
     hasNewcomers: ({ context }) => hasNewcomers(context),
     hasDeparted: ({ context }) => departed(context).length > 0,
     lacksSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && lacksSandbox(context, event.pod),
@@ -134,6 +136,12 @@ export const podSetup = setup({
       const { name, standing, hostPath } = event;
       return { volumes: { ...context.volumes, [name]: { standing, ...(hostPath ? { hostPath } : {}) } } };
     }),
+    /** A volume whose definition was mended is tried again under the new one. */
+    updateVolumes: enqueueActions(({ context, enqueue }) => {
+      for (const name of Object.keys(context.volumes)) {
+        enqueue.sendTo(volumeId(name), { type: 'volume.update', pod: context.allocated });
+      }
+    }),
     /** A volume that came with an update: the containers that have an actor already may need it. */
     shareVolume: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'volume.changed' || event.standing !== 'mounted') return;
@@ -151,7 +159,7 @@ export const podSetup = setup({
         endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
       };
     }),
-    recordFailure: assign(({ event }) => callRetry(failureOf(event))),
+    recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
     recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
     leaveGates: enqueueActions(({ context, enqueue }) => {
       const event = { type: 'gate.forget' as const, uid: context.allocated.metadata.uid };
@@ -167,9 +175,9 @@ export const podSetup = setup({
     })),
     loseSandbox: assign(({ context }) => ({
       sandbox: undefined,
-      attempt: context.attempt + 1,
+      attempt: nextSandbox(context),
       stale: allSandboxes(context),
-      turn: 0,
+      told: [],
       initialized: false,
       containers: initsAnew(context),
     })),
@@ -214,15 +222,15 @@ export const podSetup = setup({
     }),
     /** Who needs nothing but a sandbox may look for its image while that is being made. */
     startFirst: enqueueActions(({ context, enqueue }) => {
-      if (context.turn > 0) return;
+      if (context.told.length > 0) return;
       for (const name of firstTurn(context)) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      if (initNames(context).length > 0) enqueue.assign({ turn: 1 });
+      enqueue.assign({ told: initNames(context).slice(0, 1) });
     }),
     startNext: enqueueActions(({ context, enqueue }) => {
       const name = nextInit(context);
       if (name === undefined) return;
       enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ turn: context.turn + 1 });
+      enqueue.assign({ told: [...context.told, name] });
     }),
     /** Those that already had their turn take no notice. */
     startRegular: enqueueActions(({ context, enqueue }) => {
@@ -233,7 +241,10 @@ export const podSetup = setup({
     }),
     stopContainers: enqueueActions(({ context, enqueue }) => {
       if (context.termination === undefined) return;
-      const event: ContainerEvent = { type: 'container.stop', deadline: deadlineOf(context.termination) };
+      const { termination } = context;
+      // Nobody knows when a pod was complete that was found so: what may still run has its own grace.
+      const event: ContainerEvent =
+        termination.at > 0 ? { type: 'container.stop', deadline: deadlineOf(termination) } : { type: 'container.stop' };
       for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
     }),
     unmountVolumes: enqueueActions(({ context, enqueue }) => {

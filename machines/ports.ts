@@ -10,6 +10,7 @@ import {
   type NonReducibleUnknown,
   type PromiseActorLogic,
 } from 'xstate';
+import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 
@@ -58,6 +59,10 @@ export interface PortTypes {
   };
   removeContainers: { input: { ids: readonly string[] }; output: null };
   inspectContainer: { input: { id: string }; output: ObservedContainer | null };
+  /**
+   * Runs a hook of a container within the grace; how it ends is its answer, a failed preStop hook being no hindrance.
+   * `deadline` is when the grace is over (ms since the epoch): the one given, or the one that the hook began with.
+   */
   runHook: {
     input: {
       pod: Pod;
@@ -65,9 +70,10 @@ export interface PortTypes {
       id: string;
       hook: 'postStart' | 'preStop';
       podIp: string | undefined;
+      graceSeconds: number;
       deadline: number | undefined;
     };
-    output: null;
+    output: { deadline: number; failure: Failure | null };
   };
 }
 

@@ -9,7 +9,7 @@ export interface StateMeta {
 }
 
 /** Whether a container that the runtime shows in this state has no process any more. */
-export const hasEnded = (state: string): boolean => state === 'exited' || state === 'unknown';
+export const hasEnded = (state: string): boolean => state === 'exited';
 
 /** A state's value as one text, dotted from the outside in: `launching.creating`. */
 export function statePath(value: unknown): string {

@@ -42,8 +42,9 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     volumes: childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => volumeView(path, child, sinceOf)),
     containers: childrenOf<ContainerRef>(snapshot, 'container/').map((child) => {
       const own = child.getSnapshot();
-      const { retryAt: again, stopBy, failure: last } = own.context;
-      const moments = { retryAt: again, stopBy };
+      const { retryAt: again, stopBy, failure: last, crashDelayMs = 0 } = own.context;
+      // A back-off after an end that nobody saw lasts its delay from its own beginning.
+      const moments = { retryAt: again || sinceOf(child) + crashDelayMs, stopBy };
       const actor = { path: `${path}/${child.id}`, since: sinceOf(child), snapshot: own, moments, failure: last };
       return containerView(actorView(actor), own, ends);
     }),

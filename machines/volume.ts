@@ -38,6 +38,7 @@ export const volumeMachine = setup({
         ...(context.hostPath === undefined ? {} : { hostPath: context.hostPath }),
       }),
     ),
+    update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
     recordFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
       const delayMs = nextBackOff(context.delayMs, volumeBackOff);
@@ -61,12 +62,19 @@ export const volumeMachine = setup({
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
       // What an aborted mount left half-made, the unmount removes.
-      on: { 'volume.unmount': 'unmounting' },
+      on: {
+        'volume.unmount': 'unmounting',
+        'volume.update': { target: 'mounting', reenter: true, actions: 'update' },
+      },
     },
     awaitingRetry: {
       meta: { waitsFor: 'another try to mount', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'mounting', 'volume.unmount': 'unmounting' },
+      on: {
+        'timer.elapsed': 'mounting',
+        'volume.unmount': 'unmounting',
+        'volume.update': { target: 'mounting', actions: 'update' },
+      },
     },
     mounted: {
       entry: { type: 'report', params: { standing: 'mounted' } },

@@ -24,7 +24,7 @@ export function containerStatuses(
       });
   const statuses = { init: of('init', 'sidecar'), regular: of('regular'), ephemeral: of('ephemeral') };
   if (view.refused) return onlyWhatRan(statuses);
-  return view.ended && view.termination ? containersAtEnd(view, statuses) : statuses;
+  return view.ended ? containersAtEnd(view, statuses) : statuses;
 }
 
 /** A pod that was never taken has no containers to speak of. */

@@ -27,9 +27,13 @@ function intendedPhase(view: PodView): PodPhase {
   return view.termination?.phase ?? phaseOfContainers(view);
 }
 
-/** A pod that was ended has a terminal phase, whatever its containers say; a static pod keeps what they say (C24). */
+/**
+ * A pod that has ended has a terminal phase, whatever its containers say, as one that never ran says nothing; a static
+ * pod that was ended keeps what they say (C24).
+ */
 function forcedPhase(view: PodView): PodPhase | undefined {
-  return view.ended && view.termination && !isStaticPod(view.pod) ? 'Failed' : undefined;
+  const keeps = view.termination !== undefined && isStaticPod(view.pod);
+  return view.ended && !keeps ? 'Failed' : undefined;
 }
 
 function phaseOfContainers(view: PodView): PodPhase {

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { Cri } from '../../cri/calls.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
@@ -26,19 +26,22 @@ interface HookRun {
 const LONGEST_MS = 600_000;
 
 export function hookService(cri: Cri, clock: Clock): Service<'runHook'> {
-  return async ({ pod, container: name, id, hook, podIp, deadline }, { signal }) => {
+  return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: given }, { signal }) => {
+    const deadline = given ?? clock.now() + graceSeconds * 1_000;
     const container = containerNamed(pod, name);
     const handler = container.lifecycle?.[hook];
-    if (handler === undefined) return null;
-    const timeoutMs = Math.max(1, deadline === undefined ? LONGEST_MS : deadline - clock.now());
+    if (handler === undefined) return { deadline, failure: null };
+    // A postStart hook does not use up a grace.
+    const timeoutMs = hook === 'postStart' ? LONGEST_MS : Math.max(1, deadline - clock.now());
     try {
       await runHandler(cri, clock, { handler, container, id, podIp, timeoutMs, signal });
+      return { deadline, failure: null };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
       const message = cause instanceof Error ? cause.message : String(cause);
-      throw new NodeFailure(reason, `${hook} hook of container ${name} failed: ${message}`, { cause });
+      const failure = new NodeFailure(reason, `${hook} hook of container ${name} failed: ${message}`, { cause });
+      return { deadline, failure: toFailure(failure, clock.now()) };
     }
-    return null;
   };
 }
 

@@ -76,7 +76,8 @@ describe('graceful termination', () => {
     await node.advance('3s');
     expect(graces(node)).toEqual([10]);
     expect(await node.leftovers()).toEqual([]);
-    expect(node.errors.join()).toContain('preStop hook of container main failed');
+    const hook = node.entries.find(({ source }) => source === 'runHook');
+    expect(hook?.value).toMatchObject({ failure: { reason: 'FailedPreStopHook' } });
   });
 
   test('C10: a failed postStart hook kills the container, which then runs again in back-off', async () => {

@@ -59,7 +59,10 @@ export class FakeWorld {
       return null;
     },
     inspectContainer: ({ id }) => this.containers.get(id) ?? null,
-    runHook: () => null,
+    runHook: ({ graceSeconds, deadline }) => ({
+      deadline: deadline ?? this.#now() + graceSeconds * 1_000,
+      failure: null,
+    }),
   };
 
   /** A sandbox of the pod that is ready. */

@@ -119,6 +119,28 @@ describe('start', () => {
     expect(story.ports.asked('startContainer').map(({ id }) => id)).toEqual(['main-0-0', 'main-0-0']);
   });
 
+  test('a stop while it is queued again after a start without an answer stops what may run', () => {
+    const story = containerStory();
+    story.ports.failNext('startContainer', 'RuntimeUnavailable');
+    story.begin();
+    story.startGate.send({ type: 'gate.request', key: 'other', ticket: 0, holder: ear<GateGranted>().ref });
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('launching.queued');
+    story.send({ type: 'container.stop', deadline: 30_000 });
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('dead containers of one that never comes to run do not pile up', () => {
+    const story = containerStory();
+    for (let times = 0; times < 20; times++) story.ports.failNext('startContainer', 'RunContainerError');
+    story.begin();
+    for (let times = 0; times < 4; times++) story.ports.advance(300_000);
+    expect(story.state()).toBe('backingOff');
+    expect(story.context().attempt).toBeGreaterThan(4);
+    expect(story.world.containers.size).toBeLessThanOrEqual(3);
+  });
+
   test('a process that ends while it is started is an end like any other', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
     story.ports.hold('startContainer');

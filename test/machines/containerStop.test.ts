@@ -310,3 +310,44 @@ describe('a lost sandbox', () => {
     expect(story.state()).toBe('running.steady');
   });
 });
+
+describe('what the runtime cannot tell', () => {
+  test('a container in an unknown state is stopped before another is made', () => {
+    const story = containerStory();
+    story.begin();
+    story.world.change('main-0-0', { state: 'unknown' });
+    story.ports.hold('stopContainer');
+    story.observe();
+    expect(story.state()).toBe('stopping.signalling');
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+    story.ports.answer('stopContainer');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(1);
+  });
+
+  test('a look at one that seems to be gone is repeated until the runtime answers', () => {
+    const story = containerStory();
+    story.begin();
+    story.world.containers.clear();
+    story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.containerObserved', id: 'main-0-0', container: null });
+    expect(story.state()).toBe('running.awaitingVerification');
+    story.ports.advance(1_000);
+    expect(story.context()).toMatchObject({ attempt: 1, earlierRun: { reason: 'ContainerStatusUnknown' } });
+  });
+
+  test('C7: after an end that nobody saw the back-off counts from when it is noticed', () => {
+    const story = containerStory();
+    const vanish = () => {
+      const id = story.context().id ?? '';
+      story.world.containers.delete(id);
+      story.send({ type: 'runtime.containerObserved', id, container: null });
+    };
+    story.begin();
+    vanish();
+    expect(story.state()).toBe('running.steady');
+    vanish();
+    expect(story.state()).toBe('backingOff');
+    expect(story.ports.untilNext).toBe(10_000);
+  });
+});

@@ -336,24 +336,4 @@ describe('adoption', () => {
     expect(story.state()).toBe('active.running.steady');
     expect(story.context().sandbox).toMatchObject({ attempt: 1 });
   });
-
-  test('an update that brings something to start gets it a sandbox, although all had ended', () => {
-    const before = aPod({ restartPolicy: 'OnFailure' });
-    const story = podStory({
-      pod: before,
-      before: (world, pod) => {
-        world.sandbox(pod);
-        world.run(pod, 'main', { id: 'main' });
-        world.end('main', 0);
-        for (const id of world.sandboxes.keys()) world.loseSandbox(id);
-      },
-      held: ['inspectContainer'],
-    });
-    expect(story.state()).toBe('sandboxing.declining');
-    const more = aPod({ restartPolicy: 'OnFailure', containers: [aContainer(), aContainer({ name: 'more' })] });
-    story.send({ type: 'pod.update', pod: more });
-    story.ports.answer('inspectContainer');
-    expect(story.state()).toBe('active.running.steady');
-    expect(story.containers()).toMatchObject({ more: 'running.steady' });
-  });
 });
