@@ -37,6 +37,8 @@ export interface Explanation {
   /** One sentence: why it is not running, or that it is. */
   readonly answer: string;
   readonly addresses: readonly string[];
+  /** What is wrong with its manifest as it is now, a sentence each; its last good version goes on. */
+  readonly manifestProblems?: readonly string[];
   readonly pod: ExplainedActor;
 }
 

@@ -16,7 +16,7 @@ interface Line {
 
 /** An explanation as text of at most 80 columns: a head, the answer, the tree of actors with what each waits for. */
 export function formatExplanation(explanation: Explanation): string {
-  const { at, answer, addresses, pod } = explanation;
+  const { at, answer, addresses, manifestProblems = [], pod } = explanation;
   const lines = treeOf(pod);
   const labels = Math.max(...lines.map((line) => labelOf(line).length));
   const states = Math.max(...lines.map(({ actor }) => stateOf(actor).length));
@@ -24,6 +24,8 @@ export function formatExplanation(explanation: Explanation): string {
     ...headOf(explanation),
     '',
     ...wrapped(answer, '  '),
+    ...(manifestProblems.length > 0 ? ['', ...wrapped('its manifest has changed but cannot be used:', '  ')] : []),
+    ...manifestProblems.flatMap((problem) => wrapped(problem, '    ')),
     '',
     ...lines.flatMap((line) => rows(line, { labels, states, at, addresses })),
     '',

@@ -2,6 +2,7 @@ import { podsCalled } from '../pod/called.ts';
 import type { Explanation } from '../pod/explain.ts';
 import { formatExplanation } from '../pod/formatExplanation.ts';
 import type { AgentPort } from './agent.ts';
+import { problemsBehind, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';
 
 /** What a route answers: an object as JSON, or plain text. */
@@ -10,10 +11,10 @@ export interface Answer {
   readonly body: unknown;
 }
 
-const notFound = (name: string): Answer => ({
-  code: 404,
-  body: failure(404, 'NotFound', `pods "${name}" not found`),
-});
+function notFound(name: string, problems: readonly string[] = []): Answer {
+  const unused = problems.length > 0 ? `; not used: ${problems.join('; ')}` : '';
+  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${unused}`) };
+}
 
 const ambiguous = (name: string, namespaces: readonly string[]): Answer => {
   const pods = namespaces.map((namespace) => `${namespace}/${name}`).join(' and ');
@@ -45,7 +46,17 @@ function explanationOf(agent: AgentPort, { name, namespace }: Asked): Explanatio
   const namespaces = [...new Set(called.map(({ metadata }) => metadata.namespace))];
   if (namespaces.length > 1) return ambiguous(name, namespaces);
   const [pod] = called;
-  return (pod && agent.explain(pod.metadata.name, pod.metadata.namespace)) ?? notFound(name);
+  const { problems, name: node } = agent.node();
+  const found = pod && agent.explain(pod.metadata.name, pod.metadata.namespace);
+  if (!found) return notFound(name, problemsBehind(manifestName(name, node), problems));
+  const manifestProblems = problemsOf(manifestName(found.name, node), problems);
+  return manifestProblems.length > 0 ? { ...found, manifestProblems } : found;
+}
+
+/** The name that a static pod has in its manifest. */
+function manifestName(name: string, node: string): string {
+  const suffix = `-${node.toLowerCase()}`;
+  return name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
 }
 
 function explanation(agent: AgentPort, asked: Asked, asText: boolean): Answer {

@@ -83,6 +83,34 @@ describe('reading', () => {
     await expect(client().json('/explain/namespaces/none/pods/web')).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
+  const problems = [
+    { file: '/etc/pods/10-web.yaml', path: 'spec.containers[0].image', message: 'Required value' },
+    { file: '/etc/pods/new.yaml', path: '', message: 'expected a map, got a list' },
+  ];
+
+  test('a pod that goes on by its last good manifest is explained with what is wrong with the present one', async () => {
+    agent.become({ problems });
+    expect(await client().json('/explain/pods/web')).toMatchObject({
+      manifestProblems: ['/etc/pods/10-web.yaml: spec.containers[0].image: Required value'],
+    });
+    expect(await client().text('/explain/pods/web')).toContain(
+      '  its manifest has changed but cannot be used:\n    /etc/pods/10-web.yaml: spec.containers[0].image: Required value\n',
+    );
+    expect(await client().text('/explain/pods/db')).not.toContain('manifest');
+  });
+
+  test.each([
+    ['new', 'pods "new" not found; not used: /etc/pods/new.yaml: expected a map, got a list'],
+    ['new-host', 'pods "new-host" not found; not used: /etc/pods/new.yaml: expected a map, got a list'],
+    [
+      'other',
+      'pods "other" not found; not used: /etc/pods/10-web.yaml: spec.containers[0].image: Required value; /etc/pods/new.yaml: expected a map, got a list',
+    ],
+  ])('an explanation of %s, which does not exist, names the manifests that may be why', async (name, message) => {
+    agent.become({ problems });
+    await expect(client().json(`/explain/pods/${name}`)).rejects.toMatchObject({ reason: 'NotFound', message });
+  });
+
   test('an explanation on a simulated runtime says so', async () => {
     agent.become({ simulated: true });
     expect(await client().text('/explain/pods/web')).toMatch(/^SIMULATED runtime/);
