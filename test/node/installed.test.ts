@@ -2,6 +2,7 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from './support/eventually.ts';
 import { installedCommand, startStatelet, statelet } from './support/statelet.ts';
 
 jest.setTimeout(120_000);
@@ -49,7 +50,7 @@ describe('without root', () => {
     await chown(directory, nobody, nobody);
     const state = join(directory, 'state');
     const up = startStatelet(['up', '--state-dir', state], { by: [...asNobody, ...reading, ...by] });
-    await up.says('node ready');
+    await up.says('node ready: 3/3 pods running (simulated)');
     const lines = up.out().trimEnd().split('\n');
     expect(lines[0]).toBe(
       'containers need root: the pods run on the simulated runtime, which starts no real container.',
@@ -57,7 +58,11 @@ describe('without root', () => {
     expect(lines.filter((line) => !line.includes('simulated'))).toEqual([]);
     const logged = up.err().trim().split('\n').filter(Boolean);
     expect(logged.filter((line) => !line.includes('"simulated":true'))).toEqual([]);
-    expect((await statelet('get', 'pods', '--state-dir', state)).out).toMatch(/^SIMULATED runtime: .*\nNAME /);
+    const table = await eventually('the examples crash and complete', async () => {
+      const { out } = await statelet('get', 'pods', '--state-dir', state);
+      return /^crash-\S+ +1\/2 +CrashLoopBackOff /m.test(out) && /^once-\S+ +0\/1 +Completed /m.test(out) && out;
+    });
+    expect(table).toMatch(/^SIMULATED runtime: .*\nNAME /);
     up.kill('SIGTERM');
     expect(await up.ended).toBe(0);
     expect(up.out()).toContain('\nstatelet has stopped\n');
