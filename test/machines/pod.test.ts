@@ -97,6 +97,15 @@ describe('init containers', () => {
     expect(never.containers()).toEqual({ first: 'stopped', main: 'stopped' });
   });
 
+  test('C3: one that an update takes out does not keep the next from its turn', () => {
+    const story = podStory({ pod: init('first', 'second') });
+    expect(story.containers()).toMatchObject({ first: 'running.steady', second: 'waiting' });
+    story.send({ type: 'pod.update', pod: init('second') });
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'waiting' });
+    story.die('second-0-0', 0);
+    expect(story.state()).toBe('active.running.steady');
+  });
+
   test('C4: a sidecar is passed once it runs, and goes on beside the others', () => {
     const pod = aPod({
       initContainers: [aContainer({ name: 'proxy', restartPolicy: 'Always' }), aContainer({ name: 'setup' })],

@@ -177,6 +177,8 @@ describe('a lost sandbox', () => {
     lose(story, 1);
     expect(story.context().sandbox).toMatchObject({ attempt: 2 });
     expect(story.containers()).toEqual({ proxy: 'backingOff', main: 'backingOff' });
+    // What counts the restarts is kept until it is made again.
+    expect([...story.world.sandboxes.keys()]).toEqual(['sandbox-uid-1-1', 'sandbox-uid-1-2']);
     story.ports.advance(10_000);
     expect(story.containers()).toEqual({ proxy: 'running.steady', main: 'running.steady' });
     expect([...story.world.sandboxes.keys()]).toEqual(['sandbox-uid-1-2']);
