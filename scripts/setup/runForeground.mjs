@@ -11,7 +11,7 @@ export async function runForeground(program, args, options) {
   return (await endOf(program, args, options)).code;
 }
 
-/** Runs one step of several likewise. What interrupts it ends us too, whatever the step makes of it: no next one begins. */
+/** Runs one step of several likewise. What interrupts it ends us too, whatever it makes of that: no next one begins. */
 export async function runStep(program, args, options) {
   const { code, interruption } = await endOf(program, args, options);
   if (interruption !== undefined) process.exit(128 + constants.signals[interruption]);

@@ -1,4 +1,4 @@
-/** What `npm start` and `npm test` do before their own work, in a copy of the package with stand-ins for what they run. */
+/** What `npm start` and `npm test` set up and run, in a copy of the package with stand-ins for the programs. */
 import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
