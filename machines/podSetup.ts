@@ -40,6 +40,8 @@ import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
 import { volumeMachine } from './volume.ts';
 
+const ledgerOf = ({ context }: { context: PodContext }) => context.ledger;
+const startGateOf = ({ context }: { context: PodContext }) => context.startGate;
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 const containerId = (name: string) => `container/${name}` as const;
 const volumeId = (name: string) => `volume/${name}` as const;
@@ -88,39 +90,29 @@ export const podSetup = setup({
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
   actions: {
-    askAdmission: sendTo(
-      ({ context }) => context.ledger,
-      ({ context, self }) => ({
-        type: 'ledger.admit',
-        uid: context.desired.metadata.uid,
-        fullName: fullName(context.desired),
-        claims: claimsOf(context.desired),
-        ...(context.allocation ? { allocated: context.allocation } : {}),
-        adopted: context.observed.sandboxes.length > 0 && context.desired === context.allocated,
-        holder: self,
-      }),
-    ),
-    settleClaims: sendTo(
-      ({ context }) => context.ledger,
-      ({ context }) => ({ type: 'ledger.settle', uid: context.allocated.metadata.uid }),
-    ),
-    releaseClaims: sendTo(
-      ({ context }) => context.ledger,
-      ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid }),
-    ),
+    askAdmission: sendTo(ledgerOf, ({ context, self }) => ({
+      type: 'ledger.admit',
+      uid: context.desired.metadata.uid,
+      fullName: fullName(context.desired),
+      claims: claimsOf(context.desired),
+      ...(context.allocation ? { allocated: context.allocation } : {}),
+      adopted: context.observed.sandboxes.length > 0 && context.desired === context.allocated,
+      holder: self,
+    })),
+    settleClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.settle', uid: context.allocated.metadata.uid })),
+    releaseClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid })),
     tellActual: enqueueActions(({ context, enqueue }) => {
       const { allocated: pod, ledger } = context;
       enqueue.sendTo(ledger, { type: 'ledger.actual', uid: pod.metadata.uid, claims: actualClaims(context) });
       enqueue.assign({ actual: { pod, names: presentNames(context) } });
     }),
-    requestSlot: sendTo(
-      ({ context }) => context.startGate,
-      ({ context, self }) => ({ type: 'gate.request', key: slotKey(context), ticket: context.ticket, holder: self }),
-    ),
-    releaseSlot: sendTo(
-      ({ context }) => context.startGate,
-      ({ context }) => ({ type: 'gate.release', key: slotKey(context) }),
-    ),
+    requestSlot: sendTo(startGateOf, ({ context, self }) => ({
+      type: 'gate.request',
+      key: slotKey(context),
+      ticket: context.ticket,
+      holder: self,
+    })),
+    releaseSlot: sendTo(startGateOf, ({ context }) => ({ type: 'gate.release', key: slotKey(context) })),
     desire: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod } : {})),
     recordRefusal: assign(({ event }) =>
       event.type === 'ledger.refused' ? { refused: { reason: event.reason, message: event.message } } : {},
