@@ -90,6 +90,8 @@ function fileFeed(parts: NodeParts): NodeServices['feeds']['sources'] {
   return async (send, { signal }) => {
     if (path === undefined) return;
     const { nodeName } = node;
+    /** The problems of the set before: each is told once. */
+    let told: ReadonlySet<string> = new Set();
     await watchManifests({
       path,
       nodeName,
@@ -98,7 +100,12 @@ function fileFeed(parts: NodeParts): NodeServices['feeds']['sources'] {
       signal,
       lastGood: durable.manifests,
       onSet: ({ pods, problems, warnings }) => {
-        for (const { file, path: field, message } of problems) onManifestProblem('error', file, field, message);
+        const now = new Set(problems.map((problem) => JSON.stringify(problem)));
+        for (const problem of problems) {
+          const { file, path: field, message } = problem;
+          if (!told.has(JSON.stringify(problem))) onManifestProblem('error', file, field, message);
+        }
+        told = now;
         for (const { file, path: field, message } of warnings) onManifestProblem('warning', file, field, message);
         send({ type: 'config.podsChanged', source: 'file', pods, problems, at: clock.now() });
       },

@@ -112,11 +112,16 @@ export const nodeAgentMachine = setup({
       for (const observed of orphans(context)) {
         const pod = podOfOrphan(observed);
         const termination = terminationOf(pod, 'Orphaned', 'at' in event ? event.at : 0);
+        const restored = context.statuses[observed.uid];
         pods[observed.uid] = { pod, ending: true };
         enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
-          input: { ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
+          input: {
+            ...{ ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
+            // A terminal phase stays (C2).
+            ...(restored ? { restored } : {}),
+          },
         });
       }
       enqueue.assign({ pods, left: [] });

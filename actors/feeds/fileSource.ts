@@ -130,7 +130,7 @@ class FileSource {
   async #attempt(what: string, action: () => void | Promise<void>): Promise<void> {
     try {
       await action();
-      this.#troubles.delete(what);
+      if (this.#troubles.delete(what)) this.files.readable(what);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (this.#signal.aborted || this.#troubles.get(what) === message) return;

@@ -8,7 +8,7 @@ export interface FileProblem extends Problem {
   readonly file: string;
 }
 
-/** The full set of a source's pods, and what was found wrong or odd since the set before. */
+/** The full set of a source's pods, all that is wrong now, and what was found odd since the set before. */
 export interface ManifestSet {
   readonly pods: readonly Pod[];
   readonly problems: readonly FileProblem[];
@@ -32,7 +32,8 @@ export class ManifestFiles {
   readonly #nodeName: string;
   readonly #onManifest: (kept: KeptManifest) => void;
   #changed = true;
-  #problems: FileProblem[] = [];
+  /** What is wrong now, by file. */
+  readonly #problems = new Map<string, readonly FileProblem[]>();
   #warnings: FileProblem[] = [];
 
   constructor(options: {
@@ -53,9 +54,13 @@ export class ManifestFiles {
     this.#changed = true;
     if ('problems' in read) {
       this.#entries.set(file, { ...before, text });
-      this.#problems.push(...read.problems.map((problem) => ({ file, ...problem })));
+      this.#problems.set(
+        file,
+        read.problems.map((problem) => ({ file, ...problem })),
+      );
       return;
     }
+    this.#problems.delete(file);
     this.#warnings.push(...read.warnings.map((warning) => ({ file, ...warning })));
     const same = before?.pod !== undefined && samePod(before.pod, read.pod);
     this.#entries.set(file, { text, pod: same ? before.pod : read.pod });
@@ -64,12 +69,19 @@ export class ManifestFiles {
 
   /** A file or the whole source can not be read: what was good stays, and the cause is told. */
   unreadable(file: string, message: string): void {
-    this.#problems.push({ file, path: '', message });
+    this.#problems.set(file, [{ file, path: '', message }]);
+    this.#changed = true;
+  }
+
+  /** What could not be read can be read again. */
+  readable(file: string): void {
+    this.#problems.delete(file);
     this.#changed = true;
   }
 
   remove(file: string): void {
     const before = this.#entries.get(file);
+    this.#problems.delete(file);
     if (!this.#entries.delete(file)) return;
     this.#changed = true;
     if (before?.pod !== undefined) this.#onManifest({ file, pod: null });
@@ -85,9 +97,8 @@ export class ManifestFiles {
     if (!this.#changed) return undefined;
     const files = [...this.#entries.keys()].sort();
     const pods = files.flatMap((file) => this.#entries.get(file)?.pod ?? []);
-    const set = { pods, problems: this.#problems, warnings: this.#warnings };
+    const set = { pods, problems: [...this.#problems.values()].flat(), warnings: this.#warnings };
     this.#changed = false;
-    this.#problems = [];
     this.#warnings = [];
     return set;
   }

@@ -171,6 +171,20 @@ describe('a restart of the agent', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
+  test('C2: a pod that has ended and is wanted no more keeps its phase while what is left of it is removed', async () => {
+    const node = await simulatedNode({ pods: [podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' })] });
+    await node.advance('3s');
+    expect(node.pod('job').phase).toBe('Succeeded');
+    node.killAgent();
+    node.remove('job');
+    await node.startAgent();
+    const phases = new Set<string | undefined>();
+    node.agent.subscribe(({ pod }) => phases.add(pod.status?.phase));
+    await node.advance('3s');
+    expect([...phases]).toEqual(['Succeeded']);
+    expect(await node.leftovers()).toEqual([]);
+  });
+
   test('a pod that was admitted keeps its place before new ones', async () => {
     const node = await simulatedNode({
       pods: [podWith('old')],

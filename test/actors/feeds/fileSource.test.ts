@@ -233,7 +233,7 @@ describe('the set', () => {
 });
 
 describe('an invalid manifest', () => {
-  test('keeps the last good version and is reported once, with its field', async () => {
+  test('keeps the last good version and is reported with its field for as long as it is so', async () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a'));
     start();
@@ -246,7 +246,10 @@ describe('an invalid manifest', () => {
     ]);
     await replace(join(path, 'b.yaml'), manifest('b'));
     const third = await untilNames('a-node-1', 'b-node-1');
-    expect(third.problems).toEqual([]);
+    expect(third.problems).toEqual(second.problems);
+    await replace(file, manifest('a'));
+    const mended = await until(({ problems }) => problems.length === 0);
+    expect(mended.pods.map(({ metadata }) => metadata.name)).toEqual(['a-node-1', 'b-node-1']);
     expect(kept.filter(({ pod: each }) => each === null)).toEqual([]);
   });
 
