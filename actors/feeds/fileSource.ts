@@ -15,6 +15,8 @@ import { type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSe
 const FIRST_RETRY_MS = 1_000;
 /** A file that is still being written says so again within this time. */
 const SETTLE_MS = 5;
+/** So many changed files make a set: of many that come at once the first pods start while the others are still read. */
+const FILES_AT_ONCE = 8;
 
 export interface FileSourceOptions {
   /** A directory of manifests or one file; both may come and go. */
@@ -85,11 +87,11 @@ class FileSource {
     return this.#alarm.wait(Math.min(this.#listAt, ...this.#due.values()));
   }
 
-  /** Reads what is due: everything when a list is, else the files that have settled. */
+  /** Reads what is due: everything when a list is, else some of the files that have settled. */
   async read(): Promise<void> {
     const now = this.#clock.now();
     if (now >= this.#listAt) return this.#attempt(this.#path, () => this.#list(now));
-    const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : []));
+    const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);
     for (const name of settled) this.#due.delete(name);
     const directory = this.#watched?.place.directory;
     if (directory !== undefined) await Promise.all(settled.map((name) => this.#readFile(join(directory, name))));
