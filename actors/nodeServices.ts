@@ -18,6 +18,7 @@ import { diskServices } from './services/disk.ts';
 import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { sandboxServices } from './services/sandboxes.ts';
+import { stoppedByUs } from './services/stoppedByUs.ts';
 import { touchedPods } from './services/touchedPods.ts';
 import type { PodChange } from './statusBoard.ts';
 
@@ -47,14 +48,17 @@ export function nodeServices(parts: NodeParts): NodeServices {
   const sandboxes = sandboxServices(cri, node, clock);
   const containers = containerServices({ cri, node, layout, clock, onError });
   const { touching, takeTouched } = touchedPods();
+  const { stops, isBeingStopped } = stoppedByUs();
   // Rings once the health is watched: a broken event stream is a reason to ask for it at once.
   let askHealth = () => {};
   return {
     ports: {
       ...sandboxes,
       runSandbox: touching(sandboxes.runSandbox),
+      stopSandboxes: stops(({ ids }) => ids, sandboxes.stopSandboxes),
       ...containers,
       startContainer: touching(containers.startContainer),
+      stopContainer: stops(({ id }) => [id], containers.stopContainer),
       ...imageServices(cri),
       ...diskServices({ node, layout, clock }),
       runHook: hookService(cri, clock),
@@ -69,8 +73,10 @@ export function nodeServices(parts: NodeParts): NodeServices {
         askHealth = alarm.ring;
         return watchRuntimeHealth({ cri, clock, signal, alarm, tell });
       },
-      pleg: (send, { signal }) =>
-        observeRuntime({ cri, clock, signal, send, onError, onBreak: () => askHealth(), takeTouched }),
+      pleg: (send, { signal }) => {
+        const onBreak = () => askHealth();
+        return observeRuntime({ cri, clock, signal, send, onError, onBreak, takeTouched, isBeingStopped });
+      },
       sources: fileFeed(parts),
       ticker: async (send, { signal }) => {
         const alarm = createAlarm(clock, signal);

@@ -34,6 +34,8 @@ export interface PlegOptions {
    * it is what the list before had shown: something may have been made and lost between the two.
    */
   readonly takeTouched: () => readonly PodIdentity[];
+  /** Whether we are stopping the container or sandbox ourselves: hints of its end are no news. */
+  readonly isBeingStopped: (id: string) => boolean;
 }
 
 type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
@@ -186,9 +188,10 @@ class Pleg {
 
   /** A hint can come before the runtime shows what it hints at: it is a reason to look, now and shortly again. */
   async #look({ containerId }: RuntimeHint): Promise<void> {
-    const { clock, signal, send, onError } = this.#options;
+    const { clock, signal, send, onError, isBeingStopped } = this.#options;
     try {
       for (const again of [...SECOND_LOOKS_MS, undefined]) {
+        if (isBeingStopped(containerId)) return;
         const container = await this.#inspect(containerId, '');
         if (signal.aborted) return;
         if (container?.state === 'exited') return send({ type: 'runtime.containerSeen', container });
