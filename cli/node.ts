@@ -23,8 +23,11 @@ import { logStatuses } from './statusLog.ts';
 /** The first wait of the crash-loop back-off (C7). */
 const CRASH_BASE_MS = 10_000;
 
-/** How many sandboxes and containers are started at a time: more than the cores can do makes all of them slower. */
-const startSlots = (): number => Math.max(2, availableParallelism());
+/**
+ * How many sandboxes and containers are started at a time: more than the cores can do makes all of them slower. One
+ * more than that keeps the cores busy while a start waits for the disk or for us.
+ */
+const startSlots = (): number => availableParallelism() + 1;
 
 export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const cri = simulated ? await simulatedCri() : connect(config);

@@ -1,6 +1,7 @@
 /**
  * Loaded into the agent before it starts (`node --import`): the first SIGUSR2 begins to measure how late its event
- * loop is, the second writes the 99th percentile in milliseconds to the file that BENCH_EVENT_LOOP_FILE names. It loads nothing before, as the agent's memory is measured too.
+ * loop is, the second writes the 99th percentile in milliseconds to the file that BENCH_EVENT_LOOP_FILE names. It loads
+ * nothing before, as the agent's memory is measured too.
  */
 const RESOLUTION_MS = 10;
 let delays;
