@@ -117,6 +117,30 @@ describe('what the runtime shows', () => {
     expect(node.calls('createContainer')).toHaveLength(3);
   });
 
+  test('the ends that we bring about cost no list and no look', async () => {
+    const node = await runningNode();
+    const before = node.runtime.calls.length;
+    node.remove('web');
+    await node.advance('2s');
+    expect(node.has('web')).toBe(false);
+    const calls = node.runtime.calls.slice(before).map(({ call }) => call);
+    expect(calls.filter((call) => call === 'podSandboxStatus' || call === 'listPodSandbox')).toEqual([]);
+    // The one by which the stop tells how it ended.
+    expect(calls.filter((call) => call === 'containerStatus')).toHaveLength(1);
+  });
+
+  test('many sandboxes that end at once share the lists that find them', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
+    const node = await simulatedNode({ pods: names.map((name) => podWith(name)) });
+    await node.advance('33s');
+    const before = node.calls('listPodSandbox').length;
+    for (const name of names) node.runtime.killSandbox(node.sandboxId(name));
+    await node.advance('3s');
+    expect(node.calls('listPodSandbox').length - before).toBeLessThanOrEqual(6);
+    await node.advance('30s');
+    for (const name of names) expect(node.view(name).sandbox?.attempt).toBe(1);
+  });
+
   test('what is made and lost between two lists is noticed', async () => {
     const node = await simulatedNode({ pods: [podWith('web')], eventStream: false });
     await node.advance('2s');

@@ -136,6 +136,16 @@ describe('the set', () => {
     expect(kept.at(-1)).toEqual({ file: join(path, 'a.yaml'), pod: null });
   });
 
+  test('of many files that come at once the first make a set before the last are read', async () => {
+    start({ listEveryMs: 3_600_000 });
+    await first();
+    const all = Array.from({ length: 30 }, (_, index) => `p${index}`);
+    for (const name of all) await writeFile(join(base, name), manifest(name));
+    await Promise.all(all.map((name) => rename(join(base, name), join(path, name))));
+    await until(({ pods }) => pods.length === all.length);
+    expect(sets.filter(({ pods }) => pods.length > 0).length).toBeGreaterThan(1);
+  });
+
   test('a file that is moved over another replaces its pod', async () => {
     await writeFile(join(path, 'a.yaml'), manifest('a', 'one'));
     start();
