@@ -24,10 +24,10 @@ import { logStatuses } from './statusLog.ts';
 const CRASH_BASE_MS = 10_000;
 
 /**
- * How many sandboxes and containers are started at a time: more than the cores can do makes all of them slower. One
- * more than that keeps the cores busy while a start waits for the disk or for us.
+ * How many sandboxes and containers are started at a time. Much of each start is waiting (for the kernel, the network
+ * plugins, a shim to come up): twice the cores keeps them busy, and more makes all starts slower.
  */
-const startSlots = (): number => availableParallelism() + 1;
+const startSlots = (): number => 2 * availableParallelism();
 
 export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const cri = simulated ? await simulatedCri() : connect(config);
