@@ -12,6 +12,8 @@ import { type Watcher, watchAgent } from './watcher.ts';
 
 const root = join(import.meta.dirname, '../..');
 const MAX_PODS = 500;
+/** After so long it has heard, and looked after, all that the bare calls have left for it to hear. */
+const CATCH_UP_MS = 1_500;
 
 /** Where an agent and its pods are. */
 export interface AgentPlace {
@@ -84,7 +86,7 @@ export function startAgent(place: AgentPlace, endpoint = place.endpoint): AgentP
     freeze: () => void child.kill('SIGSTOP'),
     thaw: async () => {
       child.kill('SIGCONT');
-      await pause(300);
+      await pause(CATCH_UP_MS);
     },
     eventLoopDelay: async (seconds) => {
       await rm(delayFile, { force: true });
