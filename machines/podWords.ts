@@ -1,0 +1,154 @@
+/** The words of a pod's chart: its ports, guards, and what it keeps and asks of the node. What it tells its children is in podSetup.ts, the chart in pod.ts. */
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { claimsOf } from '../pod/claims.ts';
+import type { ObservedSandbox } from '../pod/observed.ts';
+import { fullName } from '../pod/staticPod.ts';
+import { containerMachine } from './container.ts';
+import type { PodEvent } from './events.ts';
+import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
+import { actualClaims, isActualStale, presentNames } from './podActual.ts';
+import {
+  allSandboxes,
+  areVolumes,
+  decideSandbox,
+  departed,
+  fits,
+  hasNewcomers,
+  hasNoProcess,
+  hasTurnPassed,
+  initsAnew,
+  isComplete,
+  isLastTurn,
+  isQuiet,
+  isReplaced,
+  lacksSandbox,
+  mergeTermination,
+  nextInit,
+  nextSandbox,
+  type PodContext,
+  type PodInput,
+  wasInitialized,
+} from './podContext.ts';
+import { port, timerPort } from './ports.ts';
+import type { StateMeta } from './stateMeta.ts';
+import { volumeMachine } from './volume.ts';
+
+const ledgerOf = ({ context }: { context: PodContext }) => context.ledger;
+const startGateOf = ({ context }: { context: PodContext }) => context.startGate;
+const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
+
+export const podWords = setup({
+  types: {
+    input: {} as PodInput,
+    context: {} as PodContext,
+    events: {} as PodEvent,
+    output: {} as { isGone: boolean },
+    meta: {} as StateMeta,
+    children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' },
+  },
+  actors: {
+    container: containerMachine,
+    volume: volumeMachine,
+    preparePod: port('preparePod'),
+    removePodData: port('removePodData'),
+    runSandbox: port('runSandbox'),
+    inspectSandbox: port('inspectSandbox'),
+    stopSandboxes: port('stopSandboxes'),
+    removeSandboxes: port('removeSandboxes'),
+    timer: timerPort(),
+  },
+  guards: {
+    mustEnd: ({ context }) => context.termination !== undefined,
+    isActualStale: ({ context }) => isActualStale(context),
+    isMerelyComplete: ({ context }) => context.termination?.reason === 'Completed',
+    areVolumesMounted: ({ context }) => areVolumes(context, 'mounted'),
+    areVolumesUnmounted: ({ context }) => areVolumes(context, 'unmounted'),
+    keepsSandbox: ({ context }) => decideSandbox(context) === 'keep',
+    needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
+    hasSandboxes: ({ context }) => allSandboxes(context).length > 0,
+    isComplete: ({ context }) => isComplete(context),
+    hasNoProcess: ({ context }) => hasNoProcess(context),
+    isQuiet: ({ context }) => isQuiet(context),
+    wasInitialized: ({ context }) => wasInitialized(context),
+    isTurnOver: ({ context }) => hasTurnPassed(context) && nextInit(context) !== undefined,
+    isLastTurnOver: ({ context }) => hasTurnPassed(context) && isLastTurn(context),
+    mayTidy: ({ context }) => context.stale.length > 0 && isReplaced(context),
+    hasNewcomers: ({ context }) => hasNewcomers(context),
+    hasDeparted: ({ context }) => departed(context).length > 0,
+    lacksSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && lacksSandbox(context, event.pod),
+    fits: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && fits(context, sandbox),
+    isReady: (_, sandbox: ObservedSandbox | null) => sandbox?.state === 'ready',
+    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+  },
+  actions: {
+    askAdmission: sendTo(ledgerOf, ({ context, self }) => ({
+      type: 'ledger.admit',
+      uid: context.desired.metadata.uid,
+      fullName: fullName(context.desired),
+      claims: claimsOf(context.desired),
+      ...(context.allocation ? { allocated: context.allocation } : {}),
+      adopted: context.observed.sandboxes.length > 0 && context.desired === context.allocated,
+      holder: self,
+    })),
+    settleClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.settle', uid: context.allocated.metadata.uid })),
+    releaseClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid })),
+    tellActual: enqueueActions(({ context, enqueue }) => {
+      const { allocated: pod, ledger } = context;
+      enqueue.sendTo(ledger, { type: 'ledger.actual', uid: pod.metadata.uid, claims: actualClaims(context) });
+      enqueue.assign({ actual: { pod, names: presentNames(context) } });
+    }),
+    requestSlot: sendTo(startGateOf, ({ context, self }) => ({
+      type: 'gate.request',
+      key: slotKey(context),
+      ticket: context.ticket,
+      holder: self,
+    })),
+    releaseSlot: sendTo(startGateOf, ({ context }) => ({ type: 'gate.release', key: slotKey(context) })),
+    desire: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod } : {})),
+    recordRefusal: assign(({ event }) =>
+      event.type === 'ledger.refused' ? { refused: { reason: event.reason, message: event.message } } : {},
+    ),
+    recordUnadmitted: assign(({ event }) =>
+      event.type === 'ledger.refused' ? { unadmitted: { reason: event.reason, message: event.message } } : {},
+    ),
+    recordTermination: assign(({ context, event }) =>
+      event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
+    ),
+    recordVolume: assign(({ context, event }) => {
+      if (event.type !== 'volume.changed') return {};
+      const { name, standing, hostPath } = event;
+      return { volumes: { ...context.volumes, [name]: { standing, ...(hostPath ? { hostPath } : {}) } } };
+    }),
+    recordContainer: assign(({ context, event }) => {
+      if (event.type !== 'container.changed' || !(event.name in context.containers)) return {};
+      return {
+        containers: { ...context.containers, [event.name]: event.standing },
+        ...(event.id === undefined ? {} : { containerIds: { ...context.containerIds, [event.name]: event.id } }),
+        endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
+      };
+    }),
+    recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
+    recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
+    leaveGates: enqueueActions(({ context, enqueue }) => {
+      const event = { type: 'gate.forget' as const, uid: context.allocated.metadata.uid };
+      enqueue.sendTo(context.startGate, event);
+      enqueue.sendTo(context.pullGate, event);
+    }),
+    complete: assign(({ context }) => ({
+      termination: {
+        reason: 'Completed',
+        graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
+        at: context.endedAt,
+      },
+    })),
+    loseSandbox: assign(({ context }) => ({
+      sandbox: undefined,
+      attempt: nextSandbox(context),
+      stale: allSandboxes(context),
+      told: [],
+      initialized: false,
+      containers: initsAnew(context),
+    })),
+    initialize: assign({ initialized: true }),
+  },
+});
