@@ -1,7 +1,6 @@
 import { NodeFailure } from '../pod/failure.ts';
 import { ConfigError } from './config/configError.ts';
 import { createProgram } from './program.ts';
-import { keepHeapSmall } from './smallHeap.ts';
 import type { StartNode } from './startNode.ts';
 import type { UpParts } from './up.ts';
 
@@ -27,12 +26,8 @@ function messageOf(error: unknown): string {
 const startNode: StartNode = async (options) => (await import('./node.ts')).startNode(options);
 
 const program = createProgram({
-  run: async (flags) => {
-    keepHeapSmall();
-    await (await import('./run.ts')).run(flags, startNode);
-  },
+  run: async (flags) => (await import('./run.ts')).run(flags, startNode),
   up: async (flags) => {
-    keepHeapSmall();
     onUnread = () => {};
     const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>
       (await import('./ownRuntime.ts')).startOwnContainerd(directory, onProgress);

@@ -16,7 +16,7 @@ import { parseResolvConf } from '../cri/resolvConf.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
-import { releaseWhenQuiet } from './smallHeap.ts';
+import { releaseWhenQuiet } from './quietRelease.ts';
 import type { StartNode } from './startNode.ts';
 import { logStatuses } from './statusLog.ts';
 

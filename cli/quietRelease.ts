@@ -2,15 +2,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Clock } from '../actors/clock.ts';
 
-/**
- * Keeps a daemon's memory small: it lives long and does little, so a young generation that a burst of pods once made
- * large, and code compiled for speed, would only stay behind. To be called before the large modules are loaded.
- */
-export function keepHeapSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--optimize-for-size');
-}
-
 /** How long nothing may have changed before memory is given back, and how seldom that is done at most. */
 const QUIET_MS = 5_000;
 const SELDOM_MS = 60_000;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulatedClock.ts';
-import { releaseWhenQuiet } from '../../cli/smallHeap.ts';
+import { releaseWhenQuiet } from '../../cli/quietRelease.ts';
 
 /** A source of changes, and how often memory was given back after them. */
 function watched() {
