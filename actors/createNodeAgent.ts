@@ -12,6 +12,7 @@ import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
 import { type Boundary, type BoundaryOptions, createBoundary, type Recorder, type World } from './boundary.ts';
 import type { Clock } from './clock.ts';
+import { type EventSink, eventListener } from './eventSink.ts';
 import { guarded } from './guarded.ts';
 import { providedMachine } from './providedMachine.ts';
 import { createSinceMap } from './since.ts';
@@ -23,9 +24,10 @@ export interface NodeAgentConfig extends NodeInput {
   readonly hostIps: readonly string[];
 }
 
-/** What fills the ports: answers, feeds of facts, and where statuses go. */
+/** What fills the ports: answers, feeds of facts, and where statuses and events go. */
 export interface NodeServices extends World {
   readonly statuses?: StatusSink;
+  readonly events?: EventSink;
 }
 
 export interface NodeAgentOptions {
@@ -66,7 +68,13 @@ export interface NodeAgent {
 export function createNodeAgent(config: NodeAgentConfig, services: NodeServices, options: NodeAgentOptions): NodeAgent {
   const { clock, inspect, record, onError = () => {} } = options;
   const boundary = createBoundary(services, { clock, onError, ...(record ? { record } : {}) });
-  return agentBehind(boundary, config, { clock, inspect, onError, statuses: services.statuses });
+  return agentBehind(boundary, config, {
+    clock,
+    inspect,
+    onError,
+    statuses: services.statuses,
+    events: services.events,
+  });
 }
 
 interface AgentParts {
@@ -74,13 +82,14 @@ interface AgentParts {
   readonly onError: BoundaryOptions['onError'];
   readonly inspect: NodeAgentOptions['inspect'] | undefined;
   readonly statuses: StatusSink | undefined;
+  readonly events: EventSink | undefined;
 }
 
 /** Builds an agent into which everything comes through the given boundary: that of a live node, or a recording. */
 export function agentBehind(
   boundary: Boundary,
   { hostIps, ...input }: NodeAgentConfig,
-  { clock, inspect, onError, statuses }: AgentParts,
+  { clock, inspect, onError, statuses, events }: AgentParts,
 ): NodeAgent {
   const since = createSinceMap(clock);
   const board = createStatusBoard({
@@ -90,6 +99,7 @@ export function agentBehind(
     runtimeName: () => root.getSnapshot().context.health.name,
     sink: statuses && guarded('statuses', statuses, onError),
   });
+  const listen = events && eventListener(guarded('events', events, onError), clock);
   const look = inspect && guarded('inspect', inspect, onError);
   const expectPods = () => {
     const snapshot = root.getSnapshot();
@@ -102,6 +112,7 @@ export function agentBehind(
     input,
     clock,
     inspect: (event) => {
+      if (event.type === '@xstate.actor') listen?.(event.actorRef as AnyActorRef);
       if (event.type === '@xstate.snapshot') {
         since.note(event.actorRef as AnyActorRef);
         board.note(event.actorRef as AnyActorRef);

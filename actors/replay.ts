@@ -3,7 +3,13 @@ import { fromCallback, fromPromise } from 'xstate';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/ports.ts';
 import { type Boundary, type Entry, type FactTaker, pathOf } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import { agentBehind, type NodeAgent, type NodeAgentConfig, type NodeAgentOptions } from './createNodeAgent.ts';
+import {
+  agentBehind,
+  type NodeAgent,
+  type NodeAgentConfig,
+  type NodeAgentOptions,
+  type NodeServices,
+} from './createNodeAgent.ts';
 
 export interface Replay {
   /** Started by `play`; its statuses, views and explanations are those of the moment that is played. */
@@ -19,7 +25,7 @@ export interface Replay {
 export function createReplay(
   config: NodeAgentConfig,
   entries: readonly Entry[],
-  { inspect }: Pick<NodeAgentOptions, 'inspect'> = {},
+  { inspect, events }: Pick<NodeAgentOptions, 'inspect'> & Pick<NodeServices, 'events'> = {},
 ): Replay {
   const awaited = new Map<string, (entry: Entry) => void>();
   let now = entries[0]?.at ?? 0;
@@ -29,6 +35,7 @@ export function createReplay(
     inspect,
     onError: () => {},
     statuses: undefined,
+    events,
   });
   const play = async () => {
     const unplaced: Entry[] = [];

@@ -1,6 +1,7 @@
 /** A container is made and started while it holds a slot of the start gate. A part of the chart in container.ts. */
 import { and, assign } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
+import { createdNote, startedNote } from './containerNotes.ts';
 import { containerSetup } from './containerSetup.ts';
 
 export const launching = containerSetup.createStateConfig({
@@ -46,7 +47,13 @@ export const launching = containerSetup.createStateConfig({
             target: '#container.stopped',
             actions: assign(({ event, context }) => ({ discard: [...context.discard, event.output.id] })),
           },
-          { target: 'starting', actions: assign(({ event }) => ({ id: event.output.id })) },
+          {
+            target: 'starting',
+            actions: [
+              assign(({ event }) => ({ id: event.output.id })),
+              { type: 'note', params: ({ context }) => createdNote(context) },
+            ],
+          },
         ],
         onError: [
           { guard: 'mustStay', target: '#container.stopped' },
@@ -73,7 +80,10 @@ export const launching = containerSetup.createStateConfig({
           },
           {
             target: '#container.started',
-            actions: assign(({ event }) => ({ startedAt: event.output.startedAt, failure: undefined })),
+            actions: [
+              assign(({ event }) => ({ startedAt: event.output.startedAt, failure: undefined })),
+              { type: 'note', params: ({ context }) => startedNote(context) },
+            ],
           },
         ],
         onError: [

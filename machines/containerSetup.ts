@@ -1,6 +1,7 @@
 /** The words of a container's chart: its ports, guards and actions. The chart itself is in container.ts. */
-import { assign, sendTo, setup } from 'xstate';
+import { assign, emit, sendTo, setup } from 'xstate';
 import type { ObservedContainer } from '../pod/observed.ts';
+import { involvedPod, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import {
   type ContainerContext,
   type ContainerInput,
@@ -32,6 +33,7 @@ export const containerSetup = setup({
     input: {} as ContainerInput,
     context: {} as ContainerContext,
     events: {} as ContainerEvent,
+    emitted: {} as Occurrence,
     meta: {} as StateMeta,
   },
   actors: {
@@ -89,6 +91,7 @@ export const containerSetup = setup({
     isInit: ({ context }) => context.role === 'init',
   },
   actions: {
+    note: emit(({ context }, note: Note) => occurrence(involvedPod(context.pod, context), note)),
     report: sendTo(
       ({ context }) => context.parent,
       ({ context }, params: { standing: ContainerStanding }) => ({

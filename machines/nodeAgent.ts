@@ -1,5 +1,6 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
-import { assign, enqueueActions, setup } from 'xstate';
+import { assign, emit, enqueueActions, setup } from 'xstate';
+import { involvedNode, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import type { NodeEvent } from './events.ts';
 import { gateMachine } from './gate.ts';
 import { ledgerMachine } from './ledger.ts';
@@ -39,6 +40,7 @@ export const nodeAgentMachine = setup({
     input: {} as NodeInput,
     context: {} as NodeContext,
     events: {} as NodeEvent,
+    emitted: {} as Occurrence,
     meta: {} as StateMeta,
     children: {} as { [id: `pod/${string}`]: 'pod' },
   },
@@ -67,6 +69,7 @@ export const nodeAgentMachine = setup({
     hasNoPods: ({ context }) => Object.keys(context.pods).length === 0,
   },
   actions: {
+    note: emit(({ context }, note: Note) => occurrence(involvedNode(context.nodeName), note)),
     recordSource: assign(({ context, event }) => {
       if (event.type !== 'config.podsChanged') return {};
       const { source, pods, problems } = event;

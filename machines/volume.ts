@@ -1,7 +1,8 @@
 /** One volume of one pod, from its request to its removal. */
-import { assign, sendTo, setup } from 'xstate';
+import { assign, emit, sendTo, setup } from 'xstate';
 import { nextBackOff, volumeBackOff } from '../pod/backoff.ts';
 import type { Failure } from '../pod/failure.ts';
+import { involvedPod, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
 import { failureOf } from './failure.ts';
@@ -25,10 +26,12 @@ export const volumeMachine = setup({
     input: {} as { pod: Pod; name: string; parent: Ref<PodEvent> },
     context: {} as VolumeContext,
     events: {} as VolumeEvent,
+    emitted: {} as Occurrence,
     meta: {} as StateMeta,
   },
   actors: { mountVolume: port('mountVolume'), unmountVolume: port('unmountVolume'), timer: timerPort() },
   actions: {
+    note: emit(({ context }, note: Note) => occurrence(involvedPod(context.pod), note)),
     report: sendTo(
       ({ context }) => context.parent,
       ({ context }, params: { standing: VolumeStanding }) => ({

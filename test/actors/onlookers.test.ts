@@ -18,6 +18,7 @@ describe('who looks on and throws changes nothing, and it is told', () => {
     ['recorder', { record: fail }],
     ['inspect', { inspect: fail }],
     ['statuses', { statuses: fail }],
+    ['events', { events: fail }],
   ] as const)('%s', async (name, onlookers) => {
     const node = await watchedNode(onlookers);
     expect(node.container('web')).toMatchObject({ ready: true, restartCount: 0 });

@@ -42,7 +42,7 @@ export interface SimulatedNodeOptions {
   /** A feed instead of the real one. */
   readonly ticker?: NodeServices['feeds']['ticker'];
   /** Who looks on besides the test. */
-  readonly onlookers?: Pick<NodeAgentOptions, 'record' | 'inspect'> & Pick<NodeServices, 'statuses'>;
+  readonly onlookers?: Pick<NodeAgentOptions, 'record' | 'inspect'> & Pick<NodeServices, 'statuses' | 'events'>;
 }
 
 const NODE_NAME = 'node-1';
@@ -126,7 +126,7 @@ export class SimulatedNode {
       allocations: Object.fromEntries(durable.allocations),
       left: await podsLeftOnDisk(node, durable),
     };
-    const { statuses = services.statuses, record: alsoRecord, inspect } = this.#options.onlookers ?? {};
+    const { statuses = services.statuses, record: alsoRecord, inspect, events } = this.#options.onlookers ?? {};
     const record = (entry: Entry) => {
       this.entries.push(entry);
       alsoRecord?.(entry);
@@ -134,7 +134,7 @@ export class SimulatedNode {
     this.#connection = connection;
     this.#agent = createNodeAgent(
       this.#config,
-      { ...services, feeds, ...(statuses ? { statuses } : {}) },
+      { ...services, feeds, ...(statuses ? { statuses } : {}), ...(events ? { events } : {}) },
       { clock: this.clock, record, onError, ...(inspect ? { inspect } : {}) },
     );
     this.#agent.start();

@@ -5,6 +5,7 @@ import type { ContainerInput } from '../../../machines/containerContext.ts';
 import type { ContainerEvent, ContainerStanding, PodEvent } from '../../../machines/events.ts';
 import type { PortName } from '../../../machines/ports.ts';
 import { statePath } from '../../../machines/stateMeta.ts';
+import type { Occurrence } from '../../../pod/occurrence.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
@@ -55,6 +56,8 @@ export function containerStory(options: Options = {}) {
       observed: world.observed(pod).containers,
     },
   });
+  const events: Occurrence[] = [];
+  actor.on('occurred', (event) => void events.push(event));
   actor.start();
   const send = (event: ContainerEvent) => actor.send(event);
   return {
@@ -66,6 +69,9 @@ export function containerStory(options: Options = {}) {
     context: () => actor.getSnapshot().context,
     state: () => statePath(actor.getSnapshot().value),
     status: () => actor.getSnapshot().status,
+    /** What it emitted so far, as `Normal Started`. */
+    reasons: () => events.map(({ eventType, reason }) => `${eventType} ${reason}`),
+    events,
     /** The standings that the pod was told, without repetitions. */
     standings: (): ContainerStanding[] =>
       parent
