@@ -13,6 +13,8 @@ import { ownerMark } from '../cri/labels.ts';
 import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { parseResolvConf } from '../cri/resolvConf.ts';
+import { allocatable } from '../pod/allocatable.ts';
+import type { Capacity } from '../pod/claims.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
@@ -58,7 +60,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
       owner: node.owner,
       hostIps: config.nodeIps,
       sources: config.staticPodPath === undefined ? [] : ['file'],
-      capacity: { cpuMillis: node.cpuCount * 1_000, memoryBytes: node.memoryCapacityBytes, pods: config.maxPods },
+      capacity: allocatable(capacityOf(config, node), config.resources.reserved),
       startSlots: startSlots(),
       pullSlots: config.maxParallelImagePulls,
       crashLoop: {
@@ -85,6 +87,12 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   };
   return { agent: port, stop, drain: agent.drain, failed };
 };
+
+const capacityOf = ({ maxPods }: NodeConfig, { cpuCount, memoryCapacityBytes }: NodeFacts): Capacity => ({
+  cpuMillis: cpuCount * 1_000,
+  memoryBytes: memoryCapacityBytes,
+  pods: maxPods,
+});
 
 /** The agent as the socket, the tables and the explanations see it. */
 function agentPort(agent: NodeAgent, { nodeName }: NodeConfig, simulated: boolean): AgentPort {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseQuantity } from '../../pod/quantity.ts';
 import { oneOf, section } from './fields.ts';
 import { eviction } from './parts/eviction.ts';
 import { images } from './parts/images.ts';
@@ -42,6 +43,13 @@ export const kubeletConfiguration = fields.check(
   rule('shutdownGracePeriodCriticalPods', 'must not be longer than shutdownGracePeriod', (config) => {
     return (config.shutdownGracePeriodCriticalPods ?? 0) <= (config.shutdownGracePeriod ?? 0);
   }),
+  rule('enforceNodeAllocatable', 'needs cgroupsPerQOS', (config) => {
+    return config.cgroupsPerQOS !== false || (config.enforceNodeAllocatable ?? []).every((each) => each === 'none');
+  }),
+  rule('evictionHard', 'memory.available must be a quantity such as "100Mi", or a percentage', (config) => {
+    const line = config.evictionHard?.['memory.available'] ?? '0';
+    return /^\d+(\.\d+)?%$/.test(line) || parseQuantity(line) !== undefined;
+  }),
   rule('systemCgroups', 'needs cgroupRoot', (config) => !config.systemCgroups || Boolean(config.cgroupRoot)),
 );
 
@@ -59,6 +67,8 @@ export const fieldsActedOn: ReadonlySet<string> = new Set<keyof Fields>([
   'runtimeRequestTimeout',
   'cgroupRoot',
   'cgroupDriver',
+  'kubeReserved',
+  'systemReserved',
   'fileCheckFrequency',
   'serializeImagePulls',
   'maxParallelImagePulls',

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Flags } from './flags.ts';
+import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
 
 /** Everything that the node agent is told, compiled once: every path absolute, every time in milliseconds. */
@@ -21,6 +22,8 @@ export interface NodeConfig {
   readonly cgroupRoot?: string;
   /** What to use when the runtime does not tell. */
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
+  /** How the node shares itself out among its pods. */
+  readonly resources: NodeResources;
   readonly fileCheckFrequencyMs: number;
   readonly maxPods: number;
   /** Infinity when pulls are not bounded. */
@@ -86,6 +89,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     nodeIps: Object.freeze([...(flags['--node-ip'] ?? defaults.addresses)]),
     ...placesOf(flags, file, defaults),
     ...runtimeOf(flags, file, defaults),
+    resources: nodeResources(file),
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
     maxPods: flags['--max-pods'] ?? (file?.maxPods || 110),
     clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),

@@ -1,9 +1,25 @@
 import * as z from 'zod/mini';
+import { parseQuantity } from '../../../pod/quantity.ts';
 import { boolean, duration, fraction, list, map, oneOf, section, text, whole } from '../fields.ts';
 
 const quantity = z.custom<string | number>((value) => typeof value === 'string' || typeof value === 'number', {
   error: 'expected a quantity such as "1Gi"',
 });
+
+/** What can be kept from the pods, each an amount of at least 0. */
+const reserved = section(
+  Object.fromEntries(
+    ['cpu', 'memory', 'ephemeral-storage', 'pid'].map((resource) => [
+      resource,
+      z.optional(
+        z.custom<string>((value) => typeof value === 'string' && (parseQuantity(value) ?? -1n) >= 0n, {
+          error: 'expected a quantity such as "100m" or "1Gi"',
+        }),
+      ),
+    ]),
+  ),
+  'resource',
+);
 
 const enforcement = oneOf(
   'none',
@@ -32,8 +48,8 @@ export const resources = {
   topologyManagerScope: z.optional(oneOf('', 'container', 'pod')),
   topologyManagerPolicyOptions: z.optional(map(text)),
   qosReserved: z.optional(map(text)),
-  systemReserved: z.optional(map(text)),
-  kubeReserved: z.optional(map(text)),
+  systemReserved: z.optional(reserved),
+  kubeReserved: z.optional(reserved),
   reservedSystemCPUs: z.optional(text),
   reservedMemory: z.optional(list(section({ numaNode: whole(), limits: map(quantity) }))),
   systemReservedCgroup: z.optional(text),

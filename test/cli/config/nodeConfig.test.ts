@@ -26,6 +26,7 @@ describe('defaults', () => {
       imageServiceEndpoint: 'unix:///run/containerd/containerd.sock',
       runtimeRequestTimeoutMs: 120_000,
       cgroupDriver: 'cgroupfs',
+      resources: { reserved: { kubeReserved: {}, systemReserved: {}, evictionHardMemory: '100Mi' } },
       seccompDefault: false,
       maxContainerRestartPeriodMs: 300_000,
       maxParallelImagePulls: 1,
@@ -138,4 +139,25 @@ describe('flags are checked too', () => {
   test('both families of addresses', () => {
     expect(compile({ '--node-ip': '10.0.0.1,fd00::1' }).nodeIps).toEqual(['10.0.0.1', 'fd00::1']);
   });
+});
+
+describe('what is kept from the pods', () => {
+  test('is read from the file; a file that names eviction lines and not that of memory has none', () => {
+    const text = 'kubeReserved: {cpu: 100m, memory: 1Gi}\nsystemReserved: {memory: 512Mi}\n';
+    expect(compile({}, `${text}evictionHard: {memory.available: 5%}`).resources.reserved).toEqual({
+      kubeReserved: { cpu: '100m', memory: '1Gi' },
+      systemReserved: { memory: '512Mi' },
+      evictionHardMemory: '5%',
+    });
+    expect(compile({}, 'evictionHard: {nodefs.available: 5%}').resources.reserved.evictionHardMemory).toBeUndefined();
+    const merged = 'evictionHard: {nodefs.available: 5%}\nmergeDefaultEvictionSettings: true';
+    expect(compile({}, merged).resources.reserved.evictionHardMemory).toBe('100Mi');
+  });
+
+  test.each([
+    ['kubeReserved: {cpu: much}', 'kubeReserved.cpu: expected a quantity such as "100m" or "1Gi", got "much"'],
+    ['systemReserved: {cpus: 1}', 'systemReserved.cpus: unknown resource; did you mean cpu?'],
+    ['evictionHard: {memory.available: much}', 'evictionHard: memory.available must be a quantity'],
+    ['cgroupsPerQOS: false\nenforceNodeAllocatable: [pods]', 'enforceNodeAllocatable: needs cgroupsPerQOS'],
+  ])('%s: refused', (text, message) => expect(() => compile({}, text)).toThrow(message));
 });
