@@ -142,7 +142,7 @@ export const containerMachine = containerSetup.createMachine({
     },
     running: {
       entry: { type: 'report', params: { standing: 'running' } },
-      initial: 'choosing',
+      initial: 'steady',
       // The spec may have changed since it was made, also while the agent was away.
       always: { guard: 'isOutdated', target: 'stopping', actions: 'askForNewOne' },
       on: {
@@ -156,16 +156,6 @@ export const containerMachine = containerSetup.createMachine({
         ],
       },
       states: {
-        choosing: { always: [{ guard: 'hasNothingToDiscard', target: 'steady' }, { target: 'tidying' }] },
-        tidying: {
-          invoke: {
-            src: 'removeContainers',
-            input: ({ context }) => ({ ids: context.discard }),
-            onDone: { target: 'steady', actions: 'forgetDiscarded' },
-            // The next restart tries again; the pod's end removes whatever is left.
-            onError: 'steady',
-          },
-        },
         steady: {},
         /** A list without it may be older than it: only the runtime's own word about it counts. */
         verifying: {
@@ -210,20 +200,11 @@ export const containerMachine = containerSetup.createMachine({
     backingOff: {
       meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
       entry: ['backOff', { type: 'report', params: { standing: 'pending' } }],
-      invoke: [
-        {
-          src: 'timer',
-          input: ({ context: { retryAt, crashDelayMs = 0 } }) =>
-            retryAt > 0 ? { until: retryAt } : { after: crashDelayMs },
-        },
-        {
-          // A container that never comes to run must not leave its dead behind either.
-          src: 'removeContainers',
-          input: ({ context }) => ({ ids: context.discard }),
-          onDone: { actions: 'forgetDiscarded' },
-          onError: {},
-        },
-      ],
+      invoke: {
+        src: 'timer',
+        input: ({ context: { retryAt, crashDelayMs = 0 } }) =>
+          retryAt > 0 ? { until: retryAt } : { after: crashDelayMs },
+      },
       on: {
         'timer.elapsed': 'restarting',
         'container.stop': { target: 'stopped', actions: 'stopForGood' },

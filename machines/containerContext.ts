@@ -51,8 +51,6 @@ export interface ContainerContext {
   /** The last run that ended, and the one before it. */
   readonly run?: TerminatedRun | undefined;
   readonly earlierRun?: TerminatedRun | undefined;
-  /** Dead containers that the runtime may drop: one is kept for its logs. */
-  readonly discard: readonly string[];
   /** What an end of the process leads to: the restart rules decide unless somebody asked for more. */
   readonly onEnd: 'byPolicy' | 'recreate' | 'stay';
   /** Until when a stop may take, in milliseconds since the epoch; absent: the pod's own grace from its beginning. */
@@ -67,7 +65,7 @@ export interface ContainerContext {
 
 export function initialContext(input: ContainerInput): ContainerContext {
   const { observed, ...rest } = input;
-  const [newest, previous, ...older] = observed;
+  const [newest, previous] = observed;
   return {
     ...rest,
     hasTurn: false,
@@ -76,7 +74,6 @@ export function initialContext(input: ContainerInput): ContainerContext {
     madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
     earlierRun: previous && terminatedRun(previous),
-    discard: older.map(({ id }) => id),
     onEnd: 'byPolicy',
     pullDelayMs: 0,
     retryAt: 0,
@@ -151,7 +148,7 @@ export function crashBackoff(context: ContainerContext): { crashDelayMs: number 
   return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
 }
 
-/** Makes room for the next attempt; the run that just ended is kept, what came before it may go. */
+/** Makes room for the next attempt; the run that just ended is kept for the status. */
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
   attempt: context.id === undefined ? context.attempt : context.attempt + 1,
   id: undefined,
@@ -159,7 +156,6 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   startedAt: undefined,
   run: undefined,
   earlierRun: context.run ?? context.earlierRun,
-  discard: context.earlierRun?.containerId ? [...context.discard, context.earlierRun.containerId] : context.discard,
   onEnd: 'byPolicy',
 });
 

@@ -42,11 +42,8 @@ export const launching = containerSetup.createStateConfig({
           volumes: context.volumes,
         }),
         onDone: [
-          {
-            guard: 'mustStay',
-            target: '#container.stopped',
-            actions: assign(({ event, context }) => ({ discard: [...context.discard, event.output.id] })),
-          },
+          // It never ran: it goes with its sandbox.
+          { guard: 'mustStay', target: '#container.stopped' },
           {
             target: 'starting',
             actions: [

@@ -43,7 +43,6 @@ export const containerSetup = setup({
     startContainer: port('startContainer'),
     stopContainer: port('stopContainer'),
     inspectContainer: port('inspectContainer'),
-    removeContainers: port('removeContainers'),
     runHook: port('runHook'),
     timer: timerPort(),
   },
@@ -53,7 +52,6 @@ export const containerSetup = setup({
     mayLaunch: ({ context }) => context.hasTurn && context.sandbox !== undefined,
     changesIdentity: ({ context, event }) =>
       event.type === 'container.update' && identityOf({ ...context, pod: event.pod }) !== identityOf(context),
-    hasNothingToDiscard: ({ context }) => context.discard.length === 0,
     hasPostStart: ({ context }) => specOf(context).lifecycle?.postStart !== undefined,
     hasPreStop: ({ context }) => specOf(context).lifecycle?.preStop !== undefined,
     isOutdated: ({ context }) => isOutdated(context),
@@ -161,7 +159,6 @@ export const containerSetup = setup({
       const failure = failureOf(event);
       return { failure, run: failedStart(context, failure) };
     }),
-    forgetDiscarded: assign({ discard: [] }),
     backOff: assign(({ context }) => crashBackoff(context)),
     beginAttempt: assign(({ context }) => nextAttempt(context)),
   },

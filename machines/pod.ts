@@ -97,7 +97,8 @@ export const podMachine = podSetup.createMachine({
           invoke: {
             src: 'stopSandboxes',
             input: ({ context }) => ({ ids: context.stale }),
-            onDone: 'acquiring',
+            // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
+            onDone: { target: 'acquiring', actions: assign({ stale: [] }) },
             onError: { target: 'awaitingRetry', actions: 'recordFailure' },
           },
         },
@@ -183,18 +184,7 @@ export const podMachine = podSetup.createMachine({
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
             { guard: 'hasNewcomers', actions: ['spawnContainers', 'startRegular'] },
           ],
-          states: {
-            tidying: {
-              invoke: {
-                src: 'removeSandboxes',
-                input: ({ context }) => ({ ids: context.stale }),
-                onDone: { target: 'steady', actions: assign({ stale: [] }) },
-                // The pod's end removes whatever is left.
-                onError: { target: 'steady', actions: assign({ stale: [] }) },
-              },
-            },
-            steady: { always: { guard: 'mayTidy', target: 'tidying' } },
-          },
+          states: { steady: {} },
         },
       },
     },

@@ -52,7 +52,7 @@ export interface PodContext {
   readonly sandbox?: ObservedSandbox | undefined;
   /** The number of the sandbox that is, or will next be, run. */
   readonly attempt: number;
-  /** Sandboxes that are stopped and may go once the present one stands. */
+  /** Sandboxes that are lost and have still to be stopped. */
   readonly stale: readonly string[];
   /** The init containers that have had their turn in the present sandbox. */
   readonly told: readonly string[];
@@ -185,10 +185,6 @@ export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number 
   const known = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
   return known.length === 0 ? attempt : Math.max(...known) + 1;
 };
-
-/** Every container that the pod goes on with has been made again: what came before may go with its sandbox. */
-export const isReplaced = ({ containers }: PodContext): boolean =>
-  Object.values(containers).every((standing) => standing !== 'pending');
 
 /** Every sandbox of the pod that may exist at the runtime. */
 export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[] => [

@@ -131,16 +131,6 @@ describe('start', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('dead containers of one that never comes to run do not pile up', () => {
-    const story = containerStory();
-    for (let times = 0; times < 20; times++) story.ports.failNext('startContainer', 'RunContainerError');
-    story.begin();
-    for (let times = 0; times < 4; times++) story.ports.advance(300_000);
-    expect(story.state()).toBe('backingOff');
-    expect(story.context().attempt).toBeGreaterThan(4);
-    expect(story.world.containers.size).toBeLessThanOrEqual(3);
-  });
-
   test('a process that ends while it is started is an end like any other', () => {
     const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
     story.ports.hold('startContainer');
@@ -265,26 +255,6 @@ describe('ends and restarts', () => {
     story.observe('main-0-0');
     expect(story.state()).toBe('running.steady');
     expect(story.context().attempt).toBe(1);
-  });
-
-  test('only its last dead container is kept for its logs', () => {
-    const story = runningContainer();
-    for (const seconds of [0, 10, 20]) {
-      story.die(1);
-      story.ports.advance(seconds * 1_000);
-    }
-    expect([...story.world.containers.keys()]).toEqual(['main-0-2', 'main-0-3']);
-  });
-
-  test('dead containers that could not be removed are removed at the next restart', () => {
-    const story = runningContainer();
-    story.ports.failNext('removeContainers', 'RuntimeUnavailable');
-    for (const seconds of [0, 10, 20]) {
-      story.die(1);
-      story.ports.advance(seconds * 1_000);
-      expect(story.state()).toBe('running.steady');
-    }
-    expect([...story.world.containers.keys()]).toEqual(['main-0-2', 'main-0-3']);
   });
 
   test('a container that a list does not show any more is asked for before it counts as lost', () => {

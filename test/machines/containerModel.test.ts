@@ -12,7 +12,7 @@ const podOf = (image: string) =>
   aPod({ containers: [aContainer({ image, lifecycle: { postStart: hook, preStop: hook } })] });
 const PORTS: readonly PortName[] = [
   ...(['findImage', 'createContainer', 'startContainer', 'stopContainer'] as const),
-  ...(['inspectContainer', 'removeContainers', 'runHook'] as const),
+  ...(['inspectContainer', 'runHook'] as const),
 ];
 
 /** What its pod wants of it, whatever has become of it. */

@@ -42,7 +42,6 @@ const outputs: Outputs = {
   startContainer: () => [runs, ended],
   stopContainer: () => [ended, null],
   inspectContainer: () => [runs, succeeded, { ...runs, state: 'created' }, { ...runs, state: 'unknown' }, null],
-  removeContainers: () => [null],
   runHook: () => [
     { deadline: 30_000, failure: null },
     { deadline: 30_000, failure: { reason: 'FailedPreStopHook', message: 'no', retryable: true, at: 1 } },
@@ -69,7 +68,7 @@ const events: ContainerEvent[] = [
 ];
 
 function distinguish({ context }: AnyMachineSnapshot) {
-  const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, crashDelayMs, failure, discard } = context;
+  const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, crashDelayMs, failure } = context;
   const parts = [
     hasTurn,
     present !== undefined,
@@ -82,7 +81,7 @@ function distinguish({ context }: AnyMachineSnapshot) {
   const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
   const hasSeenEnd = id !== undefined && id === run?.containerId;
   const isAway = failure?.reason === 'RuntimeUnavailable';
-  return [...parts, isOutdated, hasSeenEnd, (crashDelayMs ?? 0) > 0, isAway, discard.length > 0];
+  return [...parts, isOutdated, hasSeenEnd, (crashDelayMs ?? 0) > 0, isAway];
 }
 
 function reachOf(restartPolicy: 'Always' | 'Never', adopted: boolean): Reach {

@@ -163,7 +163,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(story.ports.pending()).toEqual(['createContainer']);
     story.ports.answer('createContainer');
     expect(story.state()).toBe('stopped');
-    expect(story.context().discard).toEqual(['main-0-0']);
+    expect([...story.world.containers.keys()]).toEqual(['main-0-0']);
     expect(story.ports.asked('startContainer')).toEqual([]);
     expect(queueOf(story.startGate)).toEqual(empty);
   });

@@ -12,10 +12,9 @@ import { atomicStates, isPassing } from './support/reach.ts';
 /** Where an actor has arrived, and waits for nothing that is to come by itself. */
 const REST = {
   nodeAgent: ['running', 'stopped'],
-  // While it removes what is left of earlier sandboxes it runs.
-  pod: ['refused', 'active.running.tidying', 'active.running.steady', 'finished', 'terminated', 'broken'],
+  pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
   container: [
-    ...['pulling.found', 'running.tidying', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped'],
+    ...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped'],
   ],
   volume: ['mounted', 'unmounted'],
   gate: ['open', 'full'],
