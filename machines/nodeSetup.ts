@@ -1,0 +1,211 @@
+/** The words of the node's chart: its feeds, guards, and how it routes to the pods. The chart is in nodeAgent.ts. */
+import { assign, emit, enqueueActions, setup } from 'xstate';
+import { involvedNode, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import type { NodeEvent } from './events.ts';
+import { gateMachine } from './gate.ts';
+import { ledgerMachine } from './ledger.ts';
+import {
+  brokenPod,
+  edited,
+  entryOfEnding,
+  haveSourcesSpoken,
+  type NodeContext,
+  type NodeInput,
+  newcomers,
+  observedOf,
+  orphans,
+  podOfOrphan,
+  stranded,
+  terminationOf,
+  unwanted,
+  withObserved,
+} from './nodeContext.ts';
+import { podMachine } from './pod.ts';
+import { feedPort, timerPort } from './ports.ts';
+import type { StateMeta } from './stateMeta.ts';
+
+const podId = (uid: string) => `pod/${uid}` as const;
+
+/** The uid of the pod whose actor an event is about, if it is about one. */
+function uidOf(event: object): string | undefined {
+  const id = 'actorId' in event ? String(event.actorId) : '';
+  return id.startsWith('pod/') ? id.slice('pod/'.length) : undefined;
+}
+
+export const nodeSetup = setup({
+  types: {
+    input: {} as NodeInput,
+    context: {} as NodeContext,
+    events: {} as NodeEvent,
+    emitted: {} as Occurrence,
+    meta: {} as StateMeta,
+    children: {} as { [id: `pod/${string}`]: 'pod' },
+  },
+  actors: {
+    pod: podMachine,
+    gate: gateMachine,
+    ledger: ledgerMachine,
+    sources: feedPort('sources'),
+    pleg: feedPort('pleg'),
+    runtimeHealth: feedPort('runtimeHealth'),
+    ticker: feedPort('ticker'),
+    timer: timerPort(),
+  },
+  guards: {
+    isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
+    haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
+    hasReturned: ({ context, event }) =>
+      event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
+    /** Nothing of the pod is left, as its actor says. */
+    isGone: ({ event }) =>
+      'output' in event &&
+      typeof event.output === 'object' &&
+      event.output !== null &&
+      'isGone' in event.output &&
+      event.output.isGone === true,
+    hasNoPods: ({ context }) => Object.keys(context.pods).length === 0,
+  },
+  actions: {
+    note: emit(({ context }, note: Note) => occurrence(involvedNode(context.nodeName), note)),
+    recordSource: assign(({ context, event }) => {
+      if (event.type !== 'config.podsChanged') return {};
+      const { source, pods, problems } = event;
+      return {
+        desired: { ...context.desired, [source]: pods },
+        problems: { ...context.problems, [source]: problems },
+      };
+    }),
+    recordObserved: assign(({ context, event }) =>
+      event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods) } : {},
+    ),
+    recordHealth: assign(({ event }) => (event.type === 'runtime.healthChanged' ? { health: event.health } : {})),
+    welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop, statuses, allocations } = context;
+      const common = { ledger, startGate, pullGate, crashLoop };
+      const pods = { ...context.pods };
+      let ticket = context.tickets;
+      for (const pod of newcomers(context)) {
+        const { uid } = pod.metadata;
+        const restored = statuses[uid];
+        const allocation = allocations[uid];
+        const observed = observedOf(context, pod);
+        pods[uid] = { pod, ending: false };
+        ticket += 1;
+        if (restored && observed.sandboxes.length > 0) enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
+        enqueue.spawnChild('pod', {
+          id: podId(uid),
+          input: {
+            ...common,
+            pod,
+            ticket,
+            observed,
+            ...(allocation ? { allocation } : {}),
+            ...(restored ? { restored, termination: terminationOf(pod, 'Completed', 0) } : {}),
+          },
+        });
+      }
+      enqueue.assign({ pods, tickets: ticket });
+    }),
+    endOrphans: enqueueActions(({ context, event, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop } = context;
+      const pods = { ...context.pods };
+      for (const observed of orphans(context)) {
+        const pod = podOfOrphan(observed);
+        const termination = terminationOf(pod, 'Orphaned', 'at' in event ? event.at : 0);
+        const restored = context.statuses[observed.uid];
+        pods[observed.uid] = { pod, ending: true };
+        enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
+        enqueue.spawnChild('pod', {
+          id: podId(observed.uid),
+          input: {
+            ...{ ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
+            // A terminal phase stays (C2).
+            ...(restored ? { restored } : {}),
+          },
+        });
+      }
+      enqueue.assign({ pods, left: [] });
+    }),
+    /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
+    endStranded: enqueueActions(({ context, event, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop } = context;
+      const pods = { ...context.pods };
+      for (const { pod, observed, by: termination } of stranded(
+        context,
+        Math.max(context.drainAt, 'at' in event ? event.at : 0),
+      )) {
+        pods[observed.uid] = { pod, ending: true };
+        enqueue.spawnChild('pod', {
+          id: podId(observed.uid),
+          input: { ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
+        });
+      }
+      enqueue.assign({ pods });
+    }),
+    endUnwanted: enqueueActions(({ context, event, enqueue }) => {
+      const pods = { ...context.pods };
+      for (const uid of unwanted(context)) {
+        const known = pods[uid];
+        if (known === undefined) continue;
+        const termination = terminationOf(known.pod, 'Removed', 'at' in event ? event.at : 0);
+        pods[uid] = { ...known, ending: true };
+        enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
+      }
+      enqueue.assign({ pods });
+    }),
+    passOnEdits: enqueueActions(({ context, enqueue }) => {
+      const pods = { ...context.pods };
+      for (const pod of edited(context)) {
+        pods[pod.metadata.uid] = { pod, ending: false };
+        enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.update', pod });
+      }
+      enqueue.assign({ pods });
+    }),
+    routeObserved: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.podsObserved') return;
+      for (const pod of event.pods) {
+        if (pod.uid in context.pods) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });
+      }
+    }),
+    routeContainer: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.containerSeen') return;
+      const { container } = event;
+      if (container.podUid in context.pods) enqueue.sendTo(podId(container.podUid), event);
+    }),
+    announceReturn: enqueueActions(({ context, enqueue }) => {
+      for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
+    }),
+    /** A pod's actor is through: terminated, or broken and to be built anew at the next tick. */
+    dismissPod: enqueueActions(({ context, event, enqueue }) => {
+      const uid = uidOf(event);
+      if (uid === undefined) return;
+      const { [uid]: _gone, ...pods } = context.pods;
+      enqueue.stopChild(podId(uid));
+      enqueue.assign({ pods });
+    }),
+    /** Of a pod that nobody wants and whose actor broke there may be nothing at the runtime that shows that it is left. */
+    keepBroken: assign(({ context, event }) => {
+      const broken = brokenPod(context, uidOf(event));
+      return broken ? { left: [...context.left, broken] } : {};
+    }),
+    /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
+    forgetSeen: assign(({ context, event }) => {
+      const { [uidOf(event) ?? '']: _old, ...observed } = context.observed ?? {};
+      return context.observed ? { observed } : {};
+    }),
+    /** A pod's actor that failed gave nothing back itself. */
+    leaveGates: enqueueActions(({ context, event, enqueue }) => {
+      const uid = uidOf(event);
+      if (uid === undefined) return;
+      enqueue.sendTo(context.startGate, { type: 'gate.forget', uid });
+      enqueue.sendTo(context.pullGate, { type: 'gate.forget', uid });
+    }),
+    recordDrain: assign(({ event }) => (event.type === 'node.drain' ? { drainAt: event.at } : {})),
+    endAll: enqueueActions(({ context, event, enqueue }) => {
+      const at = 'at' in event ? event.at : 0;
+      for (const [uid, { pod }] of Object.entries(context.pods)) {
+        enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: terminationOf(pod, 'NodeShutdown', at) });
+      }
+    }),
+  },
+});
