@@ -13,9 +13,7 @@ import { atomicStates, isPassing } from './support/reach.ts';
 const REST = {
   nodeAgent: ['running', 'stopped'],
   pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
-  container: [
-    ...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped'],
-  ],
+  container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped']],
   volume: ['mounted', 'unmounted'],
   gate: ['open', 'full'],
   ledger: ['open'],
