@@ -35,3 +35,9 @@ export interface NodeFacts {
   /** `<root>/pods/<uid>` */
   readonly podDirectory: (uid: string) => string;
 }
+
+/** What the node can give its pods, as quantities by resource: what stands in for limits that are not set. */
+export const allocatableOf = ({ cpuCount, memoryCapacityBytes }: NodeFacts): Readonly<Record<string, string>> => ({
+  cpu: String(cpuCount),
+  memory: String(memoryCapacityBytes),
+});

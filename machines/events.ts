@@ -49,7 +49,7 @@ export type VolumeStanding = 'pending' | 'mounted' | 'unmounted';
 
 export type VolumeEvent =
   | { type: 'volume.unmount' }
-  /** The pod was updated before it was mounted: its definition may be another. */
+  /** The pod was updated: what is not mounted yet may be defined otherwise, what shows its pod has to show it anew. */
   | { type: 'volume.update'; pod: Pod }
   | TimerEvent;
 

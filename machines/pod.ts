@@ -61,7 +61,7 @@ export const podMachine = podSetup.createMachine({
     },
     sandboxing: {
       initial: 'deciding',
-      on: { 'ledger.admitted': { actions: ['applyUpdate', 'spawnVolumes'] } },
+      on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
       states: {
         /** Which sandbox, by what the runtime shows (C8). */
         deciding: {
@@ -162,7 +162,7 @@ export const podMachine = podSetup.createMachine({
           { guard: 'lacksSandbox', target: 'resetting', actions: 'observe' },
           { actions: 'observe' },
         ],
-        'ledger.admitted': { actions: ['applyUpdate', 'spawnVolumes'] },
+        'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] },
       },
       always: { guard: 'hasDeparted', actions: 'dismissDeparted' },
       states: {
@@ -191,7 +191,7 @@ export const podMachine = podSetup.createMachine({
     /** The sandbox is lost: everything in it ends, then the pod gets a new one (C8). */
     resetting: {
       initial: 'verifying',
-      on: { 'ledger.admitted': { actions: ['applyUpdate', 'spawnVolumes'] } },
+      on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
       states: {
         /** A list without it may be older than it: only the runtime's own word about it counts. */
         verifying: {

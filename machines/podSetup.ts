@@ -19,7 +19,7 @@ const volumeId = (name: string) => `volume/${name}` as const;
 
 export const podSetup = podWords.extend({
   actions: {
-    /** A volume whose definition was mended is tried again under the new one. */
+    /** A volume whose definition was mended is tried again under the new one; one that shows its pod shows it as it is now. */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
       for (const name of Object.keys(context.volumes)) {
         enqueue.sendTo(volumeId(name), { type: 'volume.update', pod: context.allocated });

@@ -20,7 +20,7 @@ export interface PortTypes {
   preparePod: { input: { pod: Pod }; output: null };
   /** Removes what `preparePod` made and the pod's cgroups, when all volumes are unmounted. Idempotent. */
   removePodData: { input: { pod: Pod }; output: null };
-  /** Makes a volume's content available at a path of the host. Idempotent. */
+  /** Makes a volume's content available at a path of the host, or brings it up to date in place. Idempotent. */
   mountVolume: { input: { pod: Pod; volume: string }; output: { hostPath: string } };
   unmountVolume: { input: { pod: Pod; volume: string }; output: null };
   /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */

@@ -3,6 +3,7 @@ import { assign, emit, sendTo, setup } from 'xstate';
 import { nextBackOff, volumeBackOff } from '../pod/backoff.ts';
 import type { Failure } from '../pod/failure.ts';
 import { involvedPod, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import { followsPod } from '../pod/projection.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
 import { failureOf } from './failure.ts';
@@ -14,7 +15,7 @@ export interface VolumeContext {
   readonly name: string;
   readonly parent: Ref<PodEvent>;
   readonly hostPath?: string;
-  readonly failure?: Failure;
+  readonly failure?: Failure | undefined;
   /** The wait before the next try, in milliseconds. */
   readonly delayMs: number;
   /** When that try is due. */
@@ -30,6 +31,10 @@ export const volumeMachine = setup({
     meta: {} as StateMeta,
   },
   actors: { mountVolume: port('mountVolume'), unmountVolume: port('unmountVolume'), timer: timerPort() },
+  guards: {
+    followsPod: ({ context }) =>
+      (context.pod.spec.volumes ?? []).some((volume) => volume.name === context.name && followsPod(volume)),
+  },
   actions: {
     note: emit(({ context }, note: Note) => occurrence(involvedPod(context.pod), note)),
     report: sendTo(
@@ -81,7 +86,29 @@ export const volumeMachine = setup({
     },
     mounted: {
       entry: { type: 'report', params: { standing: 'mounted' } },
+      initial: 'steady',
       on: { 'volume.unmount': 'unmounting' },
+      states: {
+        steady: {
+          on: { 'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }] },
+        },
+        /** What it shows of its pod has changed: written anew in place, while its containers go on with the old or the new. */
+        refreshing: {
+          meta: { waitsFor: 'its files to be brought up to date' },
+          invoke: {
+            src: 'mountVolume',
+            input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+            onDone: { target: 'steady', actions: assign({ delayMs: 0, failure: undefined }) },
+            onError: { target: 'awaitingRefresh', actions: 'recordFailure' },
+          },
+          on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
+        },
+        awaitingRefresh: {
+          meta: { waitsFor: 'another try to bring its files up to date', until: 'retryAt' },
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'refreshing', 'volume.update': { target: 'refreshing', actions: 'update' } },
+        },
+      },
     },
     unmounting: {
       meta: { waitsFor: 'the unmount' },

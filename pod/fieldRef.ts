@@ -1,5 +1,6 @@
 import { containersOf } from './containers.ts';
 import { parseQuantity } from './quantity.ts';
+import { quoted } from './quoted.ts';
 import type { Container } from './schema/container.ts';
 import type { ResourceFieldSelector } from './schema/env.ts';
 import type { Pod } from './schema/pod.ts';
@@ -39,8 +40,8 @@ function own(values: Readonly<Record<string, string>>, key: string): string | un
 
 /** Labels or annotations as a file shows them: a line `key="value"` each, by key. */
 function formatMap(values: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(values).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
-  return lines.sort().join('\n');
+  const keys = Object.keys(values).sort();
+  return keys.map((key) => `${key}=${quoted(values[key] ?? '')}`).join('\n');
 }
 
 /**

@@ -25,6 +25,8 @@ export interface Layout {
   readonly volumesDir: (uid: string) => string;
   /** `<root>/pods/<uid>/plugins` */
   readonly pluginsDir: (uid: string) => string;
+  /** `<root>/pods/<uid>/plugins/kubernetes.io~empty-dir/<name>`: what a plugin notes of a volume. */
+  readonly pluginDir: (uid: string, plugin: string, volume: string) => string;
   /** `<root>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`: plugin names carry `~` for `/`. */
   readonly volumeDir: (uid: string, plugin: string, volume: string) => string;
   /** `<root>/pods/<uid>/volume-subpaths/<volume>/<container>/<index>` */
@@ -60,6 +62,8 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders): Layout {
     podDir,
     volumesDir: (uid) => path.join(podDir(uid), 'volumes'),
     pluginsDir: (uid) => path.join(podDir(uid), 'plugins'),
+    pluginDir: (uid, plugin, volume) =>
+      path.join(podDir(uid), 'plugins', pluginSegment(plugin), segment('volume name', volume)),
     volumeDir: (uid, plugin, volume) =>
       path.join(podDir(uid), 'volumes', pluginSegment(plugin), segment('volume name', volume)),
     subPathDir: (uid, volume, container, index) =>

@@ -9,6 +9,10 @@ export interface VolumeMount {
   readonly pod: Pod;
   readonly volume: Volume;
   readonly layout: Layout;
+  /** What the node can give its pods: quantities by resource. */
+  readonly allocatable: Readonly<Record<string, string>>;
+  /** The time, in milliseconds since the epoch. */
+  readonly now: number;
   readonly signal: AbortSignal;
 }
 

@@ -1,6 +1,12 @@
 import { emptyDirPlugin } from './emptyDir.ts';
 import { hostPathPlugin } from './hostPath.ts';
 import type { VolumePlugin } from './plugin.ts';
+import { downwardApiPlugin, projectedPlugin } from './projected.ts';
 
 /** The kinds of volumes that this node can mount. */
-export const volumePlugins: readonly VolumePlugin[] = [emptyDirPlugin, hostPathPlugin];
+export const volumePlugins: readonly VolumePlugin[] = [
+  emptyDirPlugin,
+  hostPathPlugin,
+  downwardApiPlugin,
+  projectedPlugin,
+];

@@ -1,5 +1,5 @@
 /** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import { allocatableOf, type NodeFacts } from '../../cri/nodeFacts.ts';
 import { cgroupParent } from '../../cri/sandboxConfig.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
@@ -40,7 +40,8 @@ export function diskServices({ node, layout, clock }: { node: NodeFacts; layout:
     mountVolume: ({ pod, volume: name }, { signal }) =>
       inTurn(pod.metadata.uid, () => {
         const volume = volumeNamed(pod, name);
-        return pluginFor(volumePlugins, volume).mount({ pod, volume, layout, signal });
+        const given = { pod, volume, layout, allocatable: allocatableOf(node), now: clock.now() };
+        return pluginFor(volumePlugins, volume).mount({ ...given, signal });
       }),
     unmountVolume: ({ pod, volume: name }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {

@@ -1,6 +1,7 @@
 import type { Problem } from '../problem.ts';
 import type { Container, VolumeMount } from '../schema/container.ts';
 import type { Volume } from '../schema/volume.ts';
+import { validateDownwardApi, validateProjected } from './projections.ts';
 import { validateQuantity } from './resources.ts';
 import { dnsLabel, duplicates, forbidden, invalid, pathInVolume, required } from './words.ts';
 
@@ -15,13 +16,15 @@ export function validateVolumes(volumes: readonly Volume[], path: string): Probl
 
 function validateVolume(volume: Volume, path: string): Problem[] {
   const [source, ...more] = Object.keys(volume).filter((key) => key !== 'name');
-  const { hostPath, emptyDir } = volume;
+  const { hostPath, emptyDir, downwardAPI, projected } = volume;
   return [
     ...dnsLabel(`${path}.name`, volume.name),
     ...(source === undefined ? [required(path, 'must specify a volume type')] : []),
     ...more.map((each) => forbidden(`${path}.${each}`, 'may not specify more than 1 volume type')),
     ...(hostPath ? validateHostPath(hostPath.path, `${path}.hostPath.path`) : []),
     ...(emptyDir?.sizeLimit ? validateQuantity(emptyDir.sizeLimit, `${path}.emptyDir.sizeLimit`) : []),
+    ...(downwardAPI ? validateDownwardApi(downwardAPI, `${path}.downwardAPI`) : []),
+    ...(projected ? validateProjected(projected, `${path}.projected`) : []),
   ];
 }
 

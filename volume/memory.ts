@@ -1,0 +1,77 @@
+/** File systems in memory that volumes lie on: mounted once, and taken away with what is in them. */
+import { mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { NodeFailure } from '../pod/failure.ts';
+import { parseQuantity, wholeValue } from '../pod/quantity.ts';
+import { podLimit } from '../pod/resources.ts';
+import { isMissing } from './fileErrors.ts';
+import { mount, unmount } from './mounter.ts';
+import { mountAt } from './mountinfo.ts';
+import type { VolumeMount } from './plugin.ts';
+import { removeTree } from './removeTree.ts';
+
+/** A file system to be mounted on a volume's directory. */
+export interface Medium {
+  readonly type: 'tmpfs' | 'hugetlbfs';
+  readonly options: readonly string[];
+}
+
+const MEDIA = ['tmpfs', 'hugetlbfs'];
+const RIGHTS = 0o750;
+
+/**
+ * Makes a volume's directory, with a file system mounted on it when there is a medium. `wasThere` says that it was so
+ * before. Fails with `FailedMount` where something else is mounted.
+ */
+export async function makeDirectory(
+  hostPath: string,
+  medium: Medium | undefined,
+  signal: AbortSignal,
+): Promise<{ wasThere: boolean }> {
+  signal.throwIfAborted();
+  const made = await mkdir(hostPath, { recursive: true, mode: RIGHTS });
+  // On a directory that was made just now nothing can be mounted.
+  const mounted = made === undefined ? await mountAt(hostPath, signal) : undefined;
+  if (mounted !== undefined && mounted.type !== medium?.type) {
+    throw new NodeFailure('FailedMount', `${hostPath} is a mount point of type ${mounted.type} already`);
+  }
+  if (mounted !== undefined || medium === undefined) return { wasThere: made === undefined };
+  await mount({ source: medium.type, target: hostPath, ...medium, signal });
+  return { wasThere: false };
+}
+
+/** A tmpfs as large as the volume's limit says, but no larger than the memory that the pod may use. */
+export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: string): Medium {
+  if (sizeLimit !== undefined && parseQuantity(sizeLimit) === undefined) {
+    throw new NodeFailure('FailedMount', `emptyDir sizeLimit ${sizeLimit} is not a quantity`, { retryable: false });
+  }
+  const own = sizeLimit === undefined ? 0 : wholeValue(sizeLimit);
+  const limits = [own, podLimit(pod.spec, 'memory') ?? 0, wholeValue(allocatable.memory ?? '0')];
+  const given = limits.filter((bytes) => bytes > 0);
+  return { type: 'tmpfs', options: given.length === 0 ? [] : [`size=${Math.min(...given)}`] };
+}
+
+/** Unmounts what `makeDirectory` mounted and deletes the directory; what others mounted there is left. Idempotent. */
+export async function removeDirectory(hostPath: string, signal: AbortSignal): Promise<void> {
+  while (await isOnOwnDevice(hostPath)) {
+    if (!MEDIA.includes((await mountAt(hostPath, signal))?.type ?? '')) break;
+    await unmount(hostPath, signal);
+  }
+  await removeTree(hostPath, signal);
+}
+
+/** Whether the directory is on another device than its parent, as one in memory is: quicker to see than the mounts. */
+async function isOnOwnDevice(hostPath: string): Promise<boolean> {
+  const [own, parent] = await Promise.all([deviceOf(hostPath), deviceOf(path.dirname(hostPath))]);
+  return own !== undefined && own !== parent;
+}
+
+/** The device that a directory is on; undefined when it is not there. */
+async function deviceOf(directory: string): Promise<number | undefined> {
+  try {
+    return (await stat(directory)).dev;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+/** downwardAPI and projected: files of the pod itself, in memory, brought up to date in place. */
+import { NodeFailure } from '../pod/failure.ts';
+import { projectedFiles } from '../pod/projection.ts';
+import type { Volume } from '../pod/schema/volume.ts';
+import { showFiles } from './atomicFiles.ts';
+import { errorCode, messageOf } from './fileErrors.ts';
+import { makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
+import { setOwnership } from './ownership.ts';
+import type { VolumePlugin } from './plugin.ts';
+
+/** The plugin for `downwardAPI`; mounting it again writes what has changed. */
+export const downwardApiPlugin = filesPlugin('kubernetes.io/downward-api', ({ downwardAPI }) => downwardAPI);
+
+/** The plugin for `projected`; mounting it again writes what has changed. */
+export const projectedPlugin = filesPlugin('kubernetes.io/projected', ({ projected }) => projected);
+
+function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): VolumePlugin {
+  return {
+    name,
+    supports: (volume) => sourceOf(volume) !== undefined,
+    mount: async (request) => {
+      const { pod, volume, layout, allocatable, now, signal } = request;
+      const files = projectedFiles(pod, volume, allocatable);
+      const hostPath = layout.volumeDir(pod.metadata.uid, name, volume.name);
+      const fsGroup = pod.spec.securityContext?.fsGroup;
+      const beforeShown = async () => {
+        if (fsGroup !== undefined) await setOwnership(hostPath, { fsGroup, readOnly: true, signal });
+      };
+      await makeDirectory(hostPath, memoryMedium(request), signal);
+      await showFiles(hostPath, files, { now, beforeShown, signal }).catch((error) => {
+        throw errorCode(error) === undefined ? error : unwritable(volume, error);
+      });
+      return { hostPath };
+    },
+    unmount: ({ podUid, volumeName, layout, signal }) =>
+      removeDirectory(layout.volumeDir(podUid, name, volumeName), signal),
+  };
+}
+
+function unwritable({ name }: Volume, cause: unknown): NodeFailure {
+  return new NodeFailure('FailedMount', `volume "${name}": its files cannot be written: ${messageOf(cause)}`, { cause });
+}
