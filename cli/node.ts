@@ -36,7 +36,9 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const { onError, settled, failed } = logErrors(logger);
   const { store, durable } = await openNodeStore(config.rootDirectory);
   for (const message of durable.damaged) logger.error(message);
-  const node = await nodeFacts(config, cri);
+  const facts = await nodeFacts(config, cri);
+  const capacity = allocatable(capacityOf(config, facts), config.resources.reserved);
+  const node = { ...facts, allocatable: capacity };
   const services = nodeServices({
     cri,
     clock: systemClock,
@@ -60,7 +62,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
       owner: node.owner,
       hostIps: config.nodeIps,
       sources: config.staticPodPath === undefined ? [] : ['file'],
-      capacity: allocatable(capacityOf(config, node), config.resources.reserved),
+      capacity,
       startSlots: startSlots(),
       pullSlots: config.maxParallelImagePulls,
       crashLoop: {

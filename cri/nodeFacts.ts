@@ -26,6 +26,8 @@ export interface NodeFacts {
   readonly clusterDomain: string;
   readonly memoryCapacityBytes: number;
   readonly cpuCount: number;
+  /** What of both the pods may take; absent: all. */
+  readonly allocatable?: { readonly cpuMillis: number; readonly memoryBytes: number };
   /** Whether a process may be made less likely to be killed for memory than its parent (CAP_SYS_RESOURCE). */
   readonly canLowerOomScoreAdj: boolean;
   /** Whether containers that name no seccomp profile get the runtime's. */
@@ -37,7 +39,7 @@ export interface NodeFacts {
 }
 
 /** What the node can give its pods, as quantities by resource: what stands in for limits that are not set. */
-export const allocatableOf = ({ cpuCount, memoryCapacityBytes }: NodeFacts): Readonly<Record<string, string>> => ({
-  cpu: String(cpuCount),
-  memory: String(memoryCapacityBytes),
-});
+export function allocatableOf({ cpuCount, memoryCapacityBytes, allocatable }: NodeFacts) {
+  const { cpuMillis, memoryBytes } = allocatable ?? { cpuMillis: cpuCount * 1_000, memoryBytes: memoryCapacityBytes };
+  return { cpu: `${cpuMillis}m`, memory: String(memoryBytes) };
+}

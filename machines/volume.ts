@@ -90,7 +90,9 @@ export const volumeMachine = setup({
       on: { 'volume.unmount': 'unmounting' },
       states: {
         steady: {
-          on: { 'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }] },
+          on: {
+            'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }],
+          },
         },
         /** What it shows of its pod has changed: written anew in place, while its containers go on with the old or the new. */
         refreshing: {

@@ -32,7 +32,7 @@ export function projectedFiles(
   const filesOf = (items: Items = []) =>
     items.map((item) => ({
       path: cleanPath(volume, item.path),
-      text: valueOf(pod, volume, item, allocatable),
+      text: textOf(pod, volume, item, allocatable),
       mode: item.mode ?? defaultMode,
     }));
   if (downwardAPI !== undefined) return filesOf(downwardAPI.items);
@@ -43,7 +43,7 @@ export function projectedFiles(
   });
 }
 
-function valueOf(pod: Pod, volume: Volume, item: Items[number], allocatable: Readonly<Record<string, string>>): string {
+function textOf(pod: Pod, volume: Volume, item: Items[number], allocatable: Readonly<Record<string, string>>): string {
   const { fieldRef, resourceFieldRef } = item;
   const value = fieldRef
     ? fieldValue(pod, fieldRef.fieldPath, NO_ADDRESSES)

@@ -38,5 +38,7 @@ function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): Volum
 }
 
 function unwritable({ name }: Volume, cause: unknown): NodeFailure {
-  return new NodeFailure('FailedMount', `volume "${name}": its files cannot be written: ${messageOf(cause)}`, { cause });
+  return new NodeFailure('FailedMount', `volume "${name}": its files cannot be written: ${messageOf(cause)}`, {
+    cause,
+  });
 }

@@ -14,7 +14,7 @@ const REST = {
   nodeAgent: ['running', 'stopped'],
   pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
   container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped']],
-  volume: ['mounted', 'unmounted'],
+  volume: ['mounted.steady', 'unmounted'],
   gate: ['open', 'full'],
   ledger: ['open'],
 };

@@ -33,6 +33,13 @@ describe('C21: fieldRef', () => {
   });
 });
 
+test('labels are in the order of their keys, and their values are escaped as Go does', () => {
+  const labels = { 'a-b': '1', a: '2', odd: 'tab\t, bell\x07, é, \u200b, \u{e0001}, \x7f' };
+  expect(fieldValue(aPod({}, { labels }), 'metadata.labels', addresses)).toBe(
+    'a="2"\na-b="1"\nodd="tab\\t, bell\\a, é, \\u200b, \\U000e0001, \\x7f"',
+  );
+});
+
 describe('C21: resourceFieldRef', () => {
   const self = aContainer({ resources: { requests: { cpu: '250m', memory: '100Mi' }, limits: { memory: '200Mi' } } });
   const other = aContainer({ name: 'other', resources: { limits: { cpu: '3' } } });

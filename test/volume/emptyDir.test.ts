@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, stat, statfs, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
@@ -8,12 +8,12 @@ import { emptyDirPlugin } from '../../volume/emptyDir.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { unmount } from '../../volume/mounter.ts';
 import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
-import { inFolder, podWith, signal, withRoot } from './onDisk.ts';
+import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);
 
 function mount(layout: Layout, emptyDir: EmptyDirVolumeSource, spec: object = {}) {
-  return emptyDirPlugin.mount({ pod: podWith(spec), volume: { name: 'cache', emptyDir }, layout, signal });
+  return emptyDirPlugin.mount(requestOf(layout, { name: 'cache', emptyDir }, podWith(spec)));
 }
 
 const take = (layout: Layout) => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'cache', layout, signal });
@@ -42,11 +42,29 @@ describe('on the disk', () => {
 
   test('an unknown medium is refused by its name', async () => {
     await inFolder(async (_folder, layout) => {
-      await expect(mount(layout, { medium: 'HugePages' })).rejects.toMatchObject({
+      await expect(mount(layout, { medium: 'Paper' })).rejects.toMatchObject({
         reason: 'FailedMount',
-        message: 'this node has no emptyDir medium "HugePages"',
+        message: 'this node has no emptyDir medium "Paper"',
         retryable: false,
       });
+    });
+  });
+
+  test('what containers made of its rights stays when the agent asks for it again', async () => {
+    await inFolder(async (_folder, layout) => {
+      const { hostPath } = await mount(layout, {});
+      await chmod(hostPath, 0o700);
+      await mount(layout, {});
+      expect((await stat(hostPath)).mode & 0o7777).toBe(0o700);
+    });
+  });
+
+  test('one that was only half made before gets its rights', async () => {
+    await inFolder(async (_folder, layout) => {
+      const hostPath = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
+      await mkdir(hostPath, { recursive: true, mode: 0o700 });
+      await mount(layout, {});
+      expect((await stat(hostPath)).mode & 0o7777).toBe(0o777);
     });
   });
 });
@@ -70,7 +88,7 @@ describe('as root', () => {
       await mount(layout, { medium: 'Memory', sizeLimit: '1Mi' });
       expect(await mountsUnder(hostPath, signal)).toEqual([{ path: hostPath, type: 'tmpfs' }]);
       expect(await readFile(path.join(hostPath, 'file'), 'utf8')).toBe('kept');
-      expect((await stat(hostPath)).mode & 0o7777).toBe(0o777);
+      expect((await stat(hostPath)).mode & 0o7777).toBe(0o1777);
       const { blocks, bsize } = await statfs(hostPath);
       expect(blocks * bsize).toBe(1024 * 1024);
       await take(layout);
@@ -87,6 +105,45 @@ describe('as root', () => {
       const { blocks, bsize } = await statfs(hostPath);
       expect(blocks * bsize).toBe(2 * 1024 * 1024);
       await take(layout);
+    });
+  });
+
+  withRoot('in memory without any limit it is as large as what the node can give', async () => {
+    await inFolder(async (_folder, layout) => {
+      const { hostPath } = await mount(layout, { medium: 'Memory' });
+      const { blocks, bsize } = await statfs(hostPath);
+      expect(blocks * bsize).toBe(8 * 1024 ** 3);
+      await take(layout);
+    });
+  });
+
+  withRoot('in huge pages it is a hugetlbfs of the size of page that its pod asks for', async () => {
+    await inFolder(async (_folder, layout) => {
+      const resources = { limits: { 'hugepages-2Mi': '2Mi' }, requests: { 'hugepages-2Mi': '2Mi' } };
+      const containers = [{ name: 'main', image: 'busybox', resources }];
+      for (const medium of ['HugePages', 'HugePages-2Mi']) {
+        const { hostPath } = await mount(layout, { medium }, { containers });
+        await mount(layout, { medium }, { containers });
+        expect(await mountsUnder(hostPath, signal)).toEqual([{ path: hostPath, type: 'hugetlbfs' }]);
+        expect((await statfs(hostPath)).bsize).toBe(2 * 1024 * 1024);
+        await take(layout);
+      }
+    });
+  });
+
+  test.each<[string, string[], string]>([
+    ['HugePages', [], 'medium HugePages: hugePages storage requested, but there is no resource request for huge pages'],
+    ['HugePages', ['2Mi', '1Gi'], "medium: HugePages can't be used if container requests multiple huge page sizes"],
+    [
+      'HugePages-1Gi',
+      ['2Mi'],
+      'medium HugePages-1Gi: hugePages storage requested, but there is no resource request for huge pages',
+    ],
+  ])('%s with requests of %j is refused', async (medium, sizes, message) => {
+    await inFolder(async (_folder, layout) => {
+      const requests = Object.fromEntries(sizes.map((size) => [`hugepages-${size}`, size]));
+      const containers = [{ name: 'main', image: 'busybox', resources: { requests } }];
+      await expect(mount(layout, { medium }, { containers })).rejects.toMatchObject({ reason: 'FailedMount', message });
     });
   });
 
@@ -128,7 +185,7 @@ describe('as root', () => {
 
   withRoot('a mount that the caller gave up is not made', async () => {
     await inFolder(async (_folder, layout) => {
-      const given = { pod: podWith(), volume: { name: 'cache', emptyDir: { medium: 'Memory' } }, layout };
+      const given = requestOf(layout, { name: 'cache', emptyDir: { medium: 'Memory' } });
       await expect(emptyDirPlugin.mount({ ...given, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
         'gone',
       );

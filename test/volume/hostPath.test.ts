@@ -5,13 +5,13 @@ import { describe, expect, test } from '@jest/globals';
 import { hostPathPlugin } from '../../volume/hostPath.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { pluginFor } from '../../volume/plugin.ts';
-import { inFolder, podWith, signal } from './onDisk.ts';
+import { inFolder, requestOf, signal } from './onDisk.ts';
 
 type Type = 'DirectoryOrCreate' | 'Directory' | 'FileOrCreate' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice' | '';
 
 function mount(layout: Layout, target: string, type?: Type) {
   const volume = { name: 'data', hostPath: type === undefined ? { path: target } : { path: target, type } };
-  return hostPathPlugin.mount({ pod: podWith(), volume, layout, signal });
+  return hostPathPlugin.mount(requestOf(layout, volume));
 }
 
 describe('a path that is not of its type is refused in the words that users know', () => {

@@ -3,9 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from '@jest/globals';
 import { type Pod, podSchema } from '../../pod/schema/pod.ts';
+import type { Volume } from '../../pod/schema/volume.ts';
 import { createLayout, type Layout } from '../../volume/layout.ts';
 import { unmount } from '../../volume/mounter.ts';
 import { mountsUnder } from '../../volume/mountinfo.ts';
+import type { VolumeMount } from '../../volume/plugin.ts';
 
 /** A test of what only root may do. Without root it fails: a test that is left out proves nothing. */
 export function withRoot(name: string, story: () => Promise<void>): void {
@@ -40,4 +42,10 @@ export function podWith(spec: object = {}): Pod {
     metadata: { name: 'web', namespace: 'default', uid: 'u1' },
     spec: { containers: [{ name: 'main', image: 'busybox' }], ...spec },
   });
+}
+
+/** What a plugin is asked for: a volume of a pod on a node with four cores and 8 GiB, at half past two. */
+export function requestOf(layout: Layout, volume: Volume, pod: Pod = podWith()): VolumeMount {
+  const now = Date.parse('2026-11-21T14:30:00Z');
+  return { pod, volume, layout, allocatable: { cpu: '4', memory: '8Gi' }, now, signal };
 }

@@ -8,7 +8,7 @@ import { mountsUnder } from '../../volume/mountinfo.ts';
 import { podDirectories, removeOrphan } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
-import { inFolder, podWith, signal, withRoot } from './onDisk.ts';
+import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);
 
@@ -37,7 +37,7 @@ test('an orphan goes with its volumes, also twice, and the other pods stay', asy
 withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is left as it is', async () => {
   await inFolder(async (_folder, layout) => {
     const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
-    await pluginFor(volumePlugins, volume).mount({ pod: podWith(), volume, layout, signal });
+    await pluginFor(volumePlugins, volume).mount(requestOf(layout, volume));
     const foreign = layout.volumeDir('u1', 'kubernetes.io/csi', 'disk');
     await mkdir(foreign, { recursive: true });
     await run('mount', ['-t', 'tmpfs', 'tmpfs', foreign]);

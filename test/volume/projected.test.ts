@@ -1,0 +1,72 @@
+import { readFile, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { Volume } from '../../pod/schema/volume.ts';
+import type { Layout } from '../../volume/layout.ts';
+import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
+import { pluginFor } from '../../volume/plugin.ts';
+import { volumePlugins } from '../../volume/plugins.ts';
+import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
+
+const items = [
+  { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
+  { path: 'secret/name', fieldRef: { fieldPath: 'metadata.name' }, mode: 0o400 },
+];
+const downward: Volume = { name: 'info', downwardAPI: { defaultMode: 0o604, items } };
+const projected: Volume = { name: 'info', projected: { defaultMode: 0o604, sources: [{ downwardAPI: { items } }] } };
+
+function labelled(labels: Record<string, string>, spec: object = {}) {
+  const pod = podWith(spec);
+  return { ...pod, metadata: { ...pod.metadata, labels } };
+}
+
+const plugin = (volume: Volume) => pluginFor(volumePlugins, volume);
+const take = (layout: Layout, volume: Volume) =>
+  plugin(volume).unmount({ podUid: 'u1', volumeName: volume.name, layout, signal });
+
+for (const [kind, folder, volume] of [
+  ['downwardAPI', 'kubernetes.io/downward-api', downward],
+  ['projected', 'kubernetes.io/projected', projected],
+] as const) {
+  withRoot(`${kind}: files of the pod in memory, each with its mode; what changes is written in place`, async () => {
+    await inFolder(async (_folder, layout) => {
+      const { hostPath } = await plugin(volume).mount(requestOf(layout, volume, labelled({ a: '1' })));
+      expect(hostPath).toBe(layout.volumeDir('u1', folder, 'info'));
+      expect(await mountAt(hostPath, signal)).toMatchObject({ type: 'tmpfs' });
+      expect((await statfs(hostPath)).blocks).toBeGreaterThan(0);
+      const read = (file: string) => readFile(join(hostPath, file), 'utf8');
+      const mode = async (file: string) => (await stat(join(hostPath, file))).mode & 0o7777;
+      expect([await read('labels'), await read('secret/name')]).toEqual(['a="1"', 'web']);
+      expect([await mode('labels'), await mode('secret/name')]).toEqual([0o604, 0o400]);
+      await plugin(volume).mount(requestOf(layout, volume, labelled({ a: '2' })));
+      expect(await read('labels')).toBe('a="2"');
+      expect(await mountsUnder(hostPath, signal)).toHaveLength(1);
+      await take(layout, volume);
+      await take(layout, volume);
+      await expect(stat(hostPath)).rejects.toMatchObject({ code: 'ENOENT' });
+    });
+  });
+}
+
+withRoot('with an fsGroup the group may read the files, also the ones that came later', async () => {
+  await inFolder(async (_folder, layout) => {
+    const spec = { securityContext: { fsGroup: 4711 } };
+    for (const version of ['1', '2']) {
+      const { hostPath } = await plugin(downward).mount(requestOf(layout, downward, labelled({ version }, spec)));
+      const { gid, mode } = await stat(join(hostPath, 'secret/name'));
+      expect([gid, mode & 0o7777]).toEqual([4711, 0o440]);
+      expect((await stat(hostPath)).mode & 0o2000).toBe(0o2000);
+    }
+  });
+});
+
+test('what only an API server has fails before anything is mounted', async () => {
+  await inFolder(async (_folder, layout) => {
+    const volume: Volume = { name: 'info', projected: { sources: [{ configMap: { name: 'settings' } }] } };
+    await expect(plugin(volume).mount(requestOf(layout, volume))).rejects.toMatchObject({
+      reason: 'FailedMount',
+      message: 'volume "info": configMap "settings" cannot be had: this node has no API server',
+    });
+    expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+  });
+});
