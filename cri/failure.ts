@@ -22,6 +22,39 @@ export function cancelledFailure(call: string, cause: unknown): NodeFailure {
   return new NodeFailure('Cancelled', `${call} was cancelled`, { cause });
 }
 
+/** What the runtime itself said, without our naming of the call: the words that users know from a kubelet. */
+export function runtimeWords(failure: NodeFailure): string {
+  const { cause } = failure;
+  return isServiceError(cause) ? cause.details : failure.message;
+}
+
+/** As above with the status code before it, unless that says nothing: a failed pull is told so. */
+export function runtimeWordsWithCode(failure: NodeFailure): string {
+  const { cause } = failure;
+  if (!isServiceError(cause) || cause.code === status.UNKNOWN) return runtimeWords(failure);
+  return `rpc error: code = ${CODE_NAMES[cause.code] ?? 'Unknown'} desc = ${cause.details}`;
+}
+
+/** The codes that a refusal comes with, as Go writes them. */
+const CODE_NAMES: Readonly<Partial<Record<status, string>>> = {
+  [status.INVALID_ARGUMENT]: 'InvalidArgument',
+  [status.DEADLINE_EXCEEDED]: 'DeadlineExceeded',
+  [status.NOT_FOUND]: 'NotFound',
+  [status.ALREADY_EXISTS]: 'AlreadyExists',
+  [status.PERMISSION_DENIED]: 'PermissionDenied',
+  [status.RESOURCE_EXHAUSTED]: 'ResourceExhausted',
+  [status.FAILED_PRECONDITION]: 'FailedPrecondition',
+  [status.ABORTED]: 'Aborted',
+  [status.UNIMPLEMENTED]: 'Unimplemented',
+  [status.INTERNAL]: 'Internal',
+  [status.UNAVAILABLE]: 'Unavailable',
+  [status.UNAUTHENTICATED]: 'Unauthenticated',
+};
+
+function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && 'details' in error && typeof error.details === 'string' && 'code' in error;
+}
+
 function meaning(call: string, code: status): { reason: string; retryable: boolean } {
   switch (code) {
     case status.UNAVAILABLE:

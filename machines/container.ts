@@ -5,6 +5,7 @@ import { launching } from './containerLaunching.ts';
 import { pulling } from './containerPulling.ts';
 import { containerSetup } from './containerSetup.ts';
 import { stopping } from './containerStopping.ts';
+import { SHOWN_FAILED_MS } from './containerTrouble.ts';
 import { failureOf } from './failure.ts';
 
 export const containerMachine = containerSetup.createMachine({
@@ -124,13 +125,16 @@ export const containerMachine = containerSetup.createMachine({
           {
             guard: { type: 'hasHookFailed', params: ({ event }) => event.output },
             target: 'stopping',
-            actions: assign(({ event }) => ({ failure: event.output.failure ?? undefined })),
+            actions: {
+              type: 'recordFailedPostStart',
+              params: ({ event }) => failureOf({ ...event, error: event.output.failure }),
+            },
           },
           { target: 'running' },
         ],
         onError: {
           target: 'stopping',
-          actions: assign(({ event }) => ({ failure: failureOf(event) })),
+          actions: { type: 'recordFailedPostStart', params: ({ event }) => failureOf(event) },
         },
       },
       on: {
@@ -141,7 +145,7 @@ export const containerMachine = containerSetup.createMachine({
       },
     },
     running: {
-      entry: { type: 'report', params: { standing: 'running' } },
+      entry: ['forgetTrouble', { type: 'report', params: { standing: 'running' } }],
       initial: 'steady',
       // The spec may have changed since it was made, also while the agent was away.
       always: { guard: 'isOutdated', target: 'stopping', actions: 'askForNewOne' },
@@ -191,15 +195,33 @@ export const containerMachine = containerSetup.createMachine({
     exited: {
       always: [
         { guard: 'mustStay', target: 'stopped' },
-        { guard: and(['wantsRestart', 'backsOff']), target: 'backingOff' },
+        { guard: and(['wantsRestart', 'backsOff', 'hasFailedToStart']), target: 'startFailed', actions: 'backOff' },
+        { guard: and(['wantsRestart', 'backsOff']), target: 'backingOff', actions: 'backOff' },
         { guard: 'wantsRestart', target: 'restarting', actions: 'backOff' },
         { target: 'finished' },
       ],
     },
+    /** Why it did not start is shown before its back-off is (C16). */
+    startFailed: {
+      meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
+      entry: { type: 'report', params: { standing: 'pending' } },
+      invoke: {
+        src: 'timer',
+        input: ({ context: { crashDelayMs = 0 } }) => ({ after: Math.min(SHOWN_FAILED_MS, crashDelayMs) }),
+      },
+      on: {
+        'timer.elapsed': 'backingOff',
+        'container.stop': { target: 'stopped', actions: 'stopForGood' },
+        'container.update': [
+          { guard: 'changesIdentity', target: 'restarting', actions: ['update', 'forgetCrashes'] },
+          { actions: 'update' },
+        ],
+      },
+    },
     /** CrashLoopBackOff (C7). */
     backingOff: {
       meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
-      entry: ['backOff', { type: 'report', params: { standing: 'pending' } }],
+      entry: ['showCrashLoop', { type: 'report', params: { standing: 'pending' } }],
       invoke: {
         src: 'timer',
         input: ({ context: { retryAt, crashDelayMs = 0 } }) =>

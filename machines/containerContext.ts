@@ -7,6 +7,7 @@ import { shouldRestart } from '../pod/restart.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerRole, TerminatedRun } from '../pod/view.ts';
+import type { Trouble } from './containerTrouble.ts';
 import type { GateEvent, PodEvent, Ref } from './events.ts';
 import { isRuntimeAway, RUNTIME_AWAY_MS } from './failure.ts';
 
@@ -61,6 +62,8 @@ export interface ContainerContext {
   /** When the present wait for another try is over; 0 when it was not known at its beginning. */
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
+  /** Why it does not come to run, as a status shows it. */
+  readonly trouble?: Trouble | undefined;
 }
 
 export function initialContext(input: ContainerInput): ContainerContext {

@@ -54,7 +54,7 @@ export const launching = containerSetup.createStateConfig({
         ],
         onError: [
           { guard: 'mustStay', target: '#container.stopped' },
-          { target: '#container.awaitingRelaunch', actions: 'recordCallFailure' },
+          { target: '#container.awaitingRelaunch', actions: 'recordFailedCreate' },
         ],
       },
     },
@@ -64,11 +64,19 @@ export const launching = containerSetup.createStateConfig({
         src: 'startContainer',
         input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
         onDone: [
-          { guard: 'hasSeenEnd', target: '#container.exited', actions: assign({ failure: undefined }) },
+          {
+            guard: 'hasSeenEnd',
+            target: '#container.exited',
+            actions: assign({ failure: undefined, trouble: undefined }),
+          },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.exited',
-            actions: assign(({ event }) => ({ run: terminatedRun(event.output), failure: undefined })),
+            actions: assign(({ event }) => ({
+              run: terminatedRun(event.output),
+              failure: undefined,
+              trouble: undefined,
+            })),
           },
           {
             guard: 'mustStay',
@@ -84,7 +92,11 @@ export const launching = containerSetup.createStateConfig({
           },
         ],
         onError: [
-          { guard: 'hasSeenEnd', target: '#container.exited', actions: assign({ failure: undefined }) },
+          {
+            guard: 'hasSeenEnd',
+            target: '#container.exited',
+            actions: assign({ failure: undefined, trouble: undefined }),
+          },
           { guard: 'mustStay', target: '#container.stopping' },
           { guard: 'isStartRefused', target: '#container.exited', actions: 'recordFailedStart' },
           // It may run all the same: the same attempt is launched again, and finds it.

@@ -2,6 +2,7 @@
 import { assign } from 'xstate';
 import { specOf } from './containerContext.ts';
 import { containerSetup } from './containerSetup.ts';
+import { SHOWN_FAILED_MS } from './containerTrouble.ts';
 
 export const pulling = containerSetup.createStateConfig({
   initial: 'finding',
@@ -30,7 +31,7 @@ export const pulling = containerSetup.createStateConfig({
           },
           { target: 'queued' },
         ],
-        onError: { target: 'awaitingRetry', actions: 'recordPullFailure' },
+        onError: { target: 'awaitingRetry', actions: 'recordLookFailure' },
       },
     },
     queued: {
@@ -48,12 +49,28 @@ export const pulling = containerSetup.createStateConfig({
           target: 'found',
           actions: assign(({ event }) => ({ imageRef: event.output.imageRef, pullDelayMs: 0, failure: undefined })),
         },
-        onError: { target: 'awaitingRetry', actions: 'recordPullFailure' },
+        onError: [
+          { guard: 'isCutOff', target: 'awaitingRetry', actions: 'recordPullFailure' },
+          { target: 'failed', actions: 'recordPullFailure' },
+        ],
       },
+    },
+    /** The pull's own error is shown before its back-off is (C16). */
+    failed: {
+      meta: { waitsFor: 'another try', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(SHOWN_FAILED_MS, context.pullDelayMs) }) },
+      on: { 'timer.elapsed': 'backingOff' },
+    },
+    backingOff: {
+      meta: { waitsFor: 'another try', until: 'retryAt' },
+      entry: 'showPullBackOff',
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'finding' },
     },
     /** Absent, and the policy forbids to pull (C17): somebody may load it by hand, so it is looked for again. */
     missing: {
       meta: { waitsFor: 'the image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
+      entry: 'showAbsence',
       invoke: { src: 'timer', input: { after: 10_000 } },
       on: { 'timer.elapsed': 'finding' },
     },
@@ -65,7 +82,7 @@ export const pulling = containerSetup.createStateConfig({
         'runtime.returned': { guard: 'failedForRuntime', target: 'finding' },
       },
     },
-    found: { type: 'final' },
+    found: { type: 'final', entry: 'forgetImageTrouble' },
   },
   exit: 'releasePull',
   onDone: 'poised',

@@ -1,5 +1,6 @@
 /** The words of a container's chart: its ports, guards and actions. The chart itself is in container.ts. */
 import { assign, emit, sendTo, setup } from 'xstate';
+import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer } from '../pod/observed.ts';
 import { involvedPod, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import {
@@ -16,6 +17,17 @@ import {
   unknownEnd,
   wantsRestart,
 } from './containerContext.ts';
+import {
+  absenceTrouble,
+  crashLoopTrouble,
+  createTrouble,
+  failedPostStart,
+  hasFailedToStart,
+  lookTrouble,
+  pullBackOffTrouble,
+  pullTrouble,
+  refusedStart,
+} from './containerTrouble.ts';
 import type { ContainerEvent, ContainerStanding } from './events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
 import { type PortTypes, port, timerPort } from './ports.ts';
@@ -25,6 +37,7 @@ type HookEnd = PortTypes['runHook']['output'];
 
 const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : Math.min(one, other ?? Infinity);
+const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
 const gateKey = (context: ContainerContext, gate: string): string =>
   `${context.pod.metadata.uid}/${context.name}/${gate}`;
 
@@ -80,6 +93,9 @@ export const containerSetup = setup({
     mayNotPull: ({ context }) => specOf(context).imagePullPolicy === 'Never',
     /** The runtime has said that it does not run, and why. */
     hasHookFailed: (_, hook: HookEnd) => hook.failure !== null,
+    /** The runtime went away in the middle of it: that says nothing about the image. */
+    isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
+    hasFailedToStart: ({ context }) => hasFailedToStart(context),
     isStartRefused: ({ event }) => failureOf(event).reason === 'RunContainerError',
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
     mustStay: ({ context }) => context.onEnd === 'stay',
@@ -154,11 +170,28 @@ export const containerSetup = setup({
       ...(hook.failure ? { failure: hook.failure } : {}),
     })),
     recordCallFailure: assign(({ event }) => retryAfter(failureOf(event))),
-    recordPullFailure: assign(({ context, event }) => pullBackoff(context, failureOf(event))),
+    recordLookFailure: assign(({ context, event }) => {
+      const failure = failureOf(event);
+      return { ...pullBackoff(context, failure), trouble: lookTrouble(context, imageOf(context), failure) };
+    }),
+    recordPullFailure: assign(({ context, event }) => {
+      const failure = failureOf(event);
+      return { ...pullBackoff(context, failure), trouble: pullTrouble(context, failure) };
+    }),
+    recordFailedCreate: assign(({ context, event }) => {
+      const failure = failureOf(event);
+      return { ...retryAfter(failure), trouble: createTrouble(context, failure) };
+    }),
     recordFailedStart: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return { failure, run: failedStart(context, failure) };
+      return { failure, run: failedStart(context, failure), trouble: refusedStart(failure) };
     }),
+    recordFailedPostStart: assign((_, failure: Failure) => ({ failure, trouble: failedPostStart(failure) })),
+    showPullBackOff: assign(({ context }) => ({ trouble: pullBackOffTrouble(context, imageOf(context)) })),
+    showAbsence: assign(({ context }) => ({ trouble: absenceTrouble(imageOf(context)) })),
+    showCrashLoop: assign(({ context }) => ({ trouble: crashLoopTrouble(context) })),
+    forgetImageTrouble: assign(({ context }) => (context.trouble?.with === 'image' ? { trouble: undefined } : {})),
+    forgetTrouble: assign({ trouble: undefined }),
     backOff: assign(({ context }) => crashBackoff(context)),
     beginAttempt: assign(({ context }) => nextAttempt(context)),
   },

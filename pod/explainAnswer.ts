@@ -117,6 +117,10 @@ function troubleOf(container: ContainerView, now: number): string | undefined {
     const end = `ended with ${endWords(state.run)}`;
     return willRestart ? `${end} and restarts${stillWaits(container, now)}` : `${end} and is not restarted`;
   }
+  // It is shown until the next start has worked.
+  if (state.reason === 'CrashLoopBackOff' && last && until === undefined && container.waitingFor) {
+    return `ended with ${endWords(last)} and restarts${stillWaits(container, now)}`;
+  }
   if (state.reason === 'CrashLoopBackOff') {
     return `waits in back-off${untilWords(until, now)}${last ? ` after ${endWords(last)}` : ''}`;
   }

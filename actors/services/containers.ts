@@ -1,6 +1,7 @@
 /** Fills the ports of a container over the CRI. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
+import { runtimeWords } from '../../cri/failure.ts';
 import { type ImageUser, imageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
@@ -143,7 +144,7 @@ async function start(cri: Cri, containerId: string, options: CallOptions): Promi
     const shown = await inspect(cri, containerId, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
     if (shown?.state === 'running' || (shown?.state === 'exited' && shown.reason !== 'StartError')) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = error instanceof NodeFailure ? runtimeWords(error) : String(error);
     throw new NodeFailure('RunContainerError', message, { cause: error });
   }
 }
@@ -160,5 +161,5 @@ async function inspect(cri: Cri, containerId: string, options: CallOptions): Pro
 
 function failedCreate(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure) || cause.reason !== 'RuntimeError') return cause;
-  return new NodeFailure('CreateContainerError', cause.message, { cause });
+  return new NodeFailure('CreateContainerError', runtimeWords(cause), { cause });
 }

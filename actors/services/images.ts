@@ -1,5 +1,6 @@
 /** Fills the ports of images over the CRI. */
 import type { Cri } from '../../cri/calls.ts';
+import { runtimeWordsWithCode } from '../../cri/failure.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Services } from '../boundary.ts';
 
@@ -21,11 +22,29 @@ export function imageServices(cri: Cri): Pick<Services, 'findImage' | 'pullImage
         return { imageRef };
       } catch (cause) {
         if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') throw cause;
-        throw new NodeFailure('ErrImagePull', cause.message, { cause });
+        throw failedPull(image, cause);
       }
     },
   };
 }
+
+/** What a registry's fault or a bad signature is called, when the runtime begins its error with that word. */
+function failedPull(image: string, cause: NodeFailure): NodeFailure {
+  const said = runtimeWordsWithCode(cause);
+  const after = (word: string) => said.slice(word.length);
+  if (said.startsWith(UNAVAILABLE)) {
+    const message = `image pull failed for ${image} because the registry is unavailable${after(UNAVAILABLE)}`;
+    return new NodeFailure(UNAVAILABLE, message, { cause });
+  }
+  if (said.startsWith(UNSIGNED)) {
+    const message = `image pull failed for ${image} because the signature validation failed${after(UNSIGNED)}`;
+    return new NodeFailure(UNSIGNED, message, { cause });
+  }
+  return new NodeFailure('ErrImagePull', said, { cause });
+}
+
+const UNAVAILABLE = 'RegistryUnavailable';
+const UNSIGNED = 'SignatureValidationFailed';
 
 function specOf(image: string) {
   if (!REFERENCE.test(image)) {

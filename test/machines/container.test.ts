@@ -66,11 +66,13 @@ describe('start', () => {
     const waits = [10, 20, 40, 80, 160, 300, 300].map((seconds) => {
       expect(queueOf(story.pullGate).held).toHaveLength(1);
       story.ports.fail('pullImage', 'ErrImagePull');
-      expect(story.state()).toBe('pulling.awaitingRetry');
+      expect(story.state()).toBe('pulling.failed');
       expect(queueOf(story.pullGate)).toEqual(empty);
-      const wait = story.ports.untilNext;
-      story.ports.advance(seconds * 1_000);
-      return wait;
+      story.ports.advance(3_000);
+      expect(story.state()).toBe('pulling.backingOff');
+      const wait = story.ports.untilNext ?? 0;
+      story.ports.advance(seconds * 1_000 - 3_000);
+      return wait + 3_000;
     });
     expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
     story.ports.answer('pullImage');
@@ -99,11 +101,13 @@ describe('start', () => {
     story.ports.failNext('startContainer', 'RunContainerError');
     story.ports.failNext('startContainer', 'RunContainerError');
     story.begin();
+    expect(story.state()).toBe('startFailed');
+    story.ports.advance(3_000);
     expect(story.state()).toBe('backingOff');
-    expect(story.ports.untilNext).toBe(10_000);
+    expect(story.ports.untilNext).toBe(7_000);
     expect(story.context().run ?? story.context().earlierRun).toMatchObject({ exitCode: 128, reason: 'StartError' });
     expect(queueOf(story.startGate)).toEqual(empty);
-    story.ports.advance(10_000);
+    story.ports.advance(7_000);
     expect(story.state()).toBe('running.steady');
     expect(story.context().attempt).toBe(2);
   });

@@ -172,7 +172,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
       (state) =>
         leavesOf(state).some(({ meta }) => meta?.until === 'retryAt') &&
         !state.context.retryAt &&
-        !(state.value === 'backingOff' && state.context.crashDelayMs > 0),
+        !(['startFailed', 'backingOff'].includes(String(state.value)) && state.context.crashDelayMs > 0),
     );
     expect(blind.map(({ value }) => value)).toEqual([]);
   });

@@ -1,7 +1,9 @@
 /** One container's machine over fake ports, told event by event. */
 import { createActor } from 'xstate';
+import { actorView } from '../../../machines/actorView.ts';
 import { containerMachine } from '../../../machines/container.ts';
 import type { ContainerInput } from '../../../machines/containerContext.ts';
+import { containerView } from '../../../machines/containerView.ts';
 import type { ContainerEvent, ContainerStanding, PodEvent } from '../../../machines/events.ts';
 import type { PortName } from '../../../machines/ports.ts';
 import { statePath } from '../../../machines/stateMeta.ts';
@@ -68,6 +70,12 @@ export function containerStory(options: Options = {}) {
     context: () => actor.getSnapshot().context,
     state: () => statePath(actor.getSnapshot().value),
     status: () => actor.getSnapshot().status,
+    /** What its pod's status is computed from. */
+    view: () => {
+      const snapshot = actor.getSnapshot();
+      const { failure } = snapshot.context;
+      return containerView(actorView({ path: 'main', since: 0, snapshot, moments: {}, failure }), snapshot, false);
+    },
     /** What it emitted so far, as `Normal Started`. */
     reasons: () => events.map(({ eventType, reason }) => `${eventType} ${reason}`),
     events,

@@ -1,0 +1,68 @@
+/** Why a container could not be started, in the words of a ContainerStateWaiting (C16): shown until a start succeeds. */
+import type { Failure } from '../pod/failure.ts';
+import type { ContainerContext } from './containerContext.ts';
+import { isRuntimeAway } from './failure.ts';
+
+/** What stands in the way: the image is forgotten once it is found, the start once it has worked. */
+export interface Trouble {
+  readonly with: 'image' | 'start';
+  readonly reason: string;
+  readonly message: string;
+}
+
+type Troubled = Pick<ContainerContext, 'pod' | 'name' | 'trouble'>;
+
+/** How long a failure is shown as such before it is shown as a back-off: the kubelet's next look at the pod changes it. */
+export const SHOWN_FAILED_MS = 3_000;
+
+/** What users are told when a container cannot be made; all else is the runtime's refusal. */
+const CONFIG_ERROR = 'CreateContainerConfigError';
+
+const imageTrouble = (reason: string, message: string): Trouble => ({ with: 'image', reason, message });
+const startTrouble = (reason: string, message: string): Trouble => ({ with: 'start', reason, message });
+
+/** A look for the image failed; that the runtime is away is the node's own business. */
+export function lookTrouble(context: Troubled, image: string, failure: Failure): Trouble | undefined {
+  if (isRuntimeAway(failure)) return context.trouble;
+  const { reason, message } = failure;
+  if (reason === 'InvalidImageName') return imageTrouble(reason, message);
+  return imageTrouble('ImageInspectError', `Failed to inspect image "${image}": ${message}`);
+}
+
+export const pullTrouble = (context: Troubled, failure: Failure): Trouble | undefined =>
+  isRuntimeAway(failure) ? context.trouble : imageTrouble(failure.reason, failure.message);
+
+/** Between two tries to pull: it names what the last one said. */
+export const pullBackOffTrouble = ({ trouble }: Troubled, image: string): Trouble =>
+  imageTrouble('ImagePullBackOff', `Back-off pulling image "${image}": ${trouble?.reason}: ${trouble?.message}`);
+
+export const absenceTrouble = (image: string): Trouble =>
+  imageTrouble('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
+
+export const createTrouble = (context: Troubled, failure: Failure): Trouble | undefined => {
+  if (isRuntimeAway(failure)) return context.trouble;
+  return startTrouble(failure.reason === CONFIG_ERROR ? CONFIG_ERROR : 'CreateContainerError', failure.message);
+};
+
+export const refusedStart = ({ message }: Failure): Trouble => startTrouble('RunContainerError', message);
+
+export const failedPostStart = ({ message }: Failure): Trouble => startTrouble('PostStartHookError', message);
+
+/** Whether its last start failed, and this is not told as a back-off yet. */
+export const hasFailedToStart = ({ trouble }: Troubled): boolean =>
+  trouble?.reason === 'RunContainerError' || trouble?.reason === 'PostStartHookError';
+
+export function crashLoopTrouble({ pod, name, crashDelayMs = 0 }: ContainerContext): Trouble {
+  const { name: podName, namespace, uid } = pod.metadata;
+  const delay = goDuration(crashDelayMs / 1_000);
+  return startTrouble(
+    'CrashLoopBackOff',
+    `back-off ${delay} restarting failed container=${name} pod=${podName}_${namespace}(${uid})`,
+  );
+}
+
+/** As Go writes a duration: `10s`, `1m20s`, `5m0s`. */
+function goDuration(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
+}
