@@ -1,6 +1,6 @@
 /** Why a container could not be started, in the words of a ContainerStateWaiting (C16): shown until a start succeeds. */
 import type { Failure } from '../pod/failure.ts';
-import type { ContainerContext } from './containerContext.ts';
+import type { Pod } from '../pod/schema/pod.ts';
 import { isRuntimeAway } from './failure.ts';
 
 /** What stands in the way: the image is forgotten once it is found, the start once it has worked. */
@@ -10,7 +10,13 @@ export interface Trouble {
   readonly message: string;
 }
 
-type Troubled = Pick<ContainerContext, 'pod' | 'name' | 'trouble'>;
+/** What it is told from: a part of the context of a container. */
+interface Troubled {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly trouble?: Trouble | undefined;
+  readonly crashDelayMs?: number | undefined;
+}
 
 /** How long a failure is shown as such before it is shown as a back-off: the kubelet's next look at the pod changes it. */
 export const SHOWN_FAILED_MS = 3_000;
@@ -52,7 +58,7 @@ export const failedPostStart = ({ message }: Failure): Trouble => startTrouble('
 export const hasFailedToStart = ({ trouble }: Troubled): boolean =>
   trouble?.reason === 'RunContainerError' || trouble?.reason === 'PostStartHookError';
 
-export function crashLoopTrouble({ pod, name, crashDelayMs = 0 }: ContainerContext): Trouble {
+export function crashLoopTrouble({ pod, name, crashDelayMs = 0 }: Troubled): Trouble {
   const { name: podName, namespace, uid } = pod.metadata;
   const delay = goDuration(crashDelayMs / 1_000);
   return startTrouble(
