@@ -7,6 +7,7 @@ import { foreignSandboxes, wantedPods } from '../machines/nodeContext.ts';
 import { statePath } from '../machines/stateMeta.ts';
 import { awaitedViews, gateView } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
+import { NodeFailure } from '../pod/failure.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
@@ -121,7 +122,13 @@ export function agentBehind(
       look?.(event);
     },
   });
-  root.subscribe({ error: (error) => onError('nodeAgent', error) });
+  root.subscribe({
+    error: (error) => onError('nodeAgent', error),
+    complete: () => {
+      const { fault } = root.getSnapshot().context;
+      if (fault) onError('nodeAgent', new NodeFailure(fault.reason, fault.message));
+    },
+  });
   const gates = () => {
     const { startGate, pullGate } = root.getSnapshot().context;
     return { start: gateView(startGate), pull: gateView(pullGate) };

@@ -14,6 +14,7 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
       startContainer: port('startContainer'),
       stopContainer: port('stopContainer'),
       inspectContainer: port('inspectContainer'),
+      removeContainers: port('removeContainers'),
       runHook: port('runHook'),
       timer,
     },

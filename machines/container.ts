@@ -1,6 +1,6 @@
 /** One container of a pod over all its restarts. Its role is input; its pod decides when its turn has come. */
 import { and, assign } from 'xstate';
-import { initialContext, terminatedRun } from './containerContext.ts';
+import { initialContext, remains, terminatedRun } from './containerContext.ts';
 import { launching } from './containerLaunching.ts';
 import { pulling } from './containerPulling.ts';
 import { containerSetup } from './containerSetup.ts';
@@ -253,6 +253,30 @@ export const containerMachine = containerSetup.createMachine({
         failed: { entry: { type: 'report', params: { standing: 'failed' } } },
       },
     },
-    stopped: { entry: { type: 'report', params: { standing: 'stopped' } } },
+    stopped: {
+      entry: { type: 'report', params: { standing: 'stopped' } },
+      always: { guard: 'leavesNothing', target: 'removing' },
+    },
+    /** An update took it out: nothing of it is left behind while its pod goes on. */
+    removing: {
+      initial: 'asking',
+      states: {
+        asking: {
+          meta: { waitsFor: 'its container to be removed' },
+          invoke: {
+            src: 'removeContainers',
+            input: ({ context }) => ({ ids: remains(context) }),
+            onDone: '#container.removed',
+            onError: { target: 'awaitingRetry', actions: 'recordCallFailure' },
+          },
+        },
+        awaitingRetry: {
+          meta: { waitsFor: 'another try', until: 'retryAt' },
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
+        },
+      },
+    },
+    removed: { entry: { type: 'report', params: { standing: 'removed' } } },
   },
 });

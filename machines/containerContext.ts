@@ -8,7 +8,7 @@ import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerRole, TerminatedRun } from '../pod/view.ts';
 import type { Trouble } from './containerTrouble.ts';
-import type { GateEvent, PodEvent, Ref } from './events.ts';
+import type { ContainerEvent, GateEvent, PodEvent, Ref } from './events.ts';
 import { isRuntimeAway, RUNTIME_AWAY_MS } from './failure.ts';
 
 export interface ContainerInput {
@@ -54,6 +54,10 @@ export interface ContainerContext {
   readonly earlierRun?: TerminatedRun | undefined;
   /** What an end of the process leads to: the restart rules decide unless somebody asked for more. */
   readonly onEnd: 'byPolicy' | 'recreate' | 'stay';
+  /** Others stop before it, so that its process is left alone meanwhile (C11). */
+  readonly awaitsOthers: boolean;
+  /** The runtime is to keep nothing of it once it has stopped: its pod goes on without it. */
+  readonly leavesNothing: boolean;
   /** Until when a stop may take, in milliseconds since the epoch; absent: the pod's own grace from its beginning. */
   readonly stopBy?: number | undefined;
   /** The last wait before a restart; absent before the first one, which is immediate. */
@@ -78,6 +82,8 @@ export function initialContext(input: ContainerInput): ContainerContext {
     imageRef: newest?.imageRef,
     earlierRun: previous && terminatedRun(previous),
     onEnd: 'byPolicy',
+    awaitsOthers: false,
+    leavesNothing: false,
     pullDelayMs: 0,
     retryAt: 0,
   };
@@ -161,6 +167,29 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   earlierRun: context.run ?? context.earlierRun,
   onEnd: 'byPolicy',
 });
+
+/** What a command to stop changes: it is for good, its deadline only moves nearer (C10), its turn once come stays (C11). */
+export const stopRequest = (
+  context: ContainerContext,
+  { deadline, waits = false, leavesNothing = false }: StopCommand,
+): Partial<ContainerContext> => ({
+  onEnd: 'stay',
+  stopBy: sooner(context.stopBy, deadline),
+  awaitsOthers: waits && (context.onEnd !== 'stay' || context.awaitsOthers),
+  leavesNothing: context.leavesNothing || leavesNothing,
+});
+
+type StopCommand = Extract<ContainerEvent, { type: 'container.stop' }>;
+
+/** The nearer of two deadlines; there may be none. */
+export const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : Math.min(one, other ?? Infinity);
+
+/** The containers that it knows of itself; older dead ones the node collects. */
+export const remains = ({ id, run, earlierRun }: ContainerContext): string[] => {
+  const known = [id, run?.containerId, earlierRun?.containerId];
+  return [...new Set(known.flatMap((each) => (each ? [each] : [])))];
+};
 
 /** The wait after a failed look at, or pull of, the image. */
 export function pullBackoff(context: ContainerContext, failure: Failure): Partial<ContainerContext> {

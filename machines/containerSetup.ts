@@ -12,7 +12,9 @@ import {
   isOutdated,
   nextAttempt,
   pullBackoff,
+  sooner,
   specOf,
+  stopRequest,
   terminatedRun,
   unknownEnd,
   wantsRestart,
@@ -35,8 +37,6 @@ import { hasEnded, type StateMeta } from './stateMeta.ts';
 
 type HookEnd = PortTypes['runHook']['output'];
 
-const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined ? other : Math.min(one, other ?? Infinity);
 const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
 const gateKey = (context: ContainerContext, gate: string): string =>
   `${context.pod.metadata.uid}/${context.name}/${gate}`;
@@ -56,6 +56,7 @@ export const containerSetup = setup({
     startContainer: port('startContainer'),
     stopContainer: port('stopContainer'),
     inspectContainer: port('inspectContainer'),
+    removeContainers: port('removeContainers'),
     runHook: port('runHook'),
     timer: timerPort(),
   },
@@ -103,6 +104,9 @@ export const containerSetup = setup({
     backsOff: ({ context }) => (crashBackoff(context).crashDelayMs ?? 0) > 0,
     hasSucceeded: ({ context }) => context.run?.exitCode === 0,
     isInit: ({ context }) => context.role === 'init',
+    hasDeadline: ({ context }) => context.stopBy !== undefined,
+    awaitsOthers: ({ context }) => context.awaitsOthers,
+    leavesNothing: ({ context }) => context.leavesNothing,
   },
   actions: {
     note: emit(({ context }, note: Note) => occurrence(involvedPod(context.pod, context), note)),
@@ -153,9 +157,7 @@ export const containerSetup = setup({
     ),
     forgetCrashes: assign({ crashDelayMs: undefined }),
     askForNewOne: assign({ onEnd: 'recreate' }),
-    stopForGood: assign(({ context, event }) =>
-      event.type === 'container.stop' ? { onEnd: 'stay' as const, stopBy: sooner(context.stopBy, event.deadline) } : {},
-    ),
+    stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
     recordEnd: assign(({ event }) =>
       event.type === 'runtime.containerObserved' && event.container !== null
         ? { run: terminatedRun(event.container), stopBy: undefined }

@@ -1,5 +1,5 @@
 /** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in container.ts. */
-import { assign } from 'xstate';
+import { assign, not } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
 import { containerSetup } from './containerSetup.ts';
 import { failureOf } from './failure.ts';
@@ -19,11 +19,12 @@ export const stopping = containerSetup.createStateConfig({
       always: [
         { guard: 'neverMade', target: '#container.exited' },
         { guard: 'hasPreStop', target: 'hooking' },
-        { target: 'signalling' },
+        { target: 'awaitingOthers' },
       ],
     },
+    /** The hook goes on until the deadline, also until one that is given, or moved nearer, while it runs. */
     hooking: {
-      meta: { waitsFor: 'the hook', until: 'stopBy' },
+      initial: 'choosing',
       invoke: {
         src: 'runHook',
         input: ({ context }) => ({
@@ -36,10 +37,39 @@ export const stopping = containerSetup.createStateConfig({
           deadline: context.stopBy,
         }),
         onDone: {
-          target: 'signalling',
+          target: 'awaitingOthers',
           actions: { type: 'recordHook', params: ({ event }) => event.output },
         },
-        onError: { target: 'signalling', actions: assign(({ event }) => ({ failure: failureOf(event) })) },
+        onError: { target: 'awaitingOthers', actions: assign(({ event }) => ({ failure: failureOf(event) })) },
+      },
+      on: {
+        'container.stop': [
+          { guard: 'isSooner', target: '.bounded', actions: 'stopForGood' },
+          { actions: 'stopForGood' },
+        ],
+      },
+      states: {
+        choosing: { always: [{ guard: 'hasDeadline', target: 'bounded' }, { target: 'unbounded' }] },
+        bounded: {
+          meta: { waitsFor: 'the hook', until: 'stopBy' },
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
+          on: { 'timer.elapsed': '#container.stopping.signalling' },
+        },
+        /** Its own grace is counted where the hook runs. */
+        unbounded: { meta: { waitsFor: 'the hook' } },
+      },
+    },
+    /** A sidecar's process is left alone while others stop that may need it, but not beyond the deadline (C11). */
+    awaitingOthers: {
+      meta: { waitsFor: 'the containers that stop before it', until: 'stopBy' },
+      always: { guard: not('awaitsOthers'), target: 'signalling' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
+      on: {
+        'timer.elapsed': 'signalling',
+        'container.stop': [
+          { guard: 'isSooner', target: 'awaitingOthers', reenter: true, actions: 'stopForGood' },
+          { actions: 'stopForGood' },
+        ],
       },
     },
     signalling: {

@@ -55,18 +55,20 @@ export type VolumeEvent =
 
 /**
  * Where a container stands, as its pod needs to know it: `pending` has no process and will (re)start, `live` may have
- * one, `running` has one that got past its postStart hook; the others have none and will get none by themselves.
+ * one, `running` has one that got past its postStart hook; the others have none and will get none by themselves, and of
+ * one that is `removed` the runtime has nothing any more.
  */
-export type ContainerStanding = 'pending' | 'live' | 'running' | 'succeeded' | 'failed' | 'stopped';
+export type ContainerStanding = 'pending' | 'live' | 'running' | 'succeeded' | 'failed' | 'stopped' | 'removed';
 
 export type ContainerEvent =
   /** Its turn has come; the sandbox follows by `sandbox.ready`. An init container that is done runs again. */
   | { type: 'container.start' }
   /**
    * It must end and stay so: by the deadline (ms since the epoch; it only ever moves nearer, C10), or within the pod's
-   * own grace when there is none.
+   * own grace when there is none. With `waits` its process is left until others have stopped (C11) or the deadline has
+   * passed; with `leavesNothing` the runtime keeps nothing of it, for its pod goes on without it.
    */
-  | { type: 'container.stop'; deadline?: number }
+  | { type: 'container.stop'; deadline?: number; waits?: boolean; leavesNothing?: boolean }
   /** The pod was updated in place; a changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: Readonly<Record<string, string>> }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }

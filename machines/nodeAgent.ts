@@ -17,6 +17,8 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     health: { since: 0, ready: false, name: '', version: '', message: 'not asked yet' },
     tickets: 0,
     drainAt: 0,
+    heardAt: 0,
+    broken: [],
   }),
   invoke: [{ src: 'runtimeHealth' }, { src: 'pleg' }, { src: 'sources' }, { src: 'ticker' }],
   initial: 'starting',
@@ -33,7 +35,11 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },
       { actions: ['keepBroken', 'dismissPod'] },
     ],
-    'xstate.error.actor.*': { actions: ['keepBroken', 'dismissPod', 'leaveGates'] },
+    'node.ticked': { actions: 'recordTick' },
+    'xstate.error.actor.*': [
+      { guard: 'isOfPod', actions: ['keepBroken', 'dismissPod', 'leaveGates'] },
+      { target: '.broken', actions: 'recordFault' },
+    ],
   },
   states: {
     /** Until the runtime has told its name and been listed once. */
@@ -62,7 +68,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
         // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
-        'node.ticked': { actions: ['endOrphans', 'welcomeNewcomers'] },
+        'node.ticked': { actions: ['recordTick', 'endOrphans', 'welcomeNewcomers'] },
         'xstate.done.actor.*': [
           { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
           { actions: ['keepBroken', 'dismissPod'] },
@@ -76,8 +82,19 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       on: {
         'node.drain': { actions: 'endAll' },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
+        'node.ticked': { actions: ['recordTick', 'endStranded'] },
+        'xstate.done.actor.*': [
+          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },
+          { actions: ['keepForEnd', 'dismissPod'] },
+        ],
+        'xstate.error.actor.*': [
+          { guard: 'isOfPod', actions: ['keepForEnd', 'dismissPod', 'leaveGates'] },
+          { target: 'broken', actions: 'recordFault' },
+        ],
       },
     },
     stopped: { type: 'final' },
+    /** A gate or the ledger is no more: better no node agent than one that decides without them. */
+    broken: { type: 'final' },
   },
 });

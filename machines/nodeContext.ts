@@ -1,6 +1,7 @@
 /** What the node agent knows, and the plain questions that its chart asks of it. The chart is in nodeAgent.ts. */
 import type { BackOff } from '../pod/backoff.ts';
 import type { Capacity, Claims } from '../pod/claims.ts';
+import type { Failure } from '../pod/failure.ts';
 import type { ObservedPod, ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
@@ -41,10 +42,16 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'>
   /** The pods that have an actor, by uid, as last given to it; `ending` once it was told to end. */
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
   readonly health: RuntimeHealth;
+  /** When the last fact was that it heard of, in milliseconds since the epoch. */
+  readonly heardAt: number;
+  /** The pods whose actors broke while they ended: each is ended once more at the next tick. */
+  readonly broken: readonly Pod[];
   /** How many pods have arrived. */
   readonly tickets: number;
   /** When it was told to stop, in milliseconds since the epoch; 0 before. */
   readonly drainAt: number;
+  /** Why the node agent cannot go on. */
+  readonly fault?: Failure;
 }
 
 /** A pod that no source wants and that the runtime still has gets so long (C10). */
@@ -106,9 +113,16 @@ const markedPods = ({ observed = {}, owner, pods }: NodeContext): ObservedPod[] 
   );
 
 /** Pods at the runtime with our mark that have no actor, as the node ends them when it stops itself. */
-export function stranded(context: NodeContext, at: number): { pod: Pod; observed: ObservedPod; by: Termination }[] {
+export function stranded(context: NodeContext): { pod: Pod; observed: ObservedPod; by: Termination }[] {
+  const { broken, drainAt } = context;
   const wanted = wantedPods(context);
-  return markedPods(context).map((observed) => {
+  const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
+  const again = broken.map((pod) => {
+    return { pod, observed: observedOf(context, pod), by: terminationOf(pod, 'NodeShutdown', drainAt) };
+  });
+  const at = Math.max(drainAt, context.heardAt);
+  const others = markedPods(context).filter((observed) => !isBroken(observed));
+  const unmet = others.map((observed) => {
     const pod = wanted.get(observed.uid) ?? podOfOrphan(observed);
     const isUnwanted = !wanted.has(observed.uid) && haveSourcesSpoken(context);
     // Whose source has not spoken, nobody knows the grace of: it gets what a pod has that says nothing.
@@ -116,6 +130,7 @@ export function stranded(context: NodeContext, at: number): { pod: Pod; observed
     const known = wanted.has(observed.uid) || isUnwanted ? pod : { ...pod, spec };
     return { pod: known, observed, by: terminationOf(known, isUnwanted ? 'Orphaned' : 'NodeShutdown', at) };
   });
+  return [...again, ...unmet];
 }
 
 /** Pods that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */

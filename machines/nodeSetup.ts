@@ -1,7 +1,8 @@
-/** The words of the node's chart: its feeds, guards, and how it routes to the pods. The chart is in nodeAgent.ts. */
+/** The words of the node's chart: its children and feeds, guards and actions. The chart is in nodeAgent.ts. */
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import { involvedNode, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import type { NodeEvent } from './events.ts';
+import { failureOf } from './failure.ts';
 import { gateMachine } from './gate.ts';
 import { ledgerMachine } from './ledger.ts';
 import {
@@ -63,25 +64,28 @@ export const nodeSetup = setup({
       event.output !== null &&
       'isGone' in event.output &&
       event.output.isGone === true,
-    hasNoPods: ({ context }) => Object.keys(context.pods).length === 0,
+    isOfPod: ({ event }) => uidOf(event) !== undefined,
+    hasNoPods: ({ context }) => Object.keys(context.pods).length + context.broken.length === 0,
   },
   actions: {
     note: emit(({ context }, note: Note) => occurrence(involvedNode(context.nodeName), note)),
     recordSource: assign(({ context, event }) => {
       if (event.type !== 'config.podsChanged') return {};
-      const { source, pods, problems } = event;
+      const { source, pods, problems, at } = event;
       return {
+        heardAt: at,
         desired: { ...context.desired, [source]: pods },
         problems: { ...context.problems, [source]: problems },
       };
     }),
     recordObserved: assign(({ context, event }) =>
-      event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods) } : {},
+      event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
     ),
+    recordTick: assign(({ event }) => (event.type === 'node.ticked' ? { heardAt: event.at } : {})),
     recordHealth: assign(({ event }) => (event.type === 'runtime.healthChanged' ? { health: event.health } : {})),
     welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
-      const { ledger, startGate, pullGate, crashLoop, statuses, allocations } = context;
-      const common = { ledger, startGate, pullGate, crashLoop };
+      const { ledger, startGate, pullGate, crashLoop, statuses, allocations, heardAt: bornAt } = context;
+      const common = { ledger, startGate, pullGate, crashLoop, bornAt };
       const pods = { ...context.pods };
       let ticket = context.tickets;
       for (const pod of newcomers(context)) {
@@ -100,25 +104,25 @@ export const nodeSetup = setup({
             ticket,
             observed,
             ...(allocation ? { allocation } : {}),
-            ...(restored ? { restored, termination: terminationOf(pod, 'Completed', 0) } : {}),
+            ...(restored ? { restored, termination: terminationOf(pod, 'Completed', bornAt) } : {}),
           },
         });
       }
       enqueue.assign({ pods, tickets: ticket });
     }),
-    endOrphans: enqueueActions(({ context, event, enqueue }) => {
-      const { ledger, startGate, pullGate, crashLoop } = context;
+    endOrphans: enqueueActions(({ context, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
       const pods = { ...context.pods };
       for (const observed of orphans(context)) {
         const pod = podOfOrphan(observed);
-        const termination = terminationOf(pod, 'Orphaned', 'at' in event ? event.at : 0);
+        const termination = terminationOf(pod, 'Orphaned', bornAt);
         const restored = context.statuses[observed.uid];
         pods[observed.uid] = { pod, ending: true };
         enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
           input: {
-            ...{ ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
+            ...{ ledger, startGate, pullGate, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
             // A terminal phase stays (C2).
             ...(restored ? { restored } : {}),
           },
@@ -127,27 +131,24 @@ export const nodeSetup = setup({
       enqueue.assign({ pods, left: [] });
     }),
     /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
-    endStranded: enqueueActions(({ context, event, enqueue }) => {
-      const { ledger, startGate, pullGate, crashLoop } = context;
+    endStranded: enqueueActions(({ context, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
       const pods = { ...context.pods };
-      for (const { pod, observed, by: termination } of stranded(
-        context,
-        Math.max(context.drainAt, 'at' in event ? event.at : 0),
-      )) {
+      for (const { pod, observed, by: termination } of stranded(context)) {
         pods[observed.uid] = { pod, ending: true };
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
-          input: { ledger, startGate, pullGate, crashLoop, pod, observed, termination, ticket: 0 },
+          input: { ledger, startGate, pullGate, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
         });
       }
-      enqueue.assign({ pods });
+      enqueue.assign({ pods, broken: [] });
     }),
-    endUnwanted: enqueueActions(({ context, event, enqueue }) => {
+    endUnwanted: enqueueActions(({ context, enqueue }) => {
       const pods = { ...context.pods };
       for (const uid of unwanted(context)) {
         const known = pods[uid];
         if (known === undefined) continue;
-        const termination = terminationOf(known.pod, 'Removed', 'at' in event ? event.at : 0);
+        const termination = terminationOf(known.pod, 'Removed', context.heardAt);
         pods[uid] = { ...known, ending: true };
         enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
       }
@@ -187,6 +188,17 @@ export const nodeSetup = setup({
     keepBroken: assign(({ context, event }) => {
       const broken = brokenPod(context, uidOf(event));
       return broken ? { left: [...context.left, broken] } : {};
+    }),
+    /** A pod whose actor broke while the node drains is ended once more, with what is left of its grace. */
+    keepForEnd: assign(({ context, event }) => {
+      const known = context.pods[uidOf(event) ?? ''];
+      return known ? { broken: [...context.broken, known.pod] } : {};
+    }),
+    /** Without one of its own parts the node can answer for nothing. */
+    recordFault: assign(({ event }) => {
+      const failure = failureOf(event);
+      const part = 'actorId' in event ? String(event.actorId) : 'a part';
+      return { fault: { ...failure, message: `${part} of the node agent broke: ${failure.message}` } };
     }),
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
     forgetSeen: assign(({ context, event }) => {

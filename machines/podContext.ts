@@ -15,6 +15,8 @@ export interface PodInput {
   readonly pod: Pod;
   /** What the runtime already has of it when the actor is born. */
   readonly observed: ObservedPod;
+  /** When the node began with it, in milliseconds since the epoch. */
+  readonly bornAt: number;
   /** The pod's number in the order of arrival: who came first goes first. */
   readonly ticket: number;
   readonly ledger: Ref<LedgerEvent>;
@@ -38,6 +40,7 @@ export interface PodContext {
   readonly observed: ObservedPod;
   /** What the ledger was told of it: the containers that were there, and the pod that they were of. */
   readonly actual: { readonly pod: Pod; readonly names: string };
+  readonly bornAt: number;
   readonly ticket: number;
   readonly ledger: Ref<LedgerEvent>;
   readonly startGate: Ref<GateEvent>;
@@ -58,6 +61,8 @@ export interface PodContext {
   readonly told: readonly string[];
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;
+  /** The sidecars that were told that their turn to stop has come (C11). */
+  readonly released: readonly string[];
   /** When the last container ended, in milliseconds since the epoch. */
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
@@ -81,6 +86,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     stale: [],
     told: [],
     initialized: false,
+    released: [],
     endedAt: 0,
     retryAt: 0,
   };
@@ -142,10 +148,6 @@ export function nextInit(context: PodContext): string | undefined {
 /** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
 const hasNothingLeft = (context: PodContext): boolean =>
   regularNames(context).every((name) => ['succeeded', 'failed'].includes(context.containers[name] ?? ''));
-
-/** No container has, or will by itself get, a process. */
-export const hasNoProcess = (context: PodContext): boolean =>
-  Object.values(context.containers).every((standing) => ['succeeded', 'failed', 'stopped'].includes(standing));
 
 /** No container has a process now, though some may start again. */
 export const isQuiet = (context: PodContext): boolean =>
@@ -219,9 +221,9 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
   return [...known.values()];
 }
 
-/** Containers that an update stopped while their pod goes on; one that is wanted again by now gets another actor. */
+/** Containers that an update took out while their pod goes on; one that is wanted again by now gets another actor. */
 export const departed = ({ containers }: PodContext): string[] =>
-  Object.keys(containers).filter((name) => containers[name] === 'stopped');
+  Object.keys(containers).filter((name) => containers[name] === 'removed');
 
 /** All regular containers are done, or an init container has failed for good: the pod ends by itself (C9). */
 export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);

@@ -2,16 +2,8 @@
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../pod/containers.ts';
 import type { ContainerEvent } from './events.ts';
-import {
-  deadlineOf,
-  departed,
-  firstTurn,
-  hostPaths,
-  initNames,
-  nextInit,
-  vanished,
-  withContainer,
-} from './podContext.ts';
+import { departed, firstTurn, hostPaths, initNames, nextInit, vanished, withContainer } from './podContext.ts';
+import { nextToStop, stopCommand } from './podStopOrder.ts';
 import { podWords } from './podWords.ts';
 
 const containerId = (name: string) => `container/${name}` as const;
@@ -92,12 +84,17 @@ export const podSetup = podWords.extend({
       }
     }),
     stopContainers: enqueueActions(({ context, enqueue }) => {
-      if (context.termination === undefined) return;
-      const { termination } = context;
-      // Nobody knows when a pod was complete that was found so: what may still run has its own grace.
-      const event: ContainerEvent =
-        termination.at > 0 ? { type: 'container.stop', deadline: deadlineOf(termination) } : { type: 'container.stop' };
-      for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
+      for (const name of Object.keys(context.containers)) {
+        enqueue.sendTo(containerId(name), stopCommand(context, name));
+      }
+    }),
+    /** The next sidecar's turn to stop has come (C11). */
+    stopNext: enqueueActions(({ context, enqueue }) => {
+      const name = nextToStop(context);
+      if (name === undefined) return;
+      const released = [...context.released, name];
+      enqueue.assign({ released });
+      enqueue.sendTo(containerId(name), stopCommand({ ...context, released }, name));
     }),
     unmountVolumes: enqueueActions(({ context, enqueue }) => {
       for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'volume.unmount' });
@@ -140,7 +137,7 @@ export const podSetup = podWords.extend({
         if (wanted.includes(name)) {
           enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
         } else {
-          enqueue.sendTo(containerId(name), { type: 'container.stop' });
+          enqueue.sendTo(containerId(name), { type: 'container.stop', leavesNothing: true });
         }
       }
     }),

@@ -14,7 +14,10 @@ export const terminating = podSetup.createStateConfig({
     containers: {
       meta: { waitsFor: 'its containers to end', until: 'deadline' },
       entry: ['spawnContainers', 'stopContainers'],
-      always: { guard: 'hasNoProcess', target: 'sandbox' },
+      always: [
+        { guard: 'hasNoProcess', target: 'sandbox' },
+        { guard: 'isStopDue', actions: 'stopNext' },
+      ],
     },
     sandbox: { always: [{ guard: 'hasSandboxes', target: 'stopping' }, { target: 'volumes' }] },
     stopping: {

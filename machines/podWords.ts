@@ -15,7 +15,6 @@ import {
   departed,
   fits,
   hasNewcomers,
-  hasNoProcess,
   hasTurnPassed,
   initsAnew,
   isComplete,
@@ -29,6 +28,7 @@ import {
   type PodInput,
   wasInitialized,
 } from './podContext.ts';
+import { hasNoProcess, nextToStop } from './podStopOrder.ts';
 import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
 import { volumeMachine } from './volume.ts';
@@ -69,6 +69,7 @@ export const podWords = setup({
     hasSandboxes: ({ context }) => allSandboxes(context).length > 0,
     isComplete: ({ context }) => isComplete(context),
     hasNoProcess: ({ context }) => hasNoProcess(context),
+    isStopDue: ({ context }) => nextToStop(context) !== undefined,
     isQuiet: ({ context }) => isQuiet(context),
     wasInitialized: ({ context }) => wasInitialized(context),
     isTurnOver: ({ context }) => hasTurnPassed(context) && nextInit(context) !== undefined,
@@ -139,7 +140,8 @@ export const podWords = setup({
       termination: {
         reason: 'Completed',
         graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
-        at: context.endedAt,
+        // What had ended before the agent came is ended from now on.
+        at: Math.max(context.endedAt, context.bornAt),
       },
     })),
     loseSandbox: assign(({ context }) => ({

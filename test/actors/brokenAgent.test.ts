@@ -18,6 +18,16 @@ describe('what must never fail is told when it does', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
+  test('a part that the agent cannot do without: it ends', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')] });
+    await node.advance('3s');
+    // What xstate tells of a child that failed.
+    node.agent.tell({ type: 'xstate.error.actor.ledger', actorId: 'ledger', error: new Error('lost') } as never);
+    await node.advance('3s');
+    expect(node.errors).toEqual(['nodeAgent: NodeFailure: ledger of the node agent broke: lost']);
+    expect(node.runtime.contents().containers).toMatchObject([{ state: 1 }]);
+  });
+
   test('the agent itself, whose pods go on running', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('3s');

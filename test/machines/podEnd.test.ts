@@ -49,6 +49,7 @@ describe('termination', () => {
     story.terminate(30);
     story.ports.advance(12_000);
     story.ports.answer('runHook');
+    story.ports.answer('stopContainer');
     expect(story.ports.asked('stopContainer').map((input) => input.deadline)).toEqual([deadline, deadline]);
     expect(story.view()).toMatchObject({ state: 'terminating.containers', until: deadline });
   });
@@ -78,7 +79,7 @@ describe('termination', () => {
     );
     story.ports.hold('runHook');
     story.terminate();
-    expect(story.containers()).toEqual({ a: 'stopped', b: 'stopping.hooking' });
+    expect(story.containers()).toEqual({ a: 'stopped', b: 'stopping.hooking.bounded' });
     story.die('b-0-0', 1);
     expectGone(story);
   });

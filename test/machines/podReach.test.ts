@@ -116,7 +116,7 @@ function reachOf(walked: Walked, observed: ObservedPod): Reach {
   const gates = { startGate: ear<GateEvent>().ref, pullGate: ear<GateEvent>().ref, ledger: ear<LedgerEvent>().ref };
   return {
     machine: walkedMachine,
-    input: { ...{ pod: walked.pod, observed, ticket: 1, crashLoop: { baseMs: 1, maxMs: 1 } }, ...gates },
+    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, crashLoop: { baseMs: 1, maxMs: 1 } }, ...gates },
     events: eventsOf(walked),
     outputs,
     distinguish: distinguisherOf(walked),

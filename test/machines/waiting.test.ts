@@ -11,9 +11,9 @@ import { atomicStates, isPassing } from './support/reach.ts';
 
 /** Where an actor has arrived, and waits for nothing that is to come by itself. */
 const REST = {
-  nodeAgent: ['running', 'stopped'],
+  nodeAgent: ['running', 'stopped', 'broken'],
   pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
-  container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped']],
+  container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped', 'removed']],
   volume: ['mounted.steady', 'unmounted'],
   gate: ['open', 'full'],
   ledger: ['open'],

@@ -34,6 +34,7 @@ export const fakedContainer = (ports: FakePorts) =>
       startContainer: ports.port('startContainer'),
       stopContainer: ports.port('stopContainer'),
       inspectContainer: ports.port('inspectContainer'),
+      removeContainers: ports.port('removeContainers'),
       runHook: ports.port('runHook'),
       timer: ports.timer,
     },

@@ -71,7 +71,15 @@ export function podStory(options: Options = {}) {
   }
   const actor = createActor(fakedPod(ports), {
     input: {
-      ...{ pod, ticket: 1, ledger: book, crashLoop: { baseMs: 10_000, maxMs: 300_000 }, ...gates, ...input },
+      ...{
+        pod,
+        ticket: 1,
+        bornAt: ports.now,
+        ledger: book,
+        crashLoop: { baseMs: 10_000, maxMs: 300_000 },
+        ...gates,
+        ...input,
+      },
       observed: world.observed(pod),
     },
   });
