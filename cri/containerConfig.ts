@@ -23,6 +23,8 @@ export interface ContainerConfigInput {
   readonly imageUser?: ImageUser;
   /** Host paths by volume name. */
   readonly volumes: Readonly<Record<string, string>>;
+  /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
+  readonly subPaths?: Readonly<Record<number, string>>;
   /** The pod's addresses, the primary first; none under hostNetwork. */
   readonly sandboxIps: readonly string[];
   /** The file of the host that takes the container's last words (C22), which must exist; absent: none. */
@@ -40,7 +42,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
-    mounts: containerMounts({ ...input, podUid: pod.metadata.uid, environment }),
+    mounts: containerMounts({ ...input, environment }),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),
     logPath: `${container.name}/${attempt}.log`,

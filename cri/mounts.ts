@@ -1,7 +1,9 @@
 import { posix } from 'node:path';
 import { type EnvEntry, expand } from '../pod/environment.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import { followsPod } from '../pod/projection.ts';
 import type { Container, VolumeMount } from '../pod/schema/container.ts';
+import type { Pod } from '../pod/schema/pod.ts';
 import { Mount, MountPropagation } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 
@@ -13,12 +15,22 @@ const PROPAGATIONS = {
   Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
 } as const;
 
+/** A part of a volume that a container mounts; `index` is that of the mount. */
+interface WantedSubPath {
+  readonly index: number;
+  readonly volume: string;
+  readonly hostPath: string;
+  readonly subPath: string;
+}
+
 export interface MountsInput {
-  readonly podUid: string;
+  readonly pod: Pod;
   readonly container: Container;
   readonly environment: readonly EnvEntry[];
   /** Host paths by volume name. */
   readonly volumes: Readonly<Record<string, string>>;
+  /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
+  readonly subPaths?: Readonly<Record<number, string>>;
   /** The file of the host that takes the container's last words; absent: none. */
   readonly terminationLog?: string;
   readonly node: NodeFacts;
@@ -27,17 +39,30 @@ export interface MountsInput {
 /** What a container has mounted: its volumes, the pod's hosts file unless it mounts one itself (C18), its last words. */
 export function containerMounts(input: MountsInput): Mount[] {
   const { container, terminationLog, node } = input;
-  const mounts = (container.volumeMounts ?? []).map((mount) => volumeMount(mount, input));
+  const mounts = (container.volumeMounts ?? []).map((mount, index) => volumeMount(mount, index, input));
   if (!mounts.some(({ containerPath }) => containerPath === HOSTS_FILE)) {
-    mounts.push(file(HOSTS_FILE, `${node.podDirectory(input.podUid)}/etc-hosts`));
+    mounts.push(file(HOSTS_FILE, `${node.podDirectory(input.pod.metadata.uid)}/etc-hosts`));
   }
   const { terminationMessagePath } = container;
   if (terminationLog && terminationMessagePath) mounts.push(file(absolute(terminationMessagePath), terminationLog));
   return mounts;
 }
 
-/** The directory within a volume that a mount shows; empty for the volume itself. Refuses what leads outside (C26). */
-export function subPathOf(mount: VolumeMount, environment: readonly EnvEntry[]): string {
+/** The parts of volumes that a container mounts, which must be there before it is made. Refuses what leads outside (C26). */
+export function subPathsOf({
+  container,
+  environment,
+  volumes,
+}: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): WantedSubPath[] {
+  return (container.volumeMounts ?? []).flatMap((mount, index) => {
+    const subPath = subPathOf(mount, environment);
+    if (subPath === '') return [];
+    return [{ index, volume: mount.name, hostPath: volumePath(mount, volumes), subPath }];
+  });
+}
+
+/** The directory within a volume that a mount shows; empty for the volume itself. */
+function subPathOf(mount: VolumeMount, environment: readonly EnvEntry[]): string {
   const path = mount.subPath || expandStrictly(mount, environment);
   if (path === '') return '';
   if (path.startsWith('/')) throw refusal(mount, `subPath ${path} must not be an absolute path`);
@@ -46,23 +71,27 @@ export function subPathOf(mount: VolumeMount, environment: readonly EnvEntry[]):
 }
 
 /** The host's path of the volume that a mount names. */
-export function volumePath(mount: VolumeMount, volumes: Readonly<Record<string, string>>): string {
+function volumePath(mount: VolumeMount, volumes: Readonly<Record<string, string>>): string {
   const path = Object.hasOwn(volumes, mount.name) ? volumes[mount.name] : undefined;
   if (path === undefined) throw refusal(mount, `cannot find volume "${mount.name}" to mount into the container`);
   return path;
 }
 
 /** The refusal of a mount that cannot be made as its container asks. */
-export function refusal(mount: VolumeMount, message: string, cause?: unknown): NodeFailure {
-  return new NodeFailure('CreateContainerConfigError', `volumeMount ${mount.mountPath}: ${message}`, { cause });
+function refusal(mount: VolumeMount, message: string): NodeFailure {
+  return new NodeFailure('CreateContainerConfigError', `volumeMount ${mount.mountPath}: ${message}`);
 }
 
-function volumeMount(mount: VolumeMount, { volumes, environment, node }: MountsInput): Mount {
-  const hostPath = posix.join(volumePath(mount, volumes), subPathOf(mount, environment));
+function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
+  const { pod, volumes, subPaths = {}, node } = input;
+  const whole = volumePath(mount, volumes);
+  const hostPath = mount.subPath || mount.subPathExpr ? subPaths[index] : whole;
+  if (hostPath === undefined) throw refusal(mount, 'its subPath was not prepared');
+  const volume = pod.spec.volumes?.find(({ name }) => name === mount.name);
   return Mount.fromPartial({
     containerPath: absolute(mount.mountPath),
     hostPath,
-    readonly: mount.readOnly ?? false,
+    readonly: mount.readOnly || (volume !== undefined && followsPod(volume)),
     propagation: PROPAGATIONS[mount.mountPropagation ?? 'None'],
     recursiveReadOnly: recursivelyReadOnly(mount, node),
   });

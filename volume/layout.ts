@@ -29,6 +29,10 @@ export interface Layout {
   readonly pluginDir: (uid: string, plugin: string, volume: string) => string;
   /** `<root>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`: plugin names carry `~` for `/`. */
   readonly volumeDir: (uid: string, plugin: string, volume: string) => string;
+  /** `<root>/pods/<uid>/volume-subpaths` */
+  readonly subPathsDir: (uid: string) => string;
+  /** `<root>/pods/<uid>/volume-subpaths/<volume>` */
+  readonly subPathsOf: (uid: string, volume: string) => string;
   /** `<root>/pods/<uid>/volume-subpaths/<volume>/<container>/<index>` */
   readonly subPathDir: (uid: string, volume: string, container: string, index: number) => string;
   /** `<root>/pods/<uid>/containers/<name>/<run>`: the file that a run of a container writes its last words to. */
@@ -55,6 +59,8 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders): Layout {
   const podsDir = path.join(absolute(rootDir), 'pods');
   const logLinksDir = path.join(absolute(podLogsDir), '..', 'containers');
   const podDir = (uid: string) => path.join(podsDir, segment('pod uid', uid));
+  const subPathsDir = (uid: string) => path.join(podDir(uid), 'volume-subpaths');
+  const subPathsOf = (uid: string, volume: string) => path.join(subPathsDir(uid), segment('volume name', volume));
   const podLogDir = (pod: PodIdentity) => path.join(podLogsDir, podLogName(pod));
   return {
     podsDir,
@@ -66,14 +72,10 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders): Layout {
       path.join(podDir(uid), 'plugins', pluginSegment(plugin), segment('volume name', volume)),
     volumeDir: (uid, plugin, volume) =>
       path.join(podDir(uid), 'volumes', pluginSegment(plugin), segment('volume name', volume)),
+    subPathsDir,
+    subPathsOf,
     subPathDir: (uid, volume, container, index) =>
-      path.join(
-        podDir(uid),
-        'volume-subpaths',
-        segment('volume name', volume),
-        segment('container name', container),
-        segment('mount index', String(index)),
-      ),
+      path.join(subPathsOf(uid, volume), segment('container name', container), segment('mount index', String(index))),
     terminationLog: (uid, container, run) =>
       path.join(podDir(uid), 'containers', segment('container name', container), segment('container run', run)),
     hostsFile: (uid) => path.join(podDir(uid), 'etc-hosts'),

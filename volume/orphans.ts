@@ -5,6 +5,7 @@ import { isMissing } from './fileErrors.ts';
 import { isSafeSegment, type Layout } from './layout.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { removePodDirectory } from './podDirectory.ts';
+import { removeSubPaths } from './subPaths.ts';
 
 interface Orphan {
   readonly uid: string;
@@ -24,6 +25,7 @@ export async function podDirectories(layout: Layout): Promise<readonly string[]>
  * this node does not have is deleted too, but fails with `FailedUnmount` while it is mounted. Idempotent.
  */
 export async function removeOrphan({ uid, layout, plugins, signal }: Orphan): Promise<void> {
+  await removeSubPaths(layout, { podUid: uid }, signal);
   const volumes = await volumeDirectories(layout, uid);
   await Promise.all(
     volumes.map(async ({ plugin, volume }) => {

@@ -1,13 +1,14 @@
 /** Fills the ports of a container over the CRI. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
+import { environmentOf } from '../../cri/environment.ts';
 import { runtimeWords } from '../../cri/failure.ts';
 import { type ImageUser, imageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
+import { subPathsOf } from '../../cri/mounts.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { observedContainer, observedContainerStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
-import { prepareSubPaths } from '../../cri/subPaths.ts';
 import type { PortTypes } from '../../machines/ports.ts';
 import { containersOf } from '../../pod/containers.ts';
 import { NodeFailure } from '../../pod/failure.ts';
@@ -23,6 +24,7 @@ import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { imageSpec } from './images.ts';
 import { despiteReservation, unlessGone } from './sandboxes.ts';
+import { prepareSubPaths } from './subPaths.ts';
 
 /** Whatever is left of the grace, the process gets at least so long after SIGTERM (C10). */
 const LEAST_GRACE_SECONDS = 2;
@@ -90,8 +92,10 @@ async function create(
   await writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: node.clusterDomain, signal });
   const user = await userOf(cri, { pod, container, imageRef }, { signal });
   const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) });
-  const wanted = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...user };
-  await prepareSubPaths(wanted, signal);
+  const environment = environmentOf(pod, container, sandboxIps, node);
+  const parts = subPathsOf({ container, environment, volumes });
+  const subPaths = await prepareSubPaths(parts, { layout, podUid: uid, container: container.name, signal });
+  const wanted = { pod, container, attempt, imageRef, volumes, subPaths, sandboxIps, terminationLog, node, ...user };
   const request = {
     podSandboxId: sandbox.id,
     config: containerConfig(wanted),

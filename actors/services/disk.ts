@@ -11,6 +11,7 @@ import { removeOrphan } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { preparePodDirectory, removePodLogs } from '../../volume/podDirectory.ts';
+import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
@@ -46,6 +47,7 @@ export function diskServices({ node, layout, clock }: { node: NodeFacts; layout:
     unmountVolume: ({ pod, volume: name }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {
         const volume = volumeNamed(pod, name);
+        await removeSubPaths(layout, { podUid: pod.metadata.uid, volume: name }, signal);
         // A kind that no plugin stands for was never mounted.
         const plugin = volumePlugins.find((each) => each.supports(volume));
         await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, signal });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { containerMounts, type MountsInput } from '../../cri/mounts.ts';
+import { containerMounts, type MountsInput, subPathsOf } from '../../cri/mounts.ts';
 import type { VolumeMount } from '../../pod/schema/container.ts';
-import { container, node } from './nodeAndPod.ts';
+import type { Volume } from '../../pod/schema/volume.ts';
+import { container, node, pod } from './nodeAndPod.ts';
 
 function mountsOf(volumeMounts: VolumeMount[], input: Partial<MountsInput> = {}) {
   return containerMounts({
-    podUid: 'u-1',
+    pod: pod(),
     container: container({ volumeMounts, terminationMessagePath: '/dev/termination-log' }),
     environment: [{ name: 'DIR', value: 'a' }],
     volumes: { data: '/vols/data' },
@@ -24,10 +25,30 @@ test.each<[string, Partial<VolumeMount>, object]>([
   ['a relative path', { mountPath: 'data' }, { containerPath: '/data' }],
   ['HostToContainer', { mountPropagation: 'HostToContainer' }, { propagation: 1 }],
   ['Bidirectional', { mountPropagation: 'Bidirectional' }, { propagation: 2 }],
-  ['subPath', { subPath: 'x/./y/' }, { hostPath: '/vols/data/x/y/' }],
-  ['subPathExpr', { subPathExpr: '$(DIR)/b' }, { hostPath: '/vols/data/a/b' }],
 ])('%s', (_, mount, expected) => {
   expect(mountOf(mount)).toMatchObject(expected);
+});
+
+test('C26: a mount with a subPath shows what was prepared for it, in the order of the mounts', () => {
+  const mounts = [{}, { subPath: 'x/./y' }, { subPathExpr: '$(DIR)/b' }].map((more, index) => {
+    return { name: 'data', mountPath: `/${index}`, ...more };
+  });
+  const input = { environment: [{ name: 'DIR', value: 'a' }], volumes: { data: '/vols/data' } };
+  expect(subPathsOf({ container: container({ volumeMounts: mounts }), ...input })).toEqual([
+    { index: 1, volume: 'data', hostPath: '/vols/data', subPath: 'x/y' },
+    { index: 2, volume: 'data', hostPath: '/vols/data', subPath: 'a/b' },
+  ]);
+  const paths = mountsOf(mounts, { subPaths: { 1: '/bound/1', 2: '/bound/2' } }).map(({ hostPath }) => hostPath);
+  expect(paths.slice(0, 3)).toEqual(['/vols/data', '/bound/1', '/bound/2']);
+  expect(() => mountsOf(mounts)).toThrow('its subPath was not prepared');
+});
+
+test.each<[string, Omit<Volume, 'name'>, boolean]>([
+  ['downwardAPI', { downwardAPI: {} }, true],
+  ['projected', { projected: {} }, true],
+  ['emptyDir', { emptyDir: {} }, false],
+])('a volume of kind %s is mounted read-only: %s', (_kind, volume, readonly) => {
+  expect(mountOf({}, { pod: pod({ volumes: [{ name: 'data', ...volume }] }) })?.readonly).toBe(readonly);
 });
 
 describe('refused with CreateContainerConfigError', () => {
@@ -40,7 +61,15 @@ describe('refused with CreateContainerConfigError', () => {
     ['a volume by the name of an inherited property', { name: 'constructor' }, 'cannot find volume "constructor"'],
     ['recursive read-only where it is unknown', { readOnly: true, recursiveReadOnly: 'Enabled' }, 'does not support'],
   ])('%s', (_, mount, message) => {
-    expect(() => mountOf(mount)).toThrow(
+    const refused = () => {
+      subPathsOf({
+        container: container({ volumeMounts: [{ name: 'data', mountPath: '/data', ...mount }] }),
+        environment: [{ name: 'DIR', value: 'a' }],
+        volumes: { data: '/vols/data' },
+      });
+      mountOf(mount);
+    };
+    expect(refused).toThrow(
       expect.objectContaining({ reason: 'CreateContainerConfigError', message: expect.stringContaining(message) }),
     );
   });

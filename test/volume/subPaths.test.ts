@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process';
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, jest } from '@jest/globals';
+import type { Layout } from '../../volume/layout.ts';
+import { mountsUnder } from '../../volume/mountinfo.ts';
+import { removeOrphan } from '../../volume/orphans.ts';
+import { volumePlugins } from '../../volume/plugins.ts';
+import { bindSubPath, removeSubPaths } from '../../volume/subPaths.ts';
+import { inFolder, signal, withRoot } from './onDisk.ts';
+
+jest.setTimeout(60_000);
+
+interface Place {
+  readonly volume: string;
+  readonly outside: string;
+  readonly layout: Layout;
+  /** Mounts a part of the volume: gives where. */
+  readonly bind: (subPath: string, index?: number) => Promise<string>;
+  readonly remove: () => Promise<void>;
+  readonly mounted: () => Promise<string[]>;
+}
+
+/** A volume with a directory `inside` and a file `file`; a secret lies outside of it. */
+function withVolume(name: string, story: (place: Place) => Promise<void>): void {
+  withRoot(name, () =>
+    inFolder(async (folder, layout) => {
+      const [volume, outside] = [join(folder, 'volume'), join(folder, 'outside')];
+      await mkdir(join(volume, 'inside'), { recursive: true });
+      await mkdir(outside);
+      await writeFile(join(volume, 'file'), 'mine');
+      await writeFile(join(outside, 'secret'), 'secret');
+      const of = { volume: 'data', hostPath: volume, layout, podUid: 'u1', container: 'main', signal };
+      await story({
+        ...{ volume, outside, layout },
+        bind: (subPath, index = 0) => bindSubPath({ ...of, subPath, index }),
+        remove: () => removeSubPaths(layout, { podUid: 'u1', volume: 'data' }, signal),
+        mounted: async () => (await mountsUnder(layout.podsDir, signal)).map(({ path }) => path),
+      });
+    }),
+  );
+}
+
+withVolume(
+  'C26: a part of a volume is mounted at a path of the pod’s own, once however often it is asked for',
+  async (place) => {
+    const { volume, layout, bind, mounted } = place;
+    const path = await bind('inside');
+    expect(path).toBe(layout.subPathDir('u1', 'data', 'main', 0));
+    await writeFile(join(path, 'seen'), 'x');
+    expect(await readdir(join(volume, 'inside'))).toEqual(['seen']);
+    expect(await bind('inside')).toBe(path);
+    expect(await mounted()).toEqual([path]);
+  },
+);
+
+withVolume(
+  'C26: a file can be mounted too, and one that was replaced is mounted anew',
+  async ({ volume, bind, mounted }) => {
+    const path = await bind('file');
+    expect(await readFile(path, 'utf8')).toBe('mine');
+    await rm(join(volume, 'file'));
+    await writeFile(join(volume, 'file'), 'new');
+    expect(await readFile(await bind('file'), 'utf8')).toBe('new');
+    await bind('inside');
+    expect((await stat(path)).isDirectory()).toBe(true);
+    expect(await mounted()).toEqual([path]);
+  },
+);
+
+withVolume(
+  'C26: missing directories are made with the rights of the volume, those that are there stay',
+  async (place) => {
+    const { volume, bind } = place;
+    await chmod(volume, 0o2777);
+    await chmod(join(volume, 'inside'), 0o700);
+    await bind('inside/a/./b/');
+    const rights = async (name: string) => (await lstat(join(volume, name))).mode & 0o777;
+    expect([await rights('inside'), await rights('inside/a'), await rights('inside/a/b')]).toEqual([
+      0o700, 0o777, 0o777,
+    ]);
+  },
+);
+
+withVolume('C26: a symlink within the volume is followed', async ({ volume, bind }) => {
+  await symlink('inside', join(volume, 'link'));
+  await bind('link/c');
+  expect(await readdir(join(volume, 'inside'))).toEqual(['c']);
+});
+
+describe('C26: what leads outside is refused, and nothing is made there', () => {
+  for (const [what, subPath, target] of [
+    ['a symlink', 'link', '../outside'],
+    ['a symlink on the way', 'link/new', '../outside'],
+    ['an absolute symlink', 'link/new', '/tmp'],
+    ['a symlink to nothing', 'link', '../outside/later'],
+    ['a symlink to a sibling whose name begins alike', 'link', '../volume-2'],
+    ['a symlink to itself', 'link', 'link'],
+  ] as const) {
+    withVolume(what, async ({ volume, outside, bind, mounted }) => {
+      await mkdir(`${volume}-2`);
+      await symlink(target, join(volume, 'link'));
+      await expect(bind(subPath)).rejects.toThrow();
+      expect(await mounted()).toEqual([]);
+      expect(await readdir(outside)).toEqual(['secret']);
+      expect(await readdir(`${volume}-2`)).toEqual([]);
+    });
+  }
+});
+
+withVolume('a way through a file, and a volume that is not there, are refused', async ({ volume, bind, mounted }) => {
+  await expect(bind('file/a')).rejects.toThrow();
+  await rm(volume, { recursive: true });
+  await expect(bind('inside')).rejects.toThrow();
+  expect(await mounted()).toEqual([]);
+});
+
+withVolume(
+  'C26: a directory that becomes a symlink again and again while it is mounted never shows what is outside',
+  async (place) => {
+    const { volume, outside, bind, mounted } = place;
+    await mkdir(join(outside, 'deep'));
+    await writeFile(join(outside, 'deep', 'secret'), 'secret');
+    await mkdir(join(volume, 'inside', 'deep'));
+    await symlink(outside, join(volume, 'link'));
+    const swap = `const { renameSync: mv } = require('node:fs');
+    for (;;) for (const [from, to] of [['inside', 'a'], ['link', 'inside'], ['inside', 'link'], ['a', 'inside']]) {
+      try { mv(from, to); } catch {}
+    }`;
+    const attacker = spawn(process.execPath, ['-e', swap], { cwd: volume, stdio: 'ignore' });
+    const ended = new Promise((resolve) => attacker.once('exit', resolve));
+    const seen = { refused: 0, mounted: 0 };
+    try {
+      for (let time = 0; time < 90; time += 1) {
+        // A path that exists, one that does not, one to be made: each has its own moment to be caught in.
+        const subPath = ['inside/deep', `inside/new-${time}`, 'inside'][time % 3] ?? '';
+        const path = await bind(subPath, time).catch(() => undefined);
+        if (path === undefined) seen.refused += 1;
+        else {
+          seen.mounted += 1;
+          expect(await readdir(path)).not.toContain('secret');
+        }
+      }
+    } finally {
+      attacker.kill('SIGKILL');
+      await ended;
+    }
+    expect(await readdir(outside)).toEqual(['deep', 'secret']);
+    expect(seen.refused).toBeGreaterThan(0);
+    expect(seen.mounted).toBeGreaterThan(0);
+    expect(await mounted()).toHaveLength(seen.mounted);
+  },
+);
+
+withVolume('C26: they are unmounted with the volume, also twice, and what they showed stays', async (place) => {
+  const { volume, layout, bind, remove, mounted } = place;
+  await bind('inside', 0);
+  await bind('file', 1);
+  await remove();
+  await remove();
+  expect(await mounted()).toEqual([]);
+  expect(await readdir(volume)).toEqual(['file', 'inside']);
+  await expect(stat(layout.subPathsOf('u1', 'data'))).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+withVolume(
+  'C26: those of an orphan go with it, and what they showed stays',
+  async ({ volume, layout, bind, mounted }) => {
+    await writeFile(join(volume, 'inside', 'kept'), '');
+    await bind('inside');
+    await removeOrphan({ uid: 'u1', layout, plugins: volumePlugins, signal });
+    expect(await mounted()).toEqual([]);
+    expect(await readdir(join(volume, 'inside'))).toEqual(['kept']);
+  },
+);
