@@ -34,8 +34,9 @@ module.exports = {
     ...only('machines', { folders: ['pod'], packages: ['xstate'], node: [] }),
     ...only('cri', { folders: ['pod'] }),
     ...only('volume', { folders: ['pod'] }),
+    ...only('cgroup', { folders: ['pod'] }),
     ...only('kube', { folders: ['pod'] }),
-    ...only('actors', { folders: ['pod', 'machines', 'cri', 'volume', 'kube'] }),
+    ...only('actors', { folders: ['pod', 'machines', 'cri', 'volume', 'cgroup', 'kube'] }),
     ...only('server', { folders: ['pod', 'machines', 'actors'] }),
     {
       name: 'nobody-imports-tests',
@@ -64,7 +65,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|cri|volume|kube|actors|server|cli)/' },
+      from: { path: '^(pod|machines|cri|volume|cgroup|kube|actors|server|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

@@ -1,4 +1,5 @@
 /** Everything that a real node puts behind the ports: the CRI, the disk, the manifests, the durable facts. */
+import type { PodCgroups } from '../cgroup/podCgroups.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import type { RuntimeHealth } from '../machines/events.ts';
@@ -28,6 +29,8 @@ export interface NodeParts {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly node: NodeFacts;
+  /** Absent where pods have no cgroups of their own, or no containers. */
+  readonly cgroups?: PodCgroups;
   readonly store: NodeStore;
   /** What the store held at the start. */
   readonly durable: DurableFacts;
@@ -60,7 +63,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       startContainer: touching(containers.startContainer),
       stopContainer: stops(({ id }) => [id], containers.stopContainer),
       ...imageServices(cri),
-      ...diskServices({ node, layout, clock }),
+      ...diskServices({ node, clock, layout, cgroups: parts.cgroups }),
       runHook: hookService(cri, clock),
     },
     feeds: {

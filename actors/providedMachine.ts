@@ -31,6 +31,7 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
       container,
       volume,
       preparePod: port('preparePod'),
+      prepareCgroup: port('prepareCgroup'),
       removePodData: port('removePodData'),
       runSandbox: port('runSandbox'),
       inspectSandbox: port('inspectSandbox'),

@@ -6,6 +6,7 @@ import { createNodeAgent, type NodeAgent } from '../actors/createNodeAgent.ts';
 import { openNodeStore } from '../actors/durableFacts.ts';
 import { podsLeftOnDisk } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
+import { type Hierarchy, readHierarchies } from '../cgroup/hierarchies.ts';
 import type { Cri } from '../cri/calls.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
 import { connectCri } from '../cri/grpc.ts';
@@ -14,10 +15,10 @@ import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { parseResolvConf } from '../cri/resolvConf.ts';
 import { allocatable } from '../pod/allocatable.ts';
-import type { Capacity } from '../pod/claims.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
+import { capacityOf, cgroupFacts, ownCgroups } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import type { StartNode } from './startNode.ts';
 import { logStatuses } from './statusLog.ts';
@@ -36,13 +37,16 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const { onError, settled, failed } = logErrors(logger);
   const { store, durable } = await openNodeStore(config.rootDirectory);
   for (const message of durable.damaged) logger.error(message);
-  const facts = await nodeFacts(config, cri);
+  const hierarchies = await readHierarchies();
+  const facts = await nodeFacts(config, cri, hierarchies);
   const capacity = allocatable(capacityOf(config, facts), config.resources.reserved);
   const node = { ...facts, allocatable: capacity };
+  const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, logger });
   const services = nodeServices({
     cri,
     clock: systemClock,
     node,
+    ...(cgroups ? { cgroups } : {}),
     store,
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
@@ -90,12 +94,6 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   return { agent: port, stop, drain: agent.drain, failed };
 };
 
-const capacityOf = ({ maxPods }: NodeConfig, { cpuCount, memoryCapacityBytes }: NodeFacts): Capacity => ({
-  cpuMillis: cpuCount * 1_000,
-  memoryBytes: memoryCapacityBytes,
-  pods: maxPods,
-});
-
 /** The agent as the socket, the tables and the explanations see it. */
 function agentPort(agent: NodeAgent, { nodeName }: NodeConfig, simulated: boolean): AgentPort {
   return {
@@ -128,12 +126,13 @@ async function simulatedCri(): Promise<Cri> {
   return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true } }));
 }
 
-async function nodeFacts(config: NodeConfig, cri: Cri): Promise<NodeFacts> {
+async function nodeFacts(config: NodeConfig, cri: Cri, hierarchies: readonly Hierarchy[]): Promise<NodeFacts> {
   const { rootDirectory: rootDir, podLogsDirectory: podLogsDir, nodeName, resolvConf } = config;
-  const [text, canLowerOomScoreAdj, cgroupDriver] = await Promise.all([
+  const [text, canLowerOomScoreAdj, cgroupDriver, cgroups] = await Promise.all([
     resolvConf === '' ? '' : readFile(resolvConf, 'utf8').catch(() => ''),
     mayLowerOomScore().catch(() => false),
     askCgroupDriver(cri, config.cgroupDriver),
+    cgroupFacts(config.resources, hierarchies),
   ]);
   return {
     nodeName,
@@ -142,6 +141,7 @@ async function nodeFacts(config: NodeConfig, cri: Cri): Promise<NodeFacts> {
     owner: ownerMark(rootDir, nodeName),
     cgroupRoot: config.cgroupRoot ?? '',
     cgroupDriver,
+    cgroups,
     hostIps: config.nodeIps,
     resolvConf: parseResolvConf(text),
     clusterDns: config.clusterDns,

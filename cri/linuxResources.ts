@@ -1,70 +1,60 @@
 import { cpuQuota, cpuShares, oomScoreAdj } from '../pod/cgroup.ts';
-import { wholeValue } from '../pod/quantity.ts';
-import { aggregate, amountOf } from '../pod/resources.ts';
-import type { Container, ResourceRequirements } from '../pod/schema/container.ts';
+import { hugepages } from '../pod/cgroupLimits.ts';
+import { aggregate, amountOf, containerSize } from '../pod/resources.ts';
+import type { Container } from '../pod/schema/container.ts';
 import type { Pod, PodSpec } from '../pod/schema/pod.ts';
 import { LinuxContainerResources } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 
-/** Microseconds. */
-const CFS_PERIOD = 100_000n;
-const MIB = 1024 ** 2;
-const GIB = 1024 ** 3;
-
-/** A container's cgroup numbers (C25): cpu shares and quota, memory limit in bytes, oom_score_adj, huge pages. */
+/** A container's cgroup numbers (C25): cpu shares and quota, memory limit in bytes, oom_score_adj, huge pages, swap. */
 export function containerResources(pod: Pod, container: Container, node: NodeFacts): LinuxContainerResources {
-  const { resources } = container;
-  const limits = resources?.limits ?? {};
+  const { resources = {} } = container;
+  const { cgroups } = node;
+  const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
   const adjustment = oomScoreAdj(pod.spec, container, node.memoryCapacityBytes);
+  const given = hugepages(resources.limits ?? {});
+  const sizes = new Set([...cgroups.pageSizes, ...Object.keys(given)]);
   return LinuxContainerResources.fromPartial({
-    ...cpu(requestOrLimit(resources), amountOf(resources, 'limits', 'cpu')),
-    memoryLimitInBytes: BigInt(amountOf(resources, 'limits', 'memory')),
+    ...cpu(cpuRequest, cpuLimit, node),
+    memoryLimitInBytes: BigInt(memoryLimit),
     // Where it may not be lowered, a container with less than its parent's would not start.
     oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? adjustment : Math.max(0, adjustment)),
-    hugepageLimits: Object.entries(limits).flatMap(([resource, amount]) => hugepages(resource, amount)),
+    // Pages of a size that is not asked for are not to be had.
+    hugepageLimits: [...sizes].map((pageSize) => ({ pageSize, limit: BigInt(given[pageSize] ?? 0) })),
+    ...noSwap(memoryLimit, cgroups),
   });
 }
 
+/** Containers do not swap: on v1 the limit of memory with swap is that of memory, where there is one. */
+function noSwap(memoryLimit: number, { version, countsSwap, killsWhole }: NodeFacts['cgroups']) {
+  const oom: Record<string, string> = killsWhole ? { 'memory.oom.group': '1' } : {};
+  if (!countsSwap) return { unified: oom };
+  if (version === 'v1') return { unified: oom, memorySwapLimitInBytes: BigInt(memoryLimit) };
+  return { unified: { ...oom, 'memory.swap.max': '0' } };
+}
+
 /** What the pod's containers have together, for runtimes that size the sandbox by it. */
-export function sandboxResources(spec: PodSpec): LinuxContainerResources {
+export function sandboxResources(spec: PodSpec, node: NodeFacts): LinuxContainerResources {
   const amount = (kind: 'requests' | 'limits', resource: string) =>
     spec.resources?.[kind]?.[resource] === undefined
       ? aggregate(spec, kind, resource)
       : amountOf(spec.resources, kind, resource);
   return LinuxContainerResources.fromPartial({
-    ...cpu(amount('requests', 'cpu'), amount('limits', 'cpu')),
+    ...cpu(amount('requests', 'cpu'), amount('limits', 'cpu'), node),
     memoryLimitInBytes: BigInt(amount('limits', 'memory')),
   });
 }
 
 /** What the sandbox itself takes beside its containers; undefined when the pod names nothing. */
-export function sandboxOverhead({ overhead }: PodSpec): LinuxContainerResources | undefined {
+export function sandboxOverhead({ overhead }: PodSpec, node: NodeFacts): LinuxContainerResources | undefined {
   if (overhead === undefined) return undefined;
   const milliCpu = amountOf({ limits: overhead }, 'limits', 'cpu');
   const memoryLimitInBytes = BigInt(amountOf({ limits: overhead }, 'limits', 'memory'));
-  return LinuxContainerResources.fromPartial({ ...cpu(milliCpu, milliCpu), memoryLimitInBytes });
+  return LinuxContainerResources.fromPartial({ ...cpu(milliCpu, milliCpu, node), memoryLimitInBytes });
 }
 
-/** Millicores asked for; a limit alone asks for all of it. */
-function requestOrLimit(resources: ResourceRequirements | undefined): number {
-  return amountOf(resources, resources?.requests?.cpu === undefined ? 'limits' : 'requests', 'cpu');
-}
-
-function cpu(requestMilli: number, limitMilli: number) {
-  return {
-    cpuShares: BigInt(cpuShares(requestMilli)),
-    cpuQuota: BigInt(cpuQuota(limitMilli)),
-    cpuPeriod: CFS_PERIOD,
-  };
-}
-
-/** `hugepages-2Mi` is a limit on pages that the kernel calls 2MB. */
-function hugepages(resource: string, amount: string): { pageSize: string; limit: bigint }[] {
-  const [, size] = /^hugepages-(.+)$/.exec(resource) ?? [];
-  return size === undefined ? [] : [{ pageSize: pageName(wholeValue(size)), limit: BigInt(wholeValue(amount)) }];
-}
-
-function pageName(bytes: number): string {
-  if (bytes >= GIB) return `${bytes / GIB}GB`;
-  return bytes >= MIB ? `${bytes / MIB}MB` : `${bytes / 1024}KB`;
+function cpu(requestMilli: number, limitMilli: number, { cgroups: { cfsQuota, cfsPeriod } }: NodeFacts) {
+  const cpuSharesOf = { cpuShares: BigInt(cpuShares(requestMilli)) };
+  if (!cfsQuota) return cpuSharesOf;
+  return { ...cpuSharesOf, cpuQuota: BigInt(cpuQuota(limitMilli, cfsPeriod)), cpuPeriod: BigInt(cfsPeriod) };
 }

@@ -1,8 +1,22 @@
+import type { CgroupRules } from '../pod/cgroupLimits.ts';
+
 /** A resolver's configuration, as /etc/resolv.conf has it. */
 export interface ResolvConf {
   readonly servers: readonly string[];
   readonly searches: readonly string[];
   readonly options: readonly string[];
+}
+
+/** What the configuration and the kernel say of cgroups. */
+export interface CgroupFacts extends CgroupRules {
+  /** Whether pods and their QoS classes have cgroups of their own. */
+  readonly perQos: boolean;
+  /** Of the hierarchy that cpu and memory are in. */
+  readonly version: 'v1' | 'v2';
+  /** Whether the kernel counts swap for each cgroup. */
+  readonly countsSwap: boolean;
+  /** Whether the end of one process for memory is the end of its whole container. */
+  readonly killsWhole: boolean;
 }
 
 /** What must be known of the node to say to its runtime what a pod is. */
@@ -17,6 +31,7 @@ export interface NodeFacts {
   /** The cgroup that the pods' tree is in, such as `/statelet`; empty for the root. */
   readonly cgroupRoot: string;
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
+  readonly cgroups: CgroupFacts;
   /** The node's addresses, the primary first. */
   readonly hostIps: readonly string[];
   /** What pods resolve with under the DNS policy Default. */

@@ -1,4 +1,4 @@
-import { podCgroup } from '../pod/cgroup.ts';
+import { cgroupPath, podCgroupNames } from '../pod/cgroup.ts';
 import { containersOf } from '../pod/containers.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { sandboxHostname } from '../pod/hostname.ts';
@@ -27,24 +27,16 @@ export function sandboxConfig(pod: Pod, attempt: number, node: NodeFacts): PodSa
       cgroupParent: cgroupParent(pod, node),
       securityContext: sandboxSecurity(pod),
       sysctls: sysctls(pod),
-      overhead: sandboxOverhead(pod.spec),
-      resources: sandboxResources(pod.spec),
+      overhead: sandboxOverhead(pod.spec, node),
+      resources: sandboxResources(pod.spec, node),
     },
   });
 }
 
-/** The cgroup that the pod's containers are in (C25): an absolute path or, under systemd, the name of a slice. */
-export function cgroupParent(pod: Pod, { cgroupRoot, cgroupDriver }: NodeFacts): string {
-  const own = podCgroup(pod, cgroupDriver);
-  const above = cgroupRoot.split('/').filter((part) => part !== '');
-  if (cgroupDriver === 'cgroupfs') return `/${[...above, own].join('/')}`;
-  return [...slices(above), own].join('-');
-}
-
-/** A slice's name carries the slices that it lies in; of one that is named already the last says it all. */
-function slices(above: readonly string[]): string[] {
-  const last = above.at(-1) ?? '';
-  return last.endsWith('.slice') ? [last.slice(0, -'.slice'.length)] : above.map((part) => part.replaceAll('-', '_'));
+/** The cgroup that the pod's containers are in (C25); where pods have none of their own, that of the configuration. */
+export function cgroupParent(pod: Pod, node: NodeFacts): string {
+  if (node.cgroups.perQos) return cgroupPath(podCgroupNames(pod), node);
+  return node.cgroupRoot === '' ? '' : cgroupPath([], node);
 }
 
 /** The ports that the host forwards; a pod on the host's network has them as they are. */

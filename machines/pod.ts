@@ -42,6 +42,15 @@ export const podMachine = podSetup.createMachine({
           invoke: {
             src: 'preparePod',
             input: ({ context }) => ({ pod: context.allocated }),
+            onDone: 'cgroup',
+            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+          },
+        },
+        cgroup: {
+          meta: { waitsFor: 'its cgroup' },
+          invoke: {
+            src: 'prepareCgroup',
+            input: ({ context }) => ({ pod: context.allocated }),
             onDone: 'volumes',
             onError: { target: 'awaitingRetry', actions: 'recordFailure' },
           },

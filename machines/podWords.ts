@@ -51,6 +51,7 @@ export const podWords = setup({
     container: containerMachine,
     volume: volumeMachine,
     preparePod: port('preparePod'),
+    prepareCgroup: port('prepareCgroup'),
     removePodData: port('removePodData'),
     runSandbox: port('runSandbox'),
     inspectSandbox: port('inspectSandbox'),

@@ -18,6 +18,8 @@ import type { Pod } from '../pod/schema/pod.ts';
 export interface PortTypes {
   /** Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. Idempotent. */
   preparePod: { input: { pod: Pod }; output: null };
+  /** Makes the pod's cgroup with the limits of the pod, before anything runs in it (C25). Idempotent. */
+  prepareCgroup: { input: { pod: Pod }; output: null };
   /** Removes what `preparePod` made and the pod's cgroups, when all volumes are unmounted. Idempotent. */
   removePodData: { input: { pod: Pod }; output: null };
   /** Makes a volume's content available at a path of the host, or brings it up to date in place. Idempotent. */

@@ -64,6 +64,7 @@ export function isMeeting(ref: PodRef): boolean {
 const UNASKED = [
   'admitting',
   { preparing: 'directory' },
+  { preparing: 'cgroup' },
   { preparing: 'volumes' },
   { sandboxing: 'deciding' },
   { sandboxing: 'adopting' },

@@ -10,8 +10,8 @@ export function cpuShares(milliCpu: number): number {
 }
 
 /** The CFS quota of so many millicores, in microseconds per period of 100 ms (C25); 0 millicores is no quota. */
-export function cpuQuota(milliCpu: number): number {
-  return milliCpu === 0 ? 0 : Math.max(1000, milliCpu * 100);
+export function cpuQuota(milliCpu: number, period = 100_000): number {
+  return milliCpu === 0 ? 0 : Math.max(1000, Math.trunc((milliCpu * period) / 1000));
 }
 
 /** How soon the kernel kills a container for memory (C25): from -997 (last) to 1000 (first). */
@@ -37,11 +37,31 @@ function unclaimedMemory(spec: PodSpec): number {
   return Math.trunc((own - aggregate(spec, 'requests', 'memory')) / count);
 }
 
-/** The cgroup of a pod (C25), as the runtime's driver names it: `kubepods/burstable/pod<uid>` or a systemd slice. */
-export function podCgroup(pod: Pod, driver: 'cgroupfs' | 'systemd'): string {
+/** Where the node's tree of cgroups is, and who makes cgroups there. */
+export interface CgroupPlace {
+  /** The cgroup that the pods' tree is in, such as `/statelet`; empty for the root. */
+  readonly cgroupRoot: string;
+  readonly cgroupDriver: 'cgroupfs' | 'systemd';
+}
+
+/** The names in the pods' tree that lead to a pod (C25): `kubepods`, its QoS class unless that is Guaranteed, its own. */
+export function podCgroupNames(pod: Pod): string[] {
   const qos = qosClass(pod.spec);
   const tier = qos === 'Guaranteed' ? [] : [qos.toLowerCase()];
-  if (driver === 'cgroupfs') return ['kubepods', ...tier, `pod${pod.metadata.uid}`].join('/');
-  // A dash means nesting in a slice's name, so those of the UID become underscores.
-  return `${['kubepods', ...tier, `pod${pod.metadata.uid.replaceAll('-', '_')}`].join('-')}.slice`;
+  return ['kubepods', ...tier, `pod${pod.metadata.uid}`];
+}
+
+/** A cgroup in the pods' tree as the runtime is told it: an absolute path or, under systemd, the name of a slice. */
+export function cgroupPath(names: readonly string[], { cgroupRoot, cgroupDriver }: CgroupPlace): string {
+  const above = cgroupRoot.split('/').filter((part) => part !== '');
+  if (cgroupDriver === 'cgroupfs') return `/${[...above, ...names].join('/')}`;
+  // A dash means nesting in a slice's name, so those of a UID become underscores.
+  const own = names.map((name) => name.replaceAll('-', '_'));
+  return names.length + above.length === 0 ? '' : `${[...slices(above), ...own].join('-')}.slice`;
+}
+
+/** A slice's name carries the slices that it lies in; of one that is named already the last says it all. */
+function slices(above: readonly string[]): string[] {
+  const last = above.at(-1) ?? '';
+  return last.endsWith('.slice') ? [last.slice(0, -'.slice'.length)] : above.map((part) => part.replaceAll('-', '_'));
 }

@@ -44,3 +44,22 @@ export function aggregate(spec: PodSpec, kind: Kind, resource: string): number {
   }
   return Math.max(peak, sidecars + spec.containers.reduce((sum, container) => sum + amount(container), 0));
 }
+
+/** What the kernel is told of a container: what a resize changes without the container's end. */
+export interface ContainerSize {
+  /** Millicores. */
+  readonly cpuRequest: number;
+  /** Millicores; 0 for none, as below. */
+  readonly cpuLimit: number;
+  /** Bytes. */
+  readonly memoryLimit: number;
+}
+
+/** The size of a container: a limit alone asks for all of it, and the pod's limits are those of a container without. */
+export function containerSize(spec: PodSpec, { resources }: Container): ContainerSize {
+  const limit = (resource: string) =>
+    amountOf(resources, 'limits', resource) || amountOf(spec.resources, 'limits', resource);
+  const cpuLimit = limit('cpu');
+  const cpuRequest = resources?.requests?.cpu === undefined ? cpuLimit : amountOf(resources, 'requests', 'cpu');
+  return { cpuRequest, cpuLimit, memoryLimit: limit('memory') };
+}

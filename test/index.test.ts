@@ -16,6 +16,7 @@ import {
   openNodeStore,
   systemClock,
 } from '../index.ts';
+import { cgroupFacts } from './fakes/cgroups.ts';
 
 const manifest = `
 apiVersion: v1
@@ -49,6 +50,7 @@ const factsBelow = (directory: string): NodeFacts => ({
   owner: config.owner,
   cgroupRoot: `/statelet-test-${process.pid}`,
   cgroupDriver: 'cgroupfs',
+  cgroups: cgroupFacts,
   hostIps: config.hostIps,
   resolvConf: { servers: [], searches: [], options: [] },
   clusterDns: [],

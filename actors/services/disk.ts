@@ -1,10 +1,9 @@
 /** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
+import type { PodCgroups } from '../../cgroup/podCgroups.ts';
 import { allocatableOf, type NodeFacts } from '../../cri/nodeFacts.ts';
-import { cgroupParent } from '../../cri/sandboxConfig.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import type { Volume } from '../../pod/schema/volume.ts';
-import { removeCgroupTree } from '../../volume/cgroups.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { removeLogSymlinks } from '../../volume/logLinks.ts';
 import { removeOrphan } from '../../volume/orphans.ts';
@@ -14,14 +13,25 @@ import { preparePodDirectory, removePodLogs } from '../../volume/podDirectory.ts
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
-import { createAlarm } from '../feeds/alarm.ts';
 
-type DiskServices = Pick<Services, 'preparePod' | 'removePodData' | 'mountVolume' | 'unmountVolume'>;
+type DiskServices = Pick<Services, 'preparePod' | 'prepareCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'>;
 
-export function diskServices({ node, layout, clock }: { node: NodeFacts; layout: Layout; clock: Clock }): DiskServices {
+export interface DiskParts {
+  readonly node: NodeFacts;
+  readonly clock: Clock;
+  readonly layout: Layout;
+  /** Absent where pods have no cgroups of their own, or no containers. */
+  readonly cgroups?: PodCgroups | undefined;
+}
+
+export function diskServices({ node, clock, layout, cgroups }: DiskParts): DiskServices {
   const inTurn = createTurns();
-  const wait = (ms: number, signal: AbortSignal) => createAlarm(clock, signal).wait(clock.now() + ms);
   return {
+    prepareCgroup: ({ pod }) =>
+      inTurn(pod.metadata.uid, async () => {
+        await cgroups?.prepare(pod);
+        return null;
+      }),
     preparePod: ({ pod }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {
         await preparePodDirectory({ pod, layout, signal });
@@ -34,7 +44,7 @@ export function diskServices({ node, layout, clock }: { node: NodeFacts; layout:
           // A pod that nobody wants any more is known by its directories alone: its volumes are found there.
           removeOrphan({ uid, layout, plugins: volumePlugins, signal }),
           removeLogSymlinks(layout, pod.metadata).then(() => removePodLogs(layout, pod.metadata, signal)),
-          removeCgroupTree({ path: cgroupParent(pod, node), signal, wait }),
+          cgroups?.remove(pod, signal),
         ]);
         return null;
       }),

@@ -5,6 +5,15 @@ import type { ConfigFile } from './readFile.ts';
 
 export interface NodeResources {
   readonly reserved: Reserved;
+  /** Whether the pods together may not use what is reserved for others. */
+  readonly enforcesAllocatable: boolean;
+  /** Whether pods and their QoS classes have cgroups of their own. */
+  readonly cgroupsPerQos: boolean;
+  readonly podPidsLimit: number;
+  readonly cpuCfsQuota: boolean;
+  readonly cpuCfsQuotaPeriodMs: number;
+  /** Absent: the whole container where the kernel can (cgroup v2). */
+  readonly singleProcessOomKill?: boolean;
 }
 
 /** A node without any other line evicts below so much free memory. */
@@ -22,6 +31,12 @@ export function nodeResources(file: ConfigFile['config'] | undefined): NodeResou
       systemReserved: amounts(file?.systemReserved),
       ...(evictionHardMemory === undefined ? {} : { evictionHardMemory }),
     }),
+    enforcesAllocatable: file?.enforceNodeAllocatable?.includes('pods') ?? true,
+    cgroupsPerQos: file?.cgroupsPerQOS ?? true,
+    podPidsLimit: file?.podPidsLimit ?? -1,
+    cpuCfsQuota: file?.cpuCFSQuota ?? true,
+    cpuCfsQuotaPeriodMs: file?.cpuCFSQuotaPeriod ?? 100,
+    ...(file?.singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: file.singleProcessOOMKill }),
   });
 }
 

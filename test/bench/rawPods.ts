@@ -10,6 +10,7 @@ import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { createLayout } from '../../volume/layout.ts';
 import { makeTerminationLog, preparePodDirectory } from '../../volume/podDirectory.ts';
+import { cgroupFacts } from '../fakes/cgroups.ts';
 import { noAbort } from '../node/support/containerd.ts';
 import { nodeName, podNamed } from './manifests.ts';
 
@@ -117,6 +118,7 @@ async function nodeFacts({ directory, cgroupRoot }: { directory: string; cgroupR
     owner: `${directory}@raw`,
     cgroupRoot,
     cgroupDriver: 'cgroupfs',
+    cgroups: cgroupFacts,
     hostIps: [],
     resolvConf: { servers: [], searches: [], options: [] },
     clusterDns: [],

@@ -48,7 +48,7 @@ describe('C25: oom_score_adj', () => {
 test('the sandbox has the pod’s own figures before the sum of the containers’', () => {
   const containers = [container({ resources: { limits: { memory: '1Mi', cpu: '1' }, requests: { cpu: '1' } } })];
   const own = { limits: { memory: '8Mi' }, requests: { cpu: '2' } };
-  expect(sandboxResources(pod({ containers, resources: own }).spec)).toMatchObject({
+  expect(sandboxResources(pod({ containers, resources: own }).spec, node())).toMatchObject({
     cpuShares: 2048n,
     cpuQuota: 100_000n,
     memoryLimitInBytes: 8_388_608n,

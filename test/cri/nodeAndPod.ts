@@ -1,6 +1,7 @@
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
+import { cgroupFacts } from '../fakes/cgroups.ts';
 
 /** A node as tests need it. */
 export function node(facts: Partial<NodeFacts> = {}): NodeFacts {
@@ -11,6 +12,7 @@ export function node(facts: Partial<NodeFacts> = {}): NodeFacts {
     owner: '/var/lib/kubelet@node-1',
     cgroupRoot: '',
     cgroupDriver: 'cgroupfs',
+    cgroups: cgroupFacts,
     hostIps: ['192.168.1.10', 'fd01::10'],
     resolvConf: { servers: ['9.9.9.9'], searches: ['lan'], options: ['edns0'] },
     clusterDns: [],

@@ -24,6 +24,7 @@ import type { NodeFact } from '../../machines/events.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/schema/status.ts';
 import type { ContainerView, PodView } from '../../pod/view.ts';
+import { cgroupFacts } from './cgroups.ts';
 import { type Connection, connect, type Death } from './connection.ts';
 import { IMAGE } from './pods.ts';
 
@@ -292,6 +293,7 @@ export class SimulatedNode {
       owner: ownerMark(rootDir, NODE_NAME),
       cgroupRoot: '/statelet-simulated',
       cgroupDriver: 'cgroupfs',
+      cgroups: cgroupFacts,
       hostIps: [HOST_IP],
       resolvConf: { servers: [], searches: [], options: [] },
       clusterDns: [],

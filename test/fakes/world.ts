@@ -20,6 +20,7 @@ export class FakeWorld {
 
   readonly answers: Answers = {
     preparePod: () => null,
+    prepareCgroup: () => null,
     removePodData: () => null,
     mountVolume: ({ volume }) => ({ hostPath: `/volumes/${volume}` }),
     unmountVolume: () => null,

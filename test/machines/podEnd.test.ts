@@ -284,7 +284,7 @@ describe('adoption', () => {
     expect(story.state()).toBe('active.running.steady');
     expect(story.containers()).toEqual({ main: 'running.steady' });
     expect(story.ports.calls.map(({ port }) => port)).toEqual([
-      ...['preparePod', 'inspectSandbox', 'inspectContainer'],
+      ...['preparePod', 'prepareCgroup', 'inspectSandbox', 'inspectContainer'],
     ]);
     expect(story.view().containers).toMatchObject([{ restartCount: 2 }]);
   });

@@ -57,6 +57,7 @@ const lost: ObservedPod = { ...all, sandboxes: [{ ...sandbox, state: 'notReady' 
 
 const outputs: Outputs = {
   preparePod: () => [null],
+  prepareCgroup: () => [null],
   removePodData: () => [null],
   runSandbox: () => [sandbox],
   inspectSandbox: () => [sandbox, { ...sandbox, state: 'notReady' }, null],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { cpuQuota, cpuShares, oomScoreAdj, podCgroup } from '../../pod/cgroup.ts';
+import { cgroupPath, cpuQuota, cpuShares, oomScoreAdj, podCgroupNames } from '../../pod/cgroup.ts';
 import { qosClass } from '../../pod/qos.ts';
 import { podLimit, podRequest } from '../../pod/resources.ts';
 import type { Container, ResourceRequirements } from '../../pod/schema/container.ts';
@@ -146,7 +146,8 @@ describe('C25: cgroup numbers', () => {
     ['Guaranteed', aContainer({ resources: limited('1', '1Mi') }), 'kubepods/poda-b', 'kubepods-poda_b.slice'],
   ])('the cgroup of a %s pod', (_what, container, path, slice) => {
     const pod = aPod({ containers: [container] }, { uid: 'a-b' });
-    expect(podCgroup(pod, 'cgroupfs')).toBe(path);
-    expect(podCgroup(pod, 'systemd')).toBe(slice);
+    const names = podCgroupNames(pod);
+    expect(cgroupPath(names, { cgroupRoot: '', cgroupDriver: 'cgroupfs' })).toBe(`/${path}`);
+    expect(cgroupPath(names, { cgroupRoot: '', cgroupDriver: 'systemd' })).toBe(slice);
   });
 });

@@ -45,6 +45,7 @@ export const fakedPod = (ports: FakePorts) =>
       container: fakedContainer(ports),
       volume: fakedVolume(ports),
       preparePod: ports.port('preparePod'),
+      prepareCgroup: ports.port('prepareCgroup'),
       removePodData: ports.port('removePodData'),
       runSandbox: ports.port('runSandbox'),
       inspectSandbox: ports.port('inspectSandbox'),

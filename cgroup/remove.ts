@@ -2,10 +2,11 @@
 import { readdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
-import { errorCode, isMissing } from './fileErrors.ts';
-import { mountPoints } from './mountinfo.ts';
+import { errorCode, isMissing } from './errors.ts';
+import type { Hierarchy } from './hierarchies.ts';
 
 interface CgroupRemoval {
+  readonly hierarchies: readonly Hierarchy[];
   /** Below each hierarchy's root: `kubepods/burstable/pod<uid>`, or a systemd slice by its name. */
   readonly path: string;
   readonly signal: AbortSignal;
@@ -17,12 +18,6 @@ const BUSY_TRIES = 20;
 const BUSY_WAIT_MS = 25;
 const SLICE = '.slice';
 
-/** Finds the roots of the mounted cgroup hierarchies. */
-async function hierarchies(signal: AbortSignal): Promise<readonly string[]> {
-  const mounts = await mountPoints(signal);
-  return mounts.filter(({ type }) => type === 'cgroup' || type === 'cgroup2').map((mount) => mount.path);
-}
-
 /**
  * Removes a cgroup and all below it from every hierarchy; one that is not there is removed already. A cgroup stays
  * busy for a moment after its last process has ended: it is tried again for half a second, then it fails with
@@ -30,8 +25,7 @@ async function hierarchies(signal: AbortSignal): Promise<readonly string[]> {
  */
 export async function removeCgroupTree(removal: CgroupRemoval): Promise<void> {
   const relative = relativePath(removal.path);
-  const roots = await hierarchies(removal.signal);
-  await Promise.all(roots.map((root) => removeWithRetries(path.join(root, relative), removal)));
+  await Promise.all(removal.hierarchies.map(({ root }) => removeWithRetries(path.join(root, relative), removal)));
 }
 
 async function removeWithRetries(directory: string, { signal, wait }: CgroupRemoval): Promise<void> {
@@ -75,8 +69,11 @@ async function childCgroups(directory: string): Promise<readonly string[]> {
   }
 }
 
-/** Only a cgroup below a root may be named: at the root itself the cgroups of others would be removed. */
-function relativePath(cgroup: string): string {
+/**
+ * A cgroup's directories below the root of a hierarchy. Only a cgroup below a root may be named: at the root itself
+ * those of others would be changed.
+ */
+export function relativePath(cgroup: string): string {
   const segments = cgroup.split('/').filter((part) => part !== '');
   if (segments.length === 0 || segments.some((part) => part === '.' || part === '..')) {
     const message = `${JSON.stringify(cgroup)} names no cgroup of its own`;

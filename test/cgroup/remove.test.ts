@@ -5,15 +5,15 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { removeCgroupTree } from '../../volume/cgroups.ts';
-import { mountPoints } from '../../volume/mountinfo.ts';
-import { signal, withRoot } from './onDisk.ts';
+import { readHierarchies } from '../../cgroup/hierarchies.ts';
+import { removeCgroupTree } from '../../cgroup/remove.ts';
+import { signal, withRoot } from '../volume/onDisk.ts';
 
-const hierarchies = (await mountPoints(signal)).filter(({ type }) => type.startsWith('cgroup')).map(({ path }) => path);
+const hierarchies = await readHierarchies();
 
 /** The hierarchies in which this process may make cgroups. */
 function makeEverywhere(relative: string): string[] {
-  return hierarchies.flatMap((root) => {
+  return hierarchies.flatMap(({ root }) => {
     try {
       mkdirSync(path.join(root, relative), { recursive: true });
       return [path.join(root, relative)];
@@ -24,7 +24,12 @@ function makeEverywhere(relative: string): string[] {
 }
 
 const remove = (relative: string) =>
-  removeCgroupTree({ path: relative, signal, wait: (ms, aborted) => wait(ms, undefined, { signal: aborted }) });
+  removeCgroupTree({
+    hierarchies,
+    path: relative,
+    signal,
+    wait: (ms, aborted) => wait(ms, undefined, { signal: aborted }),
+  });
 
 describe('on the cgroup hierarchies of this host', () => {
   beforeAll(() => {

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { type Hierarchy, hierarchyOf, readHierarchies } from '../../cgroup/hierarchies.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { type RunNode, runNode } from './support/node.ts';
+
+jest.setTimeout(120_000);
+
+let node: RunNode;
+let hierarchies: readonly Hierarchy[];
+
+beforeAll(async () => {
+  hierarchies = await readHierarchies();
+  node = await runNode();
+  await node.start();
+});
+afterAll(() => node.end());
+
+/** A file of a cgroup below the node's own, by its controller. */
+function path(controller: string, cgroup: string, file = ''): string {
+  const root = hierarchyOf(hierarchies, controller)?.root;
+  if (root === undefined) throw new Error(`this host has no ${controller} controller`);
+  return join(root, node.runtime.containerd.cgroupParent, 'kubepods', cgroup, file);
+}
+
+const read = (controller: string, cgroup: string, file: string): string =>
+  readFileSync(path(controller, cgroup, file), 'utf8').trim();
+
+/** The limits of a cgroup as the kernel has them: shares or weight, quota and period, memory. */
+function limitsOf(cgroup: string): string[] {
+  return hierarchyOf(hierarchies, 'cpu')?.version === 'v2'
+    ? [read('cpu', cgroup, 'cpu.weight'), read('cpu', cgroup, 'cpu.max'), read('memory', cgroup, 'memory.max')]
+    : [
+        read('cpu', cgroup, 'cpu.shares'),
+        `${read('cpu', cgroup, 'cpu.cfs_quota_us')} ${read('cpu', cgroup, 'cpu.cfs_period_us')}`,
+        read('memory', cgroup, 'memory.limit_in_bytes'),
+      ];
+}
+
+/** What a share of cpu looks like here. */
+const shares = (v1: number, v2: number): string => String(hierarchyOf(hierarchies, 'cpu')?.version === 'v2' ? v2 : v1);
+
+describe('C25: the cgroups above the containers of a pod, as the kernel has them', () => {
+  test('a pod with limits, its class, and nothing of the pod once it is gone', async () => {
+    const half = { requests: { cpu: '100m' }, limits: { cpu: '500m', memory: '64Mi' } };
+    const containers = ['one', 'two'].map((name) => shell(name, steadily(), { resources: half }));
+    await node.write('limited', podManifest('limited', containers));
+    const { uid } = (await node.running('limited')).metadata;
+    expect(limitsOf(`burstable/pod${uid}`)).toEqual([shares(204, 8), '100000 100000', String(128 << 20)]);
+    expect(limitsOf('burstable')[0]).toBe(shares(204, 8));
+    expect(limitsOf('besteffort')[0]).toBe(shares(2, 1));
+    // Every container's own cgroup lies in its pod's.
+    expect(readFileSync(path('memory', `burstable/pod${uid}`, 'cgroup.procs'), 'utf8')).toBe('');
+    await node.remove('limited');
+    await node.gone('limited');
+    expect(['cpu', 'memory'].filter((each) => existsSync(path(each, `burstable/pod${uid}`)))).toEqual([]);
+    expect(limitsOf('burstable')[0]).toBe(shares(2, 1));
+  });
+
+  test('a Guaranteed pod is not in a class, and a BestEffort one has next to no share', async () => {
+    const all = { cpu: '250m', memory: '32Mi' };
+    const sure = shell('main', steadily(), { resources: { requests: all, limits: all } });
+    await node.write('sure', podManifest('sure', [sure]));
+    await node.write('least', podManifest('least', [shell('main', steadily())]));
+    const [first, second] = await Promise.all([node.running('sure'), node.running('least')]);
+    expect(limitsOf(`pod${first.metadata.uid}`)).toEqual([shares(256, 10), '25000 100000', String(32 << 20)]);
+    expect(limitsOf(`besteffort/pod${second.metadata.uid}`)[0]).toBe(shares(2, 1));
+  });
+});
