@@ -3,6 +3,7 @@ import { rfc3339 } from './rfc3339.ts';
 import type { Container } from './schema/container.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from './schema/status.ts';
 import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
+import { firstBytes } from './utf8.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /**
@@ -24,7 +25,26 @@ export function containerStatuses(
       });
   const statuses = { init: of('init', 'sidecar'), regular: of('regular'), ephemeral: of('ephemeral') };
   if (view.refused) return onlyWhatRan(statuses);
-  return view.ended ? containersAtEnd(view, statuses) : statuses;
+  return withinBudget(view.ended ? containersAtEnd(view, statuses) : statuses);
+}
+
+/** What all termination messages of a pod may take together (C22): each container has an equal share for each end. */
+const MESSAGE_BUDGET = 12_288;
+
+function withinBudget({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
+  const share = Math.floor(MESSAGE_BUDGET / (init.length + regular.length + ephemeral.length));
+  const cut = (state: ContainerState | undefined): ContainerState | undefined => {
+    const { message } = state?.terminated ?? {};
+    if (!state?.terminated || message === undefined) return state;
+    const short = firstBytes(message, share);
+    return short === message ? state : { terminated: { ...state.terminated, message: short } };
+  };
+  const within = (status: ContainerStatus): ContainerStatus => {
+    const [state, lastState] = [cut(status.state), cut(status.lastState)];
+    if (state === status.state && lastState === status.lastState) return status;
+    return { ...status, ...(state ? { state } : {}), ...(lastState ? { lastState } : {}) };
+  };
+  return { init: init.map(within), regular: regular.map(within), ephemeral: ephemeral.map(within) };
 }
 
 /** A pod that was never taken has no containers to speak of. */

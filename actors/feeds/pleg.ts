@@ -4,11 +4,12 @@
  */
 import type { Cri, RuntimeHint } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
-import { observedContainerStatus, observedPods } from '../../cri/observe.ts';
+import { observedPods } from '../../cri/observe.ts';
 import type { NodeFact } from '../../machines/events.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod } from '../../pod/observed.ts';
 import type { Clock } from '../clock.ts';
+import { readContainer } from '../services/containerStatus.ts';
 import { createAlarm } from './alarm.ts';
 
 /** How often the runtime is listed: rarely while its event stream is healthy. */
@@ -160,18 +161,9 @@ class Pleg {
     return { ...pod, containers };
   }
 
-  async #inspect(containerId: string, sandboxId: string): Promise<ObservedContainer | undefined> {
+  #inspect(id: string, sandboxId: string): Promise<ObservedContainer | null> {
     const { cri, signal } = this.#options;
-    try {
-      const { status } = await cri.containerStatus(
-        { containerId, verbose: false },
-        { signal, timeoutMs: LIST_TIMEOUT_MS },
-      );
-      return status && observedContainerStatus(status, sandboxId);
-    } catch (error) {
-      if (error instanceof NodeFailure && error.reason === 'NotFound') return undefined;
-      throw error;
-    }
+    return readContainer(cri, { id, sandboxId }, { signal, timeoutMs: LIST_TIMEOUT_MS });
   }
 
   async #isSandboxReady(podSandboxId: string): Promise<boolean> {
@@ -196,7 +188,7 @@ class Pleg {
         if (signal.aborted) return;
         if (container?.state === 'exited') return send({ type: 'runtime.containerSeen', container });
         // Not a container of a pod: a sandbox's own process. What its end means for the pod only a list shows.
-        if (container === undefined && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
+        if (container === null && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
         if (again !== undefined) await createAlarm(clock, signal).wait(clock.now() + again);
       }
     } catch (error) {

@@ -7,13 +7,12 @@ import { type ImageUser, imageUser, runAsNonRootFailure } from '../../cri/imageU
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import { subPathsOf } from '../../cri/mounts.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
-import { observedContainer, observedContainerStatus } from '../../cri/observe.ts';
+import { observedContainer } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { PortTypes } from '../../machines/ports.ts';
 import { containersOf } from '../../pod/containers.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { containerHash } from '../../pod/identity.ts';
-import type { ObservedContainer } from '../../pod/observed.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { writeHostsFile } from '../../volume/hostsFile.ts';
@@ -22,6 +21,7 @@ import { writeLogSymlink } from '../../volume/logLinks.ts';
 import { makeTerminationLog } from '../../volume/podDirectory.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import { readContainer } from './containerStatus.ts';
 import { imageSpec } from './images.ts';
 import { despiteReservation, unlessGone } from './sandboxes.ts';
 import { prepareSubPaths } from './subPaths.ts';
@@ -50,7 +50,7 @@ export function containerServices(parts: ContainerParts): ContainerServices {
     createContainer: async (input, { signal }) => ({ id: await create(parts, input, signal) }),
     startContainer: async ({ pod, container, id }, { signal }) => {
       await start(cri, id, { signal });
-      const started = await inspect(cri, id, { signal });
+      const started = await readContainer(cri, { id }, { signal });
       if (started === null) throw new NodeFailure('RunContainerError', `container ${id} is gone`);
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
       // The container runs, and its log is there: without the link only collectors of logs do not find it.
@@ -64,13 +64,13 @@ export function containerServices(parts: ContainerParts): ContainerServices {
       const seconds = Math.max(LEAST_GRACE_SECONDS, left);
       const options = { signal, timeoutMs: seconds * 1_000 + STOP_SLACK_MS };
       await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);
-      return inspect(cri, id, { signal });
+      return readContainer(cri, { id }, { signal });
     },
     removeContainers: async ({ ids }, options) => {
       await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(unlessGone)));
       return null;
     },
-    inspectContainer: ({ id }, options) => inspect(cri, id, options),
+    inspectContainer: ({ id }, options) => readContainer(cri, { id }, options),
   };
 }
 
@@ -145,21 +145,11 @@ async function start(cri: Cri, containerId: string, options: CallOptions): Promi
     await cri.startContainer({ containerId }, options);
   } catch (error) {
     if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') throw error;
-    const shown = await inspect(cri, containerId, options);
+    const shown = await readContainer(cri, { id: containerId }, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
     if (shown?.state === 'running' || (shown?.state === 'exited' && shown.reason !== 'StartError')) return;
     const message = error instanceof NodeFailure ? runtimeWords(error) : String(error);
     throw new NodeFailure('RunContainerError', message, { cause: error });
-  }
-}
-
-async function inspect(cri: Cri, containerId: string, options: CallOptions): Promise<ObservedContainer | null> {
-  try {
-    const { status } = await cri.containerStatus({ containerId, verbose: false }, options);
-    return (status && observedContainerStatus(status, '')) ?? null;
-  } catch (error) {
-    unlessGone(error);
-    return null;
   }
 }
 

@@ -87,6 +87,27 @@ describe('a container that', () => {
   });
 });
 
+describe('C22: the messages of a pod', () => {
+  const said = (message: string) => exited(1, { now: { kind: 'terminated', run: run(1, { message }) } });
+  const length = (status?: ContainerStatus) => status?.state?.terminated?.message?.length;
+
+  test('share 12 KiB: the beginning of each is kept', () => {
+    const long = `begin${'x'.repeat(4_091)}`;
+    const few = of(podView({ main: { a: said(long), b: said(long), c: said(long) } })).regular;
+    expect(few.map(length)).toEqual([4_096, 4_096, 4_096]);
+    const view = podView({ init: { i: said(long) }, main: { a: said(long), b: said('short'), c: said(long) } });
+    const { init, regular } = of(view);
+    expect([...init, ...regular].map(length)).toEqual([3_072, 3_072, 5, 3_072]);
+    expect(init[0]?.state?.terminated?.message).toMatch(/^beginx+$/);
+  });
+
+  test('of last runs are cut too', () => {
+    const last = run(1, { message: 'y'.repeat(20_000) });
+    const { lastState } = main(podView({ main: { a: running({ last }) } }));
+    expect(lastState?.terminated?.message).toHaveLength(12_288);
+  });
+});
+
 describe('C16: a waiting container says', () => {
   const reasons = [
     ...['ContainerCreating', 'PodInitializing', 'CrashLoopBackOff', 'ErrImagePull', 'ImagePullBackOff'],

@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals';
+import { ContainerStatus, Mount } from '../../cri/generated/runtime.ts';
+import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from '../../cri/labels.ts';
+import { lastWordsPlace, loggedText } from '../../cri/lastWords.ts';
+
+const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerStatus =>
+  ContainerStatus.fromPartial({
+    exitCode: 1,
+    reason: 'Error',
+    logPath: '/log/0.log',
+    mounts: [Mount.fromPartial({ containerPath: '/dev/termination-log', hostPath: '/host/0' })],
+    annotations: { [TERMINATION_MESSAGE_PATH]: '/dev/termination-log', [TERMINATION_MESSAGE_POLICY]: policy },
+    ...more,
+  });
+
+describe('C22: the last words are', () => {
+  test('in what is mounted at the path of its annotations', () => {
+    expect(lastWordsPlace(ended('File'))).toEqual({ file: '/host/0' });
+    expect(lastWordsPlace(ended('File', { mounts: [] }))).toEqual({});
+  });
+
+  test('in its log too where the policy falls back to it', () => {
+    expect(lastWordsPlace(ended('FallbackToLogsOnError'))).toEqual({ file: '/host/0', log: '/log/0.log' });
+  });
+
+  test.each<[string, Partial<ContainerStatus>]>([
+    ['succeeded', { exitCode: 0, reason: 'Completed' }],
+    ['could not be started', { exitCode: 128, reason: 'StartError' }],
+    ['could not be run', { exitCode: 127, reason: 'ContainerCannotRun' }],
+    ['has no log', { logPath: '' }],
+  ])('not in the log of one that %s', (_, more) => {
+    expect(lastWordsPlace(ended('FallbackToLogsOnError', more))).toEqual({ file: '/host/0' });
+  });
+});
+
+describe("C22: a log's lines", () => {
+  const text = (log: string, lines = 80) => loggedText(Buffer.from(log), lines).toString();
+  const at = '2026-05-04T12:02:56.123456789Z';
+
+  test('are read without their beginnings, both streams together', () => {
+    expect(text(`${at} stdout F one\n${at} stderr F two words\n${at} stdout F \n`)).toBe('one\ntwo words\n\n');
+  });
+
+  test('that were parted are put together', () => {
+    expect(text(`${at} stdout P half a\n${at} stdout P  line\n${at} stdout F  in three\n`)).toBe(
+      'half a line in three\n',
+    );
+  });
+
+  test('are only the last ones', () => {
+    expect(text(`${at} stdout F one\n${at} stdout F two\n${at} stdout F three`, 2)).toBe('two\nthree');
+  });
+
+  test('of which the first was cut off count with what is left of it', () => {
+    expect(text(`the rest of it\n${at} stdout F two\n`)).toBe('the rest of it\ntwo\n');
+  });
+
+  test('are bytes, whatever they are', () => {
+    const raw = Buffer.concat([Buffer.from(`${at} stdout F `), Buffer.from([0xff, 0x00, 0xe4]), Buffer.from('\n')]);
+    expect([...loggedText(raw, 80)]).toEqual([0xff, 0x00, 0xe4, 0x0a]);
+  });
+});
