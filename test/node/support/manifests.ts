@@ -6,7 +6,12 @@ import type { PodSpec } from '../../../pod/schema/pod.ts';
 export interface Manifest {
   readonly apiVersion: 'v1';
   readonly kind: 'Pod';
-  readonly metadata: { readonly name: string; readonly uid?: string; readonly namespace?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly uid?: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly spec: PodSpec;
 }
 
