@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import type { PodIdentity } from '../machines/nodeContext.ts';
+import type { PodIdentity } from '../pod/observed.ts';
 import { createLayout } from '../volume/layout.ts';
 import { podDirectories } from '../volume/orphans.ts';
 import type { DurableFacts } from './durableFacts.ts';
@@ -16,11 +16,15 @@ interface Folders {
  */
 export async function podsLeftOnDisk(folders: Folders, durable: DurableFacts): Promise<readonly PodIdentity[]> {
   const directories = await podDirectories(createLayout(folders));
-  const uids = new Set([...directories, ...durable.allocations.keys(), ...durable.statuses.keys()]);
-  if (uids.size === 0) return [];
-  const logs = await readdir(folders.podLogsDir).catch(() => []);
+  return identitiesOf([...directories, ...durable.allocations.keys(), ...durable.statuses.keys()], folders.podLogsDir);
+}
+
+/** Who these pods are, as far as the names of their log folders tell. */
+export async function identitiesOf(uids: readonly string[], podLogsDir: string): Promise<readonly PodIdentity[]> {
+  if (uids.length === 0) return [];
+  const logs = await readdir(podLogsDir).catch(() => []);
   const named = new Map(logs.map((folder) => identityOf(folder)).map((pod) => [pod.uid, pod]));
-  return [...uids].map((uid) => named.get(uid) ?? { uid, namespace: 'unknown', name: uid });
+  return [...new Set(uids)].map((uid) => named.get(uid) ?? { uid, namespace: 'unknown', name: uid });
 }
 
 /** Log folders are named `<namespace>_<name>_<uid>` (C23); no part has an underscore. */

@@ -16,6 +16,7 @@ import { observeRuntime } from './feeds/pleg.ts';
 import { watchRuntimeHealth } from './feeds/runtimeHealth.ts';
 import { containerServices } from './services/containers.ts';
 import { diskServices } from './services/disk.ts';
+import { garbageServices } from './services/garbage.ts';
 import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { sandboxServices } from './services/sandboxes.ts';
@@ -64,6 +65,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       stopContainer: stops(({ id }) => [id], containers.stopContainer),
       ...imageServices(cri),
       ...diskServices({ node, clock, layout, cgroups: parts.cgroups }),
+      ...garbageServices({ cri, node, layout }),
       runHook: hookService(cri, clock),
     },
     feeds: {

@@ -1,4 +1,5 @@
 import { containerMachine } from '../machines/container.ts';
+import { garbageMachine } from '../machines/garbage.ts';
 import { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import { podMachine } from '../machines/pod.ts';
 import { volumeMachine } from '../machines/volume.ts';
@@ -40,9 +41,13 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
       timer,
     },
   });
+  const garbage = garbageMachine.provide({
+    actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer },
+  });
   return nodeAgentMachine.provide({
     actors: {
       pod,
+      garbage,
       runtimeHealth: feed('runtimeHealth'),
       pleg: feed('pleg'),
       sources: feed('sources'),

@@ -36,9 +36,12 @@ const actorsOf = (view: PodView): readonly ActorView[] => [view, ...view.volumes
 
 function tellFailure(logger: Logger, told: Map<string, Failure>, actor: ActorView, metadata: Pod['metadata']): void {
   const { path, lastFailure } = actor;
-  if (lastFailure === undefined || told.get(path) === lastFailure) return;
-  told.set(path, lastFailure);
+  const before = told.get(path);
+  if (lastFailure === undefined) return void told.delete(path);
   const { reason, message } = lastFailure;
+  // What is tried again and fails as before is told already.
+  if (before?.reason === reason && before.message === message) return;
+  told.set(path, lastFailure);
   const who = path.split('/').slice(2).join(' ') || 'pod';
   const pod = `${metadata.namespace}/${metadata.name}`;
   logger.warn({ pod, actor: path, reason }, `pod ${shownName(metadata)}, ${who}: ${reason}: ${message}`);

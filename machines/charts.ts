@@ -1,6 +1,7 @@
 /** Every machine as a picture, drawn from its own definition. */
 import type { AnyStateMachine } from 'xstate';
 import { containerMachine } from './container.ts';
+import { garbageMachine } from './garbage.ts';
 import { gateMachine } from './gate.ts';
 import { ledgerMachine } from './ledger.ts';
 import { mermaidOf } from './mermaid.ts';
@@ -24,6 +25,7 @@ export const charts = (): Chart[] => [
   chart(containerMachine, 'One container of a pod over all its restarts.'),
   chart(volumeMachine, 'One volume of one pod, from its mount to its unmount.'),
   chart(gateMachine, 'A gate of the node: so many at a time, and those that came first go first.'),
+  chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),
   chart(ledgerMachine, 'The ledger of the node: it admits pods, one at a time, in the order of their arrival.'),
 ];
 

@@ -1,7 +1,8 @@
 /** The events that pass between the actors. Facts are named `source.fact`; commands go from parent to child only. */
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { Claims } from '../pod/claims.ts';
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import type { DeadContainer } from '../pod/garbage.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { Termination } from '../pod/view.ts';
 
@@ -94,6 +95,23 @@ export type PodEvent =
   | GateGranted
   | TimerEvent;
 
+/** What the node knows that its garbage collection goes by. */
+export interface GarbageFound {
+  readonly containers: readonly DeadContainer[];
+  /** Ids. */
+  readonly sandboxes: readonly string[];
+  /** The uids of the pods that have an actor, or something at the runtime. */
+  readonly known: readonly string[];
+}
+
+/** What the garbage collection says to its node. */
+export type GarbageWord =
+  | { type: 'garbage.asked' }
+  /** These have files here, and no actor and nothing at the runtime. */
+  | { type: 'garbage.podsLeft'; pods: readonly PodIdentity[] };
+
+export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
+
 export interface RuntimeHealth {
   /** Since when it is so, in milliseconds since the epoch. */
   readonly since: number;
@@ -122,4 +140,4 @@ export type NodeFact =
   /** Ends every pod, each within its own grace, then the node itself. */
   | { type: 'node.drain'; at: number };
 
-export type NodeEvent = NodeFact | TimerEvent | DoneActorEvent | ErrorActorEvent;
+export type NodeEvent = NodeFact | GarbageWord | TimerEvent | DoneActorEvent | ErrorActorEvent;

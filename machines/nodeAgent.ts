@@ -62,11 +62,20 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     },
     running: {
       entry: ['endOrphans', 'welcomeNewcomers'],
+      // A fault of its own ends it alone: nothing else needs what it does.
+      invoke: {
+        src: 'garbage',
+        id: 'garbage',
+        input: ({ context, self }) => ({ parent: self, nodeName: context.nodeName }),
+        onError: {},
+      },
       on: {
         'config.podsChanged': {
           actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'endOrphans', 'welcomeNewcomers'],
         },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
+        'garbage.asked': { actions: 'answerGarbage' },
+        'garbage.podsLeft': { actions: ['recordLeft', 'endOrphans'] },
         // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
         'node.ticked': { actions: ['recordTick', 'endOrphans', 'welcomeNewcomers'] },
         'xstate.done.actor.*': [

@@ -2,12 +2,13 @@
 import type { BackOff } from '../pod/backoff.ts';
 import type { Capacity, Claims } from '../pod/claims.ts';
 import type { Failure } from '../pod/failure.ts';
-import type { ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import { deadContainers, defaultGarbagePolicy, emptySandboxes, type GarbagePolicy } from '../pod/garbage.ts';
+import type { ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import { fullName } from '../pod/staticPod.ts';
 import type { Termination } from '../pod/view.ts';
-import type { GateEvent, LedgerEvent, Ref, RuntimeHealth, SourceProblem } from './events.ts';
+import type { GarbageFound, GateEvent, LedgerEvent, Ref, RuntimeHealth, SourceProblem } from './events.ts';
 
 export interface NodeInput {
   readonly nodeName: string;
@@ -23,12 +24,11 @@ export interface NodeInput {
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** What had been admitted before the restart, by uid. */
   readonly allocations: Readonly<Record<string, Claims>>;
-  /** The pods of which a former run of the agent left something on disk. */
+  /** How many dead containers are kept; absent: as many as a kubelet keeps. */
+  readonly garbage?: GarbagePolicy;
+  /** The pods of which something was left on disk, by a former run of the agent or otherwise. */
   readonly left: readonly PodIdentity[];
 }
-
-/** Enough of a pod to end what is left of it. */
-export type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 
 export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'> {
   readonly ledger: Ref<LedgerEvent>;
@@ -138,6 +138,13 @@ export function orphans(context: NodeContext): ObservedPod[] {
   const wanted = wantedPods(context);
   const onDisk = context.left.filter(({ uid }) => !(uid in (context.observed ?? {})) && !(uid in context.pods));
   return [...markedPods(context), ...onDisk.map(nothingOf)].filter(({ uid }) => !wanted.has(uid));
+}
+
+/** What may go of the pods that go on; those that end remove everything themselves. A runtime that is away has nothing. */
+export function garbageOf({ observed = {}, pods, health, garbage = defaultGarbagePolicy }: NodeContext): GarbageFound {
+  const live = Object.values(observed).filter(({ uid }) => health.ready && pods[uid]?.ending === false);
+  const known = [...new Set([...Object.keys(pods), ...Object.keys(observed)])];
+  return { containers: deadContainers(live, garbage), sandboxes: emptySandboxes(live), known };
 }
 
 /** Sandboxes with Kubernetes' labels that are neither ours nor wanted: left alone, and listed. */

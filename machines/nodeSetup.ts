@@ -1,14 +1,16 @@
 /** The words of the node's chart: its children and feeds, guards and actions. The chart is in nodeAgent.ts. */
-import { assign, emit, enqueueActions, setup } from 'xstate';
+import { assign, emit, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedNode, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import type { NodeEvent } from './events.ts';
 import { failureOf } from './failure.ts';
+import { garbageMachine } from './garbage.ts';
 import { gateMachine } from './gate.ts';
 import { ledgerMachine } from './ledger.ts';
 import {
   brokenPod,
   edited,
   entryOfEnding,
+  garbageOf,
   haveSourcesSpoken,
   type NodeContext,
   type NodeInput,
@@ -40,12 +42,13 @@ export const nodeSetup = setup({
     events: {} as NodeEvent,
     emitted: {} as Occurrence,
     meta: {} as StateMeta,
-    children: {} as { [id: `pod/${string}`]: 'pod' },
+    children: {} as { [id: `pod/${string}`]: 'pod' } & { garbage: 'garbage' },
   },
   actors: {
     pod: podMachine,
     gate: gateMachine,
     ledger: ledgerMachine,
+    garbage: garbageMachine,
     sources: feedPort('sources'),
     pleg: feedPort('pleg'),
     runtimeHealth: feedPort('runtimeHealth'),
@@ -212,6 +215,11 @@ export const nodeSetup = setup({
       enqueue.sendTo(context.startGate, { type: 'gate.forget', uid });
       enqueue.sendTo(context.pullGate, { type: 'gate.forget', uid });
     }),
+    answerGarbage: sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
+    /** They end like any pod that nobody wants: by an actor, which removes what is left of them. */
+    recordLeft: assign(({ context, event }) =>
+      event.type === 'garbage.podsLeft' ? { left: [...context.left, ...event.pods] } : {},
+    ),
     recordDrain: assign(({ event }) => (event.type === 'node.drain' ? { drainAt: event.at } : {})),
     endAll: enqueueActions(({ context, event, enqueue }) => {
       const at = 'at' in event ? event.at : 0;

@@ -11,7 +11,8 @@ import {
   type PromiseActorLogic,
 } from 'xstate';
 import type { Failure } from '../pod/failure.ts';
-import type { ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
+import type { DeadContainer } from '../pod/garbage.ts';
+import type { ObservedContainer, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 
 /** A request and the answer to it. */
@@ -59,7 +60,13 @@ export interface PortTypes {
     input: { id: string; graceSeconds: number; deadline: number | undefined };
     output: ObservedContainer | null;
   };
-  removeContainers: { input: { ids: readonly string[] }; output: null };
+  /** Removes dead containers with their logs, and empty sandboxes: as many as it can, then the first failure. Idempotent. */
+  removeGarbage: {
+    input: { containers: readonly DeadContainer[]; sandboxes: readonly string[] };
+    output: null;
+  };
+  /** Removes the links to logs that nobody has any more; its answer is the pods with a directory that are not known. */
+  surveyDisk: { input: { known: readonly string[] }; output: { pods: readonly PodIdentity[] } };
   inspectContainer: { input: { id: string }; output: ObservedContainer | null };
   /**
    * Runs a hook of a container within the grace; how it ends is its answer, a failed preStop hook being no hindrance.

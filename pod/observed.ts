@@ -42,6 +42,9 @@ export interface ObservedContainer {
   readonly message?: string;
 }
 
+/** Enough of a pod to end what is left of it. */
+export type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
+
 /** Everything the runtime shows of one pod, the newest first in each list. */
 export interface ObservedPod {
   readonly uid: string;

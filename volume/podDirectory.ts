@@ -1,8 +1,9 @@
 /** The folders of a pod: made before anything else of it, removed after everything else of it. */
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { containersOf } from '../pod/containers.ts';
 import type { Pod } from '../pod/schema/pod.ts';
+import { isMissing } from './fileErrors.ts';
 import type { Layout, PodIdentity } from './layout.ts';
 import { removeTree } from './removeTree.ts';
 
@@ -53,6 +54,18 @@ export async function removePodDirectory(layout: Layout, uid: string, signal: Ab
 /** Deletes the pod's logs. Idempotent. */
 export async function removePodLogs(layout: Layout, pod: PodIdentity, signal: AbortSignal): Promise<void> {
   await removeTree(layout.podLogDir(pod), signal);
+}
+
+/** Deletes the logs of one run of a container, also those that were rotated. Idempotent. */
+export async function removeRunLogs(layout: Layout, pod: PodIdentity, container: string, run: number): Promise<void> {
+  const directory = layout.containerLogDir(pod, container);
+  const log = `${run}.log`;
+  const names = await readdir(directory).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  const own = names.filter((name) => name === log || name.startsWith(`${log}.`));
+  await Promise.all(own.map((name) => rm(path.join(directory, name), { force: true })));
 }
 
 async function makeDirectory(directory: string, mode: number): Promise<void> {

@@ -7,7 +7,7 @@ import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { observedPods } from '../../cri/observe.ts';
 import type { NodeFact } from '../../machines/events.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import type { ObservedContainer, ObservedPod } from '../../pod/observed.ts';
+import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/observed.ts';
 import type { Clock } from '../clock.ts';
 import { readContainer } from '../services/containerStatus.ts';
 import { createAlarm } from './alarm.ts';
@@ -38,8 +38,6 @@ export interface PlegOptions {
   /** Whether we are stopping the container or sandbox ourselves: hints of its end are no news. */
   readonly isBeingStopped: (id: string) => boolean;
 }
-
-type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 
 /** Lists and listens until the signal aborts. */
 export async function observeRuntime(options: PlegOptions): Promise<void> {

@@ -39,10 +39,7 @@ export interface ContainerParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-type ContainerServices = Pick<
-  Services,
-  'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainers' | 'inspectContainer'
->;
+type ContainerServices = Pick<Services, 'createContainer' | 'startContainer' | 'stopContainer' | 'inspectContainer'>;
 
 export function containerServices(parts: ContainerParts): ContainerServices {
   const { cri, layout, clock, onError } = parts;

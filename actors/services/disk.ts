@@ -40,10 +40,14 @@ export function diskServices({ node, clock, layout, cgroups }: DiskParts): DiskS
     removePodData: ({ pod }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {
         const { uid } = pod.metadata;
+        const removeLogs = async () => {
+          await removeLogSymlinks(layout, pod.metadata);
+          await removePodLogs(layout, pod.metadata, signal);
+        };
         await Promise.all([
-          // A pod that nobody wants any more is known by its directories alone: its volumes are found there.
-          removeOrphan({ uid, layout, plugins: volumePlugins, signal }),
-          removeLogSymlinks(layout, pod.metadata).then(() => removePodLogs(layout, pod.metadata, signal)),
+          // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go
+          // last, for they are what tells that logs of this name are ours.
+          removeLogs().then(() => removeOrphan({ uid, layout, plugins: volumePlugins, signal })),
           cgroups?.remove(pod, signal),
         ]);
         return null;

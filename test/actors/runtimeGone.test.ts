@@ -74,7 +74,8 @@ describe('the runtime goes away', () => {
     await node.advance('3s');
     expect(node.view('web').sandbox?.attempt).toBe(1);
     expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
-    expect(picture(node)).toEqual({ sandboxes: 1, running: ['main'] });
+    // The old sandbox stays for the logs of what ran in it.
+    expect(picture(node)).toEqual({ sandboxes: 2, running: ['main'] });
   });
 
   test.each(Array.from({ length: 8 }, (_, i) => i * 25))(

@@ -55,10 +55,12 @@ export class FakeWorld {
       return this.change(id, { state: 'running', startedAt: this.#now() });
     },
     stopContainer: ({ id }) => (this.containers.has(id) ? this.end(id, 137) : null),
-    removeContainers: ({ ids }) => {
-      for (const id of ids) this.containers.delete(id);
+    removeGarbage: ({ containers, sandboxes }) => {
+      for (const { id } of containers) this.containers.delete(id);
+      for (const id of sandboxes) this.sandboxes.delete(id);
       return null;
     },
+    surveyDisk: () => ({ pods: [] }),
     inspectContainer: ({ id }) => this.containers.get(id) ?? null,
     runHook: ({ graceSeconds, deadline }) => ({
       deadline: deadline ?? this.#now() + graceSeconds * 1_000,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { containerMachine } from '../../machines/container.ts';
+import { garbageMachine } from '../../machines/garbage.ts';
 import { gateMachine } from '../../machines/gate.ts';
 import { ledgerMachine } from '../../machines/ledger.ts';
 import { nodeAgentMachine } from '../../machines/nodeAgent.ts';
@@ -15,6 +16,7 @@ const REST = {
   pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
   container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped', 'removed']],
   volume: ['mounted.steady', 'unmounted'],
+  garbage: [],
   gate: ['open', 'full'],
   ledger: ['open'],
 };
@@ -24,6 +26,7 @@ const machines: [keyof typeof REST, AnyStateMachine][] = [
   ['pod', podMachine],
   ['container', containerMachine],
   ['volume', volumeMachine],
+  ['garbage', garbageMachine],
   ['gate', gateMachine],
   ['ledger', ledgerMachine],
 ];

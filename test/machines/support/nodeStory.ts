@@ -1,6 +1,7 @@
 /** The node's machine with real pods over fake ports, told what its feeds would tell. */
 import { createActor, fromCallback } from 'xstate';
 import type { NodeFact } from '../../../machines/events.ts';
+import { garbageMachine } from '../../../machines/garbage.ts';
 import { nodeAgentMachine } from '../../../machines/nodeAgent.ts';
 import type { NodeInput } from '../../../machines/nodeContext.ts';
 import type { PortName } from '../../../machines/ports.ts';
@@ -21,6 +22,15 @@ type Options = Partial<Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 
 
 const feed = fromCallback<{ type: 'feed.never' }>(() => {});
 
+const fakedGarbage = (ports: FakePorts) =>
+  garbageMachine.provide({
+    actors: {
+      removeGarbage: ports.port('removeGarbage'),
+      surveyDisk: ports.port('surveyDisk'),
+      timer: ports.timer,
+    },
+  });
+
 /** A pod of this name, with a uid of its own. */
 export const namedPod = (name: string, spec: Partial<Pod['spec']> = {}, uid = `${name}-uid`): Pod =>
   aPod(spec, { name, uid });
@@ -35,7 +45,10 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
   ports.hold(...held);
   before?.(world);
   const machine = nodeAgentMachine.provide({
-    actors: { pod: fakedPod(ports), sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed, timer: ports.timer },
+    actors: {
+      ...{ pod: fakedPod(ports), garbage: fakedGarbage(ports), timer: ports.timer },
+      ...{ sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
+    },
   });
   const actor = createActor(machine, {
     input: {

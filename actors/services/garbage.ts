@@ -1,0 +1,51 @@
+/** Fills the ports of the garbage collection: the runtime's dead objects with their logs, and what is left on disk. */
+import type { CallOptions, Cri } from '../../cri/calls.ts';
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { DeadContainer } from '../../pod/garbage.ts';
+import type { Layout } from '../../volume/layout.ts';
+import { removeDeadLogLinks, removeLogSymlink } from '../../volume/logLinks.ts';
+import { podDirectories } from '../../volume/orphans.ts';
+import { removeRunLogs } from '../../volume/podDirectory.ts';
+import type { Services } from '../boundary.ts';
+import { identitiesOf } from '../leftOnDisk.ts';
+import { unlessGone } from './sandboxes.ts';
+
+interface GarbageParts {
+  readonly cri: Cri;
+  readonly node: NodeFacts;
+  readonly layout: Layout;
+}
+
+export function garbageServices({ cri, node, layout }: GarbageParts): Pick<Services, 'removeGarbage' | 'surveyDisk'> {
+  return {
+    removeGarbage: async ({ containers, sandboxes }, options) => {
+      const remove = async (podSandboxId: string) => {
+        await cri.removePodSandbox({ podSandboxId }, options).catch(unlessGone);
+      };
+      const attempts = [
+        ...containers.map((each) => removeDead({ cri, layout }, each, options)),
+        ...sandboxes.map(remove),
+      ];
+      const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
+      return null;
+    },
+    surveyDisk: async ({ known }) => {
+      const isKnown = (uid: string) => known.includes(uid);
+      await removeDeadLogLinks(layout, isKnown);
+      const left = (await podDirectories(layout)).filter((uid) => !isKnown(uid));
+      return { pods: await identitiesOf(left, node.podLogsDir) };
+    },
+  };
+}
+
+/** The logs first: once the container is gone nobody would look for them. */
+async function removeDead(
+  { cri, layout }: Pick<GarbageParts, 'cri' | 'layout'>,
+  { pod, container, id, attempt }: DeadContainer,
+  options: CallOptions,
+): Promise<void> {
+  await removeRunLogs(layout, pod, container, attempt);
+  await removeLogSymlink(layout, { pod, container, id });
+  await cri.removeContainer({ containerId: id }, options).catch(unlessGone);
+}

@@ -1,0 +1,52 @@
+/** What of a node's dead containers and old sandboxes may go. Of each container the last dead ones are kept for their logs. */
+import type { ObservedContainer, ObservedPod } from './observed.ts';
+
+/** How many dead containers are kept; Infinity bounds nothing. */
+export interface GarbagePolicy {
+  readonly perContainer: number;
+  readonly total: number;
+}
+
+/** The kubelet's own: one dead container of each container, however many there are. */
+export const defaultGarbagePolicy: GarbagePolicy = { perContainer: 1, total: Infinity };
+
+/** A dead container as its pod's, so that its logs are found. */
+export interface DeadContainer {
+  readonly pod: { readonly uid: string; readonly namespace: string; readonly name: string };
+  readonly container: string;
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/** The dead containers that may go, of pods that go on. */
+export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
+  const units = pods.flatMap((pod) => deadByName(pod).map((dead) => ({ pod, dead })));
+  const shared = total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, units.length)));
+  const all = units.reduce((count, { dead }) => count + dead.length, 0);
+  const keep = all > total ? Math.min(perContainer, shared) : perContainer;
+  const parted = units.map(({ pod, dead }) => ({ pod, kept: dead.slice(0, keep), gone: dead.slice(keep) }));
+  const kept = parted.flatMap(({ pod, kept: each }) => each.map((container) => ({ pod, container })));
+  const surplus = kept.sort((a, b) => b.container.createdAt - a.container.createdAt).slice(total);
+  const gone = parted.flatMap(({ pod, gone: each }) => each.map((container) => ({ pod, container })));
+  return [...gone, ...surplus].map(({ pod: { uid, namespace, name }, container }) => ({
+    pod: { uid, namespace, name },
+    container: container.name,
+    id: container.id,
+    attempt: container.attempt,
+  }));
+}
+
+/** The dead of each container, the newest first. One that was just made and has yet to start is none. */
+function deadByName({ containers }: ObservedPod): ObservedContainer[][] {
+  return [...Map.groupBy(containers, ({ name }) => name).values()].map((all) =>
+    all.filter(({ state }, index) => state === 'exited' || (index > 0 && state !== 'running')),
+  );
+}
+
+/** The sandboxes that may go, of pods that go on: not ready, nothing in them, and not the pod's latest. */
+export const emptySandboxes = (pods: readonly ObservedPod[]): string[] =>
+  pods.flatMap(({ sandboxes: [, ...older], containers }) =>
+    older
+      .filter(({ id, state }) => state === 'notReady' && !containers.some(({ sandboxId }) => sandboxId === id))
+      .map(({ id }) => id),
+  );

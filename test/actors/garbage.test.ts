@@ -1,0 +1,73 @@
+import { mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { podRunning, podWith } from '../fakes/pods.ts';
+
+const crashing = podRunning('crash', 'sleep 1; exit 1');
+
+/** Puts a file where it would lie. */
+async function lay(node: SimulatedNode, file: string): Promise<string> {
+  await mkdir(dirname(node.path(file)), { recursive: true });
+  await writeFile(node.path(file), 'x');
+  return node.path(file);
+}
+
+const listed = async (node: SimulatedNode, folder: string) => (await readdir(node.path(folder))).sort();
+
+test('C23: of a container that crashes again and again one dead one is kept, with its log and link', async () => {
+  const node = await simulatedNode({ pods: [crashing] });
+  const { namespace, name, uid } = crashing.metadata;
+  const logs = `logs/pods/${namespace}_${name}_${uid}/main`;
+  await node.advance('5s');
+  for (const file of ['0.log', '0.log.20260101-000000.gz', '0.log.20260101-000010']) await lay(node, `${logs}/${file}`);
+  await node.advance('4m');
+  const attempts = node.runtime.contents().containers.map(({ metadata }) => metadata?.attempt);
+  expect(node.container('crash').restartCount).toBeGreaterThan(3);
+  expect(attempts.length).toBeLessThanOrEqual(2);
+  expect(attempts).not.toContain(0);
+  expect(await listed(node, logs)).toEqual([]);
+  expect(await listed(node, 'logs/containers')).toHaveLength(attempts.length);
+});
+
+test('what is left of a pod that nobody knows goes with its logs; what may be of others stays', async () => {
+  const node = await simulatedNode({ pods: [podWith('web')] });
+  await node.advance('5s');
+  await lay(node, 'root/pods/gone/volumes/kubernetes.io~empty-dir/data/file');
+  await lay(node, 'logs/pods/default_gone_gone/main/0.log');
+  await lay(node, 'logs/pods/default_theirs_theirs/main/0.log');
+  const link = (name: string, target: string) => symlink(node.path(target), node.path('logs/containers', name));
+  await link('dead.log', 'logs/pods/default_lost_lost/main/0.log');
+  await link('theirs.log', 'logs/pods/default_theirs_theirs/main/0.log');
+  await link('elsewhere.log', 'elsewhere/0.log');
+  await node.advance('70s');
+  expect(await listed(node, 'root/pods')).toEqual([node.view('web').pod.metadata.uid]);
+  expect((await listed(node, 'logs/pods')).map((folder) => folder.split('_')[1])).toEqual(['theirs', 'web']);
+  const links = await listed(node, 'logs/containers');
+  expect(links.filter((name) => !name.startsWith('web'))).toEqual(['elsewhere.log', 'theirs.log']);
+  expect(node.pod('web').phase).toBe('Running');
+  expect(node.has('gone')).toBe(false);
+});
+
+test('idle, it makes no call at all', async () => {
+  const node = await simulatedNode({ pods: [podWith('web')] });
+  await node.advance('30s');
+  const before = node.runtime.calls.length;
+  await node.advance('10m');
+  const kinds = new Set(node.runtime.calls.slice(before).map(({ call }) => call));
+  expect([...kinds].sort()).toEqual(['listContainers', 'listPodSandbox', 'status']);
+});
+
+test('C8: a lost sandbox stays as long as the logs of what ran in it are kept, and goes then', async () => {
+  const node = await simulatedNode({ pods: [podRunning('web', 'sleep 300; exit 1')] });
+  await node.advance('5s');
+  const [first] = node.runtime.contents().sandboxes;
+  node.runtime.killSandbox(node.sandboxId('web'));
+  await node.advance('90s');
+  const kept = node.runtime.contents().containers.map(({ podSandboxId }) => podSandboxId);
+  expect(kept).toContain(first?.id);
+  await node.advance('10m');
+  expect(node.container('web').restartCount).toBeGreaterThan(1);
+  expect(node.runtime.contents().sandboxes.map(({ id }) => id)).toEqual([node.sandboxId('web')]);
+  expect(await readlink(node.path('logs/containers', (await listed(node, 'logs/containers'))[0] ?? ''))).toBeTruthy();
+});
