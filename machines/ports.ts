@@ -60,6 +60,7 @@ export interface PortTypes {
     input: { id: string; graceSeconds: number; deadline: number | undefined };
     output: ObservedContainer | null;
   };
+  removeContainers: { input: { ids: readonly string[] }; output: null };
   /** Removes dead containers with their logs, and empty sandboxes: as many as it can, then the first failure. Idempotent. */
   removeGarbage: {
     input: { containers: readonly DeadContainer[]; sandboxes: readonly string[] };
