@@ -39,7 +39,10 @@ export interface ContainerParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-type ContainerServices = Pick<Services, 'createContainer' | 'startContainer' | 'stopContainer' | 'inspectContainer'>;
+type ContainerServices = Pick<
+  Services,
+  'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainers' | 'inspectContainer'
+>;
 
 export function containerServices(parts: ContainerParts): ContainerServices {
   const { cri, layout, clock, onError } = parts;

@@ -55,6 +55,10 @@ export class FakeWorld {
       return this.change(id, { state: 'running', startedAt: this.#now() });
     },
     stopContainer: ({ id }) => (this.containers.has(id) ? this.end(id, 137) : null),
+    removeContainers: ({ ids }) => {
+      for (const id of ids) this.containers.delete(id);
+      return null;
+    },
     removeGarbage: ({ containers, sandboxes }) => {
       for (const { id } of containers) this.containers.delete(id);
       for (const id of sandboxes) this.sandboxes.delete(id);
