@@ -63,7 +63,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       ...containers,
       startContainer: touching(containers.startContainer),
       stopContainer: stops(({ id }) => [id], containers.stopContainer),
-      ...imageServices(cri),
+      ...imageServices(cri, clock),
       ...diskServices({ node, clock, layout, cgroups: parts.cgroups }),
       ...garbageServices({ cri, node, layout }),
       runHook: hookService(cri, clock),

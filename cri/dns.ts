@@ -1,3 +1,4 @@
+import type { Note } from '../pod/occurrence.ts';
 import type { Pod, PodDnsConfig, PodSpec } from '../pod/schema/pod.ts';
 import type { DNSConfig } from './generated/runtime.ts';
 import type { NodeFacts, ResolvConf } from './nodeFacts.ts';
@@ -15,6 +16,36 @@ export function podDns(pod: Pod, node: NodeFacts): DNSConfig {
   const { servers, searches, options } = merged(ofPolicy(pod, node), pod.spec.dnsConfig);
   return { servers: servers.slice(0, MAX_SERVERS), searches: fitting(searches), options: [...options] };
 }
+
+/** What the kubelet tells a pod's author of its resolver: a cluster DNS that is not there, entries that did not fit. */
+export function dnsWarnings(pod: Pod, node: NodeFacts): Note[] {
+  const wanted = merged(ofPolicy(pod, node), pod.spec.dnsConfig);
+  const { servers, searches } = podDns(pod, node);
+  return [
+    ...(wantsCluster(pod.spec) && node.clusterDns.length === 0 ? [missingClusterDns(pod)] : []),
+    ...(searches.length < wanted.searches.length ? [omittedSearches(searches)] : []),
+    ...(servers.length < wanted.servers.length ? [omittedServers(servers)] : []),
+  ];
+}
+
+function missingClusterDns({ metadata: { name, namespace, uid } }: Pod): Note {
+  const problem =
+    'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
+  const message = `pod: "${name}_${namespace}(${uid})". ${problem}`;
+  return { eventType: 'Warning', reason: 'MissingClusterDNS', message };
+}
+
+const forming = (message: string): Note => ({ eventType: 'Warning', reason: 'DNSConfigForming', message });
+
+const omittedSearches = (applied: readonly string[]): Note =>
+  forming(
+    `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${applied.join(' ')}`,
+  );
+
+const omittedServers = (applied: readonly string[]): Note =>
+  forming(
+    `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${applied.join(' ')}`,
+  );
 
 function ofPolicy(pod: Pod, node: NodeFacts): ResolvConf {
   if (pod.spec.dnsPolicy === 'None') return NOTHING;

@@ -2,6 +2,7 @@
 import { and, assign } from 'xstate';
 import { initialContext, remains, terminatedRun } from './containerContext.ts';
 import { launching } from './containerLaunching.ts';
+import { tellsBackOff, tellsFailedPostStart, tellsOutdated, tellsStop, tellsUnknownState } from './containerNotes.ts';
 import { pulling } from './containerPulling.ts';
 import { containerSetup } from './containerSetup.ts';
 import { stopping } from './containerStopping.ts';
@@ -34,7 +35,11 @@ export const containerMachine = containerSetup.createMachine({
             actions: assign(({ event }) => ({ startedAt: event.output?.startedAt, imageRef: event.output?.imageRef })),
           },
           // Whatever it is, it must not run beside the next one.
-          { guard: { type: 'isUnknown', params: ({ event }) => event.output }, target: 'stopping' },
+          {
+            guard: { type: 'isUnknown', params: ({ event }) => event.output },
+            target: 'stopping',
+            actions: tellsUnknownState,
+          },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: 'waiting',
@@ -50,7 +55,7 @@ export const containerMachine = containerSetup.createMachine({
     met: {
       always: [
         { guard: 'hasSeenEnd', target: 'waiting' },
-        { guard: 'mustStay', target: 'stopping' },
+        { guard: 'mustStay', target: 'stopping', actions: tellsStop },
         { target: 'running' },
       ],
     },
@@ -93,11 +98,11 @@ export const containerMachine = containerSetup.createMachine({
         'timer.elapsed': 'launching',
         'runtime.returned': { guard: 'failedForRuntime', target: 'launching' },
         // An earlier call may have made it although its answer was lost.
-        'container.stop': { target: 'stopping', actions: 'stopForGood' },
+        'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
         'container.update': [
           { guard: and(['changesIdentity', 'neverMade']), target: 'pulling', actions: 'update' },
           // A start whose answer was lost may have worked.
-          { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne'] },
+          { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', tellsOutdated] },
           { actions: 'update' },
         ],
         'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] },
@@ -125,22 +130,25 @@ export const containerMachine = containerSetup.createMachine({
           {
             guard: { type: 'hasHookFailed', params: ({ event }) => event.output },
             target: 'stopping',
-            actions: {
-              type: 'recordFailedPostStart',
-              params: ({ event }) => failureOf({ ...event, error: event.output.failure }),
-            },
+            actions: [
+              {
+                type: 'recordFailedPostStart',
+                params: ({ event }) => failureOf({ ...event, error: event.output.failure }),
+              },
+              tellsFailedPostStart,
+            ],
           },
           { target: 'running' },
         ],
         onError: {
           target: 'stopping',
-          actions: { type: 'recordFailedPostStart', params: ({ event }) => failureOf(event) },
+          actions: [{ type: 'recordFailedPostStart', params: ({ event }) => failureOf(event) }, tellsFailedPostStart],
         },
       },
       on: {
-        'container.stop': { target: 'stopping', actions: 'stopForGood' },
+        'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
         // No hook can run in what is lost.
-        'sandbox.lost': { target: 'stopping.signalling', actions: 'loseSandbox' },
+        'sandbox.lost': { target: 'stopping.signalling', actions: ['loseSandbox', tellsStop] },
         'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
       },
     },
@@ -148,14 +156,14 @@ export const containerMachine = containerSetup.createMachine({
       entry: ['forgetTrouble', { type: 'report', params: { standing: 'running' } }],
       initial: 'steady',
       // The spec may have changed since it was made, also while the agent was away.
-      always: { guard: 'isOutdated', target: 'stopping', actions: 'askForNewOne' },
+      always: { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', tellsOutdated] },
       on: {
-        'container.stop': { target: 'stopping', actions: 'stopForGood' },
+        'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
         // No hook can run in what is lost.
-        'sandbox.lost': { target: 'stopping.signalling', actions: 'loseSandbox' },
+        'sandbox.lost': { target: 'stopping.signalling', actions: ['loseSandbox', tellsStop] },
         'runtime.containerObserved': [
           { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
-          { guard: 'showsUnknown', target: 'stopping' },
+          { guard: 'showsUnknown', target: 'stopping', actions: tellsUnknownState },
           { guard: 'showsAbsence', target: '.verifying' },
         ],
       },
@@ -178,7 +186,11 @@ export const containerMachine = containerSetup.createMachine({
                 target: '#container.exited',
                 actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
               },
-              { guard: { type: 'isUnknown', params: ({ event }) => event.output }, target: '#container.stopping' },
+              {
+                guard: { type: 'isUnknown', params: ({ event }) => event.output },
+                target: '#container.stopping',
+                actions: tellsUnknownState,
+              },
               { target: 'steady' },
             ],
             onError: { target: 'awaitingVerification', actions: 'recordCallFailure' },
@@ -221,7 +233,7 @@ export const containerMachine = containerSetup.createMachine({
     /** CrashLoopBackOff (C7). */
     backingOff: {
       meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
-      entry: ['showCrashLoop', { type: 'report', params: { standing: 'pending' } }],
+      entry: ['showCrashLoop', { type: 'report', params: { standing: 'pending' } }, tellsBackOff],
       invoke: {
         src: 'timer',
         input: ({ context: { retryAt, crashDelayMs = 0 } }) =>

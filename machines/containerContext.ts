@@ -44,6 +44,8 @@ export interface ContainerContext {
   /** The attempt that is, or will next be, created: also the restart count. */
   readonly attempt: number;
   readonly imageRef?: string | undefined;
+  /** When the image was last looked for: a pull may have to wait for its turn. */
+  readonly soughtAt: number;
   /** The container of the present attempt at the runtime. */
   readonly id?: string | undefined;
   readonly startedAt?: number | undefined;
@@ -84,6 +86,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     onEnd: 'byPolicy',
     awaitsOthers: false,
     leavesNothing: false,
+    soughtAt: 0,
     pullDelayMs: 0,
     retryAt: 0,
   };

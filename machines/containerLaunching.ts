@@ -1,8 +1,9 @@
 /** A container is made and started while it holds a slot of the start gate. A part of the chart in container.ts. */
 import { and, assign } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
-import { createdNote, startedNote } from './containerNotes.ts';
+import { launchFailed, tellsCreation, tellsOutdated, tellsStart, tellsStop } from './containerNotes.ts';
 import { containerSetup } from './containerSetup.ts';
+import { failureOf } from './failure.ts';
 
 export const launching = containerSetup.createStateConfig({
   entry: 'requestSlot',
@@ -17,11 +18,15 @@ export const launching = containerSetup.createStateConfig({
         'gate.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],
         'container.stop': [
           { guard: 'neverMade', target: '#container.stopped', actions: 'stopForGood' },
-          { target: '#container.stopping', actions: 'stopForGood' },
+          { target: '#container.stopping', actions: ['stopForGood', tellsStop] },
         ],
         'container.update': [
           { guard: and(['changesIdentity', 'neverMade']), target: '#container.pulling', actions: 'update' },
-          { guard: 'changesIdentity', target: '#container.stopping', actions: ['update', 'askForNewOne'] },
+          {
+            guard: 'changesIdentity',
+            target: '#container.stopping',
+            actions: ['update', 'askForNewOne', tellsOutdated],
+          },
           { actions: 'update' },
         ],
       },
@@ -46,15 +51,15 @@ export const launching = containerSetup.createStateConfig({
           { guard: 'mustStay', target: '#container.stopped' },
           {
             target: 'starting',
-            actions: [
-              assign(({ event }) => ({ id: event.output.id })),
-              { type: 'note', params: ({ context }) => createdNote(context) },
-            ],
+            actions: [assign(({ event }) => ({ id: event.output.id })), tellsCreation],
           },
         ],
         onError: [
           { guard: 'mustStay', target: '#container.stopped' },
-          { target: '#container.awaitingRelaunch', actions: 'recordFailedCreate' },
+          {
+            target: '#container.awaitingRelaunch',
+            actions: ['recordFailedCreate', { type: 'note', params: ({ event }) => launchFailed(failureOf(event)) }],
+          },
         ],
       },
     },
@@ -67,28 +72,24 @@ export const launching = containerSetup.createStateConfig({
           {
             guard: 'hasSeenEnd',
             target: '#container.exited',
-            actions: assign({ failure: undefined, trouble: undefined }),
+            actions: [assign({ failure: undefined, trouble: undefined }), tellsStart],
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.exited',
-            actions: assign(({ event }) => ({
-              run: terminatedRun(event.output),
-              failure: undefined,
-              trouble: undefined,
-            })),
+            actions: [
+              assign(({ event }) => ({ run: terminatedRun(event.output), failure: undefined, trouble: undefined })),
+              tellsStart,
+            ],
           },
           {
             guard: 'mustStay',
             target: '#container.stopping',
-            actions: assign(({ event }) => ({ startedAt: event.output.startedAt })),
+            actions: [assign(({ event }) => ({ startedAt: event.output.startedAt })), tellsStart, tellsStop],
           },
           {
             target: '#container.started',
-            actions: [
-              assign(({ event }) => ({ startedAt: event.output.startedAt, failure: undefined })),
-              { type: 'note', params: ({ context }) => startedNote(context) },
-            ],
+            actions: [assign(({ event }) => ({ startedAt: event.output.startedAt, failure: undefined })), tellsStart],
           },
         ],
         onError: [
@@ -97,8 +98,12 @@ export const launching = containerSetup.createStateConfig({
             target: '#container.exited',
             actions: assign({ failure: undefined, trouble: undefined }),
           },
-          { guard: 'mustStay', target: '#container.stopping' },
-          { guard: 'isStartRefused', target: '#container.exited', actions: 'recordFailedStart' },
+          { guard: 'mustStay', target: '#container.stopping', actions: tellsStop },
+          {
+            guard: 'isStartRefused',
+            target: '#container.exited',
+            actions: ['recordFailedStart', { type: 'note', params: ({ event }) => launchFailed(failureOf(event)) }],
+          },
           // It may run all the same: the same attempt is launched again, and finds it.
           { target: '#container.awaitingRelaunch', actions: 'recordCallFailure' },
         ],

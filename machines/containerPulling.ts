@@ -1,8 +1,18 @@
 /** The image of a container: looked for, and pulled by its policy (C17). A part of the chart in container.ts. */
 import { assign } from 'xstate';
 import { specOf } from './containerContext.ts';
+import {
+  inspectionFailed,
+  pullDone,
+  pullFailed,
+  tellsMissingImage,
+  tellsPresentImage,
+  tellsPull,
+  tellsPullBackOff,
+} from './containerNotes.ts';
 import { containerSetup } from './containerSetup.ts';
 import { SHOWN_FAILED_MS } from './containerTrouble.ts';
+import { failureOf } from './failure.ts';
 
 export const pulling = containerSetup.createStateConfig({
   initial: 'finding',
@@ -23,20 +33,26 @@ export const pulling = containerSetup.createStateConfig({
           {
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },
             target: 'found',
-            actions: assign(({ event }) => ({ imageRef: event.output?.imageRef })),
+            actions: [assign(({ event }) => ({ imageRef: event.output.imageRef ?? undefined })), tellsPresentImage],
           },
           {
             guard: 'mayNotPull',
             target: 'missing',
           },
-          { target: 'queued' },
+          { target: 'queued', actions: assign(({ event }) => ({ soughtAt: event.output.at })) },
         ],
-        onError: { target: 'awaitingRetry', actions: 'recordLookFailure' },
+        onError: {
+          target: 'awaitingRetry',
+          actions: [
+            'recordLookFailure',
+            { type: 'note', params: ({ context, event }) => inspectionFailed(context, failureOf(event)) },
+          ],
+        },
       },
     },
     queued: {
       meta: { waitsFor: 'a slot' },
-      entry: 'requestPull',
+      entry: [tellsPull, 'requestPull'],
       on: { 'gate.granted': 'fetching' },
     },
     fetching: {
@@ -47,11 +63,20 @@ export const pulling = containerSetup.createStateConfig({
         input: ({ context }) => ({ pod: context.pod, image: specOf(context).image ?? '' }),
         onDone: {
           target: 'found',
-          actions: assign(({ event }) => ({ imageRef: event.output.imageRef, pullDelayMs: 0, failure: undefined })),
+          actions: [
+            assign(({ event }) => ({ imageRef: event.output.imageRef, pullDelayMs: 0, failure: undefined })),
+            { type: 'note', params: ({ context, event }) => pullDone(context, event.output) },
+          ],
         },
         onError: [
           { guard: 'isCutOff', target: 'awaitingRetry', actions: 'recordPullFailure' },
-          { target: 'failed', actions: 'recordPullFailure' },
+          {
+            target: 'failed',
+            actions: [
+              'recordPullFailure',
+              { type: 'note', params: ({ context, event }) => pullFailed(context, failureOf(event)) },
+            ],
+          },
         ],
       },
     },
@@ -63,14 +88,14 @@ export const pulling = containerSetup.createStateConfig({
     },
     backingOff: {
       meta: { waitsFor: 'another try', until: 'retryAt' },
-      entry: 'showPullBackOff',
+      entry: ['showPullBackOff', tellsPullBackOff],
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'finding' },
     },
     /** Absent, and the policy forbids to pull (C17): somebody may load it by hand, so it is looked for again. */
     missing: {
       meta: { waitsFor: 'the image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
-      entry: 'showAbsence',
+      entry: ['showAbsence', tellsMissingImage],
       invoke: { src: 'timer', input: { after: 10_000 } },
       on: { 'timer.elapsed': 'finding' },
     },

@@ -1,8 +1,8 @@
 /** The words of a container's chart: its ports, guards and actions. The chart itself is in container.ts. */
-import { assign, emit, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer } from '../pod/observed.ts';
-import { involvedPod, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import {
   type ContainerContext,
   type ContainerInput,
@@ -89,8 +89,8 @@ export const containerSetup = setup({
     isUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
     /** The image is here, and the policy does not ask for a look at the registry each time (C17). */
-    needsNoPull: ({ context }, image: { imageRef: string } | null) =>
-      image !== null && specOf(context).imagePullPolicy !== 'Always',
+    needsNoPull: ({ context }, { imageRef }: PortTypes['findImage']['output']) =>
+      imageRef !== null && specOf(context).imagePullPolicy !== 'Always',
     mayNotPull: ({ context }) => specOf(context).imagePullPolicy === 'Never',
     /** The runtime has said that it does not run, and why. */
     hasHookFailed: (_, hook: HookEnd) => hook.failure !== null,
@@ -109,7 +109,14 @@ export const containerSetup = setup({
     leavesNothing: ({ context }) => context.leavesNothing,
   },
   actions: {
-    note: emit(({ context }, note: Note) => occurrence(involvedPod(context.pod, context), note)),
+    /** Tells the pod's author. A container's id would make each message a new one: its name stands for it. */
+    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+      const { pod, id, name } = context;
+      for (const note of notesOf(notes)) {
+        const message = id ? note.message.replaceAll(id, name) : note.message;
+        enqueue.emit(occurrence(involvedPod(pod, context), { ...note, message }));
+      }
+    }),
     report: sendTo(
       ({ context }) => context.parent,
       ({ context }, params: { standing: ContainerStanding }) => ({

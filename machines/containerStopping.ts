@@ -1,6 +1,7 @@
 /** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in container.ts. */
 import { assign, not } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
+import { preStopFailed } from './containerNotes.ts';
 import { containerSetup } from './containerSetup.ts';
 import { failureOf } from './failure.ts';
 
@@ -38,9 +39,18 @@ export const stopping = containerSetup.createStateConfig({
         }),
         onDone: {
           target: 'awaitingOthers',
-          actions: { type: 'recordHook', params: ({ event }) => event.output },
+          actions: [
+            { type: 'recordHook', params: ({ event }) => event.output },
+            { type: 'note', params: ({ event }) => preStopFailed(event.output.failure) },
+          ],
         },
-        onError: { target: 'awaitingOthers', actions: assign(({ event }) => ({ failure: failureOf(event) })) },
+        onError: {
+          target: 'awaitingOthers',
+          actions: [
+            assign(({ event }) => ({ failure: failureOf(event) })),
+            { type: 'note', params: ({ event }) => preStopFailed(failureOf(event)) },
+          ],
+        },
       },
       on: {
         'container.stop': [

@@ -1,4 +1,5 @@
 /** Why a container could not be started, in the words of a ContainerStateWaiting (C16): shown until a start succeeds. */
+import { goDuration } from '../pod/duration.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { isRuntimeAway } from './failure.ts';
@@ -60,15 +61,9 @@ export const hasFailedToStart = ({ trouble }: Troubled): boolean =>
 
 export function crashLoopTrouble({ pod, name, crashDelayMs = 0 }: Troubled): Trouble {
   const { name: podName, namespace, uid } = pod.metadata;
-  const delay = goDuration(crashDelayMs / 1_000);
+  const delay = goDuration(crashDelayMs);
   return startTrouble(
     'CrashLoopBackOff',
     `back-off ${delay} restarting failed container=${name} pod=${podName}_${namespace}(${uid})`,
   );
-}
-
-/** As Go writes a duration: `10s`, `1m20s`, `5m0s`. */
-function goDuration(seconds: number): string {
-  const minutes = Math.floor(seconds / 60);
-  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
 }

@@ -1,4 +1,5 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
+import { tellsReadiness } from './nodeContext.ts';
 import { nodeSetup } from './nodeSetup.ts';
 
 /** So long the runtime has to be listed when the node is told to stop before that. */
@@ -27,7 +28,8 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
     'runtime.healthChanged': [
-      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn'] },
+      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', tellsReadiness] },
+      { guard: 'hasGone', actions: ['recordHealth', tellsReadiness] },
       { actions: 'recordHealth' },
     ],
     'node.drain': { target: '.draining', actions: 'recordDrain' },
@@ -45,6 +47,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     /** Until the runtime has told its name and been listed once. */
     starting: {
       meta: { waitsFor: 'the first list of what the runtime has' },
+      entry: { type: 'note', params: { reason: 'Starting', message: 'Starting kubelet.' } },
       always: { guard: 'isRuntimeSeen', target: 'recovering' },
       on: { 'node.drain': { target: 'leaving', actions: 'recordDrain' } },
     },

@@ -4,6 +4,7 @@ import type { Capacity, Claims } from '../pod/claims.ts';
 import type { Failure } from '../pod/failure.ts';
 import { deadContainers, defaultGarbagePolicy, emptySandboxes, type GarbagePolicy } from '../pod/garbage.ts';
 import type { ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
+import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import { fullName } from '../pod/staticPod.ts';
@@ -105,6 +106,15 @@ export const edited = (context: NodeContext): Pod[] =>
     const known = context.pods[pod.metadata.uid];
     return known !== undefined && !known.ending && known.pod !== pod;
   });
+
+/** Tells whether the node can run pods, as its runtime says. */
+export const tellsReadiness = {
+  type: 'note' as const,
+  params: ({ context: { nodeName, health } }: { context: NodeContext }): Note => {
+    const reason = health.ready ? 'NodeReady' : 'NodeNotReady';
+    return { reason, message: `Node ${nodeName} status is now: ${reason}` };
+  },
+};
 
 /** The pods at the runtime with our mark that have no actor. */
 const markedPods = ({ observed = {}, owner, pods }: NodeContext): ObservedPod[] =>

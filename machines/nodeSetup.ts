@@ -1,6 +1,6 @@
 /** The words of the node's chart: its children and feeds, guards and actions. The chart is in nodeAgent.ts. */
-import { assign, emit, enqueueActions, sendTo, setup } from 'xstate';
-import { involvedNode, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { involvedNode, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import type { NodeEvent } from './events.ts';
 import { failureOf } from './failure.ts';
 import { garbageMachine } from './garbage.ts';
@@ -60,6 +60,8 @@ export const nodeSetup = setup({
     haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
     hasReturned: ({ context, event }) =>
       event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
+    hasGone: ({ context, event }) =>
+      event.type === 'runtime.healthChanged' && !event.health.ready && context.health.ready,
     /** Nothing of the pod is left, as its actor says. */
     isGone: ({ event }) =>
       'output' in event &&
@@ -71,7 +73,9 @@ export const nodeSetup = setup({
     hasNoPods: ({ context }) => Object.keys(context.pods).length + context.broken.length === 0,
   },
   actions: {
-    note: emit(({ context }, note: Note) => occurrence(involvedNode(context.nodeName), note)),
+    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedNode(context.nodeName), note));
+    }),
     recordSource: assign(({ context, event }) => {
       if (event.type !== 'config.podsChanged') return {};
       const { source, pods, problems, at } = event;

@@ -1,6 +1,16 @@
 /** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
 import { assign } from 'xstate';
+import { failureOf } from './failure.ts';
 import { initialPodContext } from './podContext.ts';
+import {
+  asFailed,
+  directoryFailed,
+  killFailed,
+  refusal,
+  sandboxUnreadable,
+  tellsNewSandbox,
+  tellsTermination,
+} from './podNotes.ts';
 import { podSetup } from './podSetup.ts';
 import { terminating } from './podTerminating.ts';
 
@@ -11,7 +21,7 @@ export const podMachine = podSetup.createMachine({
   always: { guard: 'isActualStale', actions: 'tellActual' },
   on: {
     'pod.update': { actions: ['desire', 'askAdmission'] },
-    'pod.terminate': { target: '.terminating', actions: 'recordTermination' },
+    'pod.terminate': { target: '.terminating', actions: ['recordTermination', tellsTermination] },
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
     'container.changed': { actions: 'recordContainer' },
     'runtime.podObserved': { actions: 'observe' },
@@ -29,7 +39,10 @@ export const podMachine = podSetup.createMachine({
       entry: 'askAdmission',
       on: {
         'ledger.admitted': { target: 'preparing', actions: 'applyUpdate' },
-        'ledger.refused': { target: 'refused', actions: 'recordRefusal' },
+        'ledger.refused': {
+          target: 'refused',
+          actions: ['recordRefusal', { type: 'note', params: ({ event }) => refusal(event) }],
+        },
       },
     },
     /** The node does not take it: Failed, and so it stays until no source wants it. */
@@ -43,7 +56,10 @@ export const podMachine = podSetup.createMachine({
             src: 'preparePod',
             input: ({ context }) => ({ pod: context.allocated }),
             onDone: 'cgroup',
-            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+            onError: {
+              target: 'awaitingRetry',
+              actions: ['recordFailure', { type: 'note', params: ({ event }) => directoryFailed(failureOf(event)) }],
+            },
           },
         },
         cgroup: {
@@ -52,7 +68,10 @@ export const podMachine = podSetup.createMachine({
             src: 'prepareCgroup',
             input: ({ context }) => ({ pod: context.allocated }),
             onDone: 'volumes',
-            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+            onError: {
+              target: 'awaitingRetry',
+              actions: ['recordFailure', { type: 'note', params: ({ event }) => asFailed(failureOf(event)) }],
+            },
           },
         },
         awaitingRetry: {
@@ -78,7 +97,7 @@ export const podMachine = podSetup.createMachine({
             { guard: 'keepsSandbox', target: 'adopting' },
             // All has run that ever will: what is left of it ends, and tells how it ended.
             { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
-            { guard: 'hasSandboxes', target: 'clearing', actions: 'loseSandbox' },
+            { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
             { target: 'acquiring' },
           ],
         },
@@ -96,9 +115,12 @@ export const podMachine = podSetup.createMachine({
                   'spawnContainers',
                 ],
               },
-              { target: 'clearing', actions: 'loseSandbox' },
+              { target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
             ],
-            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+            onError: {
+              target: 'awaitingRetry',
+              actions: ['recordFailure', { type: 'note', params: ({ event }) => sandboxUnreadable(failureOf(event)) }],
+            },
           },
         },
         clearing: {
@@ -108,7 +130,10 @@ export const podMachine = podSetup.createMachine({
             input: ({ context }) => ({ ids: context.stale }),
             // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
             onDone: { target: 'acquiring', actions: assign({ stale: [] }) },
-            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+            onError: {
+              target: 'awaitingRetry',
+              actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+            },
           },
         },
         acquiring: {
@@ -132,17 +157,21 @@ export const podMachine = podSetup.createMachine({
                     target: '#pod.active',
                     actions: [
                       assign(({ event }) => ({ sandbox: event.output, failure: undefined })),
+                      { type: 'note', params: ({ event }) => event.output.warnings ?? [] },
                       'announceSandbox',
                     ],
                   },
                 ],
                 onError: [
                   { guard: 'mustEnd', target: '#pod.terminating' },
-                  { target: '#pod.sandboxing.awaitingAcquisition', actions: 'recordFailure' },
+                  {
+                    target: '#pod.sandboxing.awaitingAcquisition',
+                    actions: ['recordFailure', { type: 'note', params: ({ event }) => asFailed(failureOf(event)) }],
+                  },
                 ],
               },
               // The call is awaited: what it makes must be known to be removed.
-              on: { 'pod.terminate': { actions: 'recordTermination' } },
+              on: { 'pod.terminate': { actions: ['recordTermination', tellsTermination] } },
             },
           },
         },
@@ -224,7 +253,7 @@ export const podMachine = podSetup.createMachine({
           meta: { waitsFor: 'what ran in the lost sandbox to end' },
           always: [
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-            { guard: 'isQuiet', target: '#pod.sandboxing.clearing' },
+            { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: tellsNewSandbox },
           ],
         },
       },

@@ -1,6 +1,8 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in pod.ts. */
 import { and } from 'xstate';
+import { failureOf } from './failure.ts';
 import { allSandboxes } from './podContext.ts';
+import { killFailed } from './podNotes.ts';
 import { podSetup } from './podSetup.ts';
 
 export const terminating = podSetup.createStateConfig({
@@ -26,7 +28,10 @@ export const terminating = podSetup.createStateConfig({
         src: 'stopSandboxes',
         input: ({ context }) => ({ ids: allSandboxes(context) }),
         onDone: 'volumes',
-        onError: { target: 'awaitingStopRetry', actions: 'recordFailure' },
+        onError: {
+          target: 'awaitingStopRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+        },
       },
     },
     awaitingStopRetry: {

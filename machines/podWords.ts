@@ -1,8 +1,8 @@
 /** The words of a pod's chart: its ports, guards, and what it keeps and asks of the node. What it tells its children is in podSetup.ts, the chart in pod.ts. */
-import { assign, emit, enqueueActions, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { claimsOf } from '../pod/claims.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
-import { involvedPod, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { fullName } from '../pod/staticPod.ts';
 import { containerMachine } from './container.ts';
 import type { PodEvent } from './events.ts';
@@ -83,7 +83,9 @@ export const podWords = setup({
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
   actions: {
-    note: emit(({ context }, note: Note) => occurrence(involvedPod(context.allocated), note)),
+    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.allocated), note));
+    }),
     askAdmission: sendTo(ledgerOf, ({ context, self }) => ({
       type: 'ledger.admit',
       uid: context.desired.metadata.uid,

@@ -13,6 +13,7 @@ import {
 import type { Failure } from '../pod/failure.ts';
 import type { DeadContainer } from '../pod/garbage.ts';
 import type { ObservedContainer, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
+import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 
 /** A request and the answer to it. */
@@ -27,16 +28,24 @@ export interface PortTypes {
   mountVolume: { input: { pod: Pod; volume: string }; output: { hostPath: string } };
   unmountVolume: { input: { pod: Pod; volume: string }; output: null };
   /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */
-  runSandbox: { input: { pod: Pod; attempt: number }; output: ObservedSandbox };
+  runSandbox: {
+    input: { pod: Pod; attempt: number };
+    /** With what its author should know of how it was made. */
+    output: ObservedSandbox & { readonly warnings?: readonly Note[] };
+  };
   /** The sandbox as it is, null when the runtime does not have it. */
   inspectSandbox: { input: { id: string }; output: ObservedSandbox | null };
   /** Stops sandboxes and everything in them; their network goes with them. Idempotent. */
   stopSandboxes: { input: { ids: readonly string[] }; output: null };
   /** Removes sandboxes with all containers in them. */
   removeSandboxes: { input: { ids: readonly string[] }; output: null };
-  /** The image's reference on this node, null when it is not there. */
-  findImage: { input: { image: string }; output: { imageRef: string } | null };
-  pullImage: { input: { pod: Pod; image: string }; output: { imageRef: string } };
+  /** The image's reference on this node, null when it is not there; and when it was asked for. */
+  findImage: { input: { image: string }; output: { imageRef: string | null; at: number } };
+  /** Pulls an image, whatever is there already. The times are in milliseconds since the epoch. */
+  pullImage: {
+    input: { pod: Pod; image: string };
+    output: { imageRef: string; sizeBytes: number; startedAt: number; finishedAt: number };
+  };
   /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */
   createContainer: {
     input: {

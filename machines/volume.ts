@@ -1,8 +1,8 @@
 /** One volume of one pod, from its request to its removal. */
-import { assign, emit, sendTo, setup } from 'xstate';
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { nextBackOff, volumeBackOff } from '../pod/backoff.ts';
 import type { Failure } from '../pod/failure.ts';
-import { involvedPod, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import { involvedPod, type Note, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { followsPod } from '../pod/projection.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
@@ -22,6 +22,12 @@ export interface VolumeContext {
   readonly retryAt: number;
 }
 
+const mountFailed = ({ name }: VolumeContext, event: { type: string }): Note => ({
+  eventType: 'Warning',
+  reason: 'FailedMount',
+  message: `MountVolume.SetUp failed for volume "${name}" : ${failureOf(event).message}`,
+});
+
 export const volumeMachine = setup({
   types: {
     input: {} as { pod: Pod; name: string; parent: Ref<PodEvent> },
@@ -36,7 +42,9 @@ export const volumeMachine = setup({
       (context.pod.spec.volumes ?? []).some((volume) => volume.name === context.name && followsPod(volume)),
   },
   actions: {
-    note: emit(({ context }, note: Note) => occurrence(involvedPod(context.pod), note)),
+    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.pod), note));
+    }),
     report: sendTo(
       ({ context }) => context.parent,
       ({ context }, params: { standing: VolumeStanding }) => ({
@@ -67,7 +75,10 @@ export const volumeMachine = setup({
           target: 'mounted',
           actions: assign(({ event }) => ({ hostPath: event.output.hostPath, delayMs: 0 })),
         },
-        onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ context, event }) => mountFailed(context, event) }],
+        },
       },
       // What an aborted mount left half-made, the unmount removes.
       on: {
@@ -101,7 +112,10 @@ export const volumeMachine = setup({
             src: 'mountVolume',
             input: ({ context }) => ({ pod: context.pod, volume: context.name }),
             onDone: { target: 'steady', actions: assign({ delayMs: 0, failure: undefined }) },
-            onError: { target: 'awaitingRefresh', actions: 'recordFailure' },
+            onError: {
+              target: 'awaitingRefresh',
+              actions: ['recordFailure', { type: 'note', params: ({ context, event }) => mountFailed(context, event) }],
+            },
           },
           on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
         },

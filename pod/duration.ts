@@ -14,6 +14,18 @@ export function humanDuration(ms: number): string {
   return longDuration(Math.trunc(ms / HOUR), minutes);
 }
 
+/** A duration in milliseconds as Go writes it: `350ms`, `1.2s`, `1m20s`, `5m0s`. */
+export function goDuration(ms: number): string {
+  const whole = Math.max(0, Math.trunc(ms));
+  if (whole === 0) return '0s';
+  if (whole < SECOND) return `${whole}ms`;
+  const hours = Math.trunc(whole / HOUR);
+  const minutes = Math.trunc((whole % HOUR) / MINUTE);
+  const seconds = `${(whole % MINUTE) / SECOND}s`;
+  if (hours > 0) return `${hours}h${minutes}m${seconds}`;
+  return minutes > 0 ? `${minutes}m${seconds}` : seconds;
+}
+
 function longDuration(hours: number, minutes: number): string {
   if (hours < 8) return joined(hours, 'h', minutes % 60, 'm');
   if (hours < 48) return `${hours}h`;

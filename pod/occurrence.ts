@@ -11,6 +11,11 @@ export interface Note {
   readonly message: string;
 }
 
+/** One or several, or none, as a transition has to tell. */
+export type Notes = Note | readonly Note[];
+
+export const notesOf = (notes: Notes): readonly Note[] => ('reason' in notes ? [notes] : notes);
+
 /** Whom an event is about, as Kubernetes refers to an object. */
 export interface InvolvedObject {
   readonly kind: 'Pod' | 'Node';

@@ -3,23 +3,27 @@ import type { Cri } from '../../cri/calls.ts';
 import { runtimeWordsWithCode } from '../../cri/failure.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Services } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
 
 /** A pull of a large image over a slow line takes its time; nobody else waits for it but those who queue for a pull. */
 const PULL_TIMEOUT_MS = 1_800_000;
 /** What a reference to an image may look like: `[registry[:port]/]name[:tag][@digest]`. */
 const REFERENCE = /^[a-zA-Z0-9]+([._:/-][a-zA-Z0-9_.-]+|[._/-])*(@[a-z0-9+._-]+:[0-9a-f]{32,})?$/;
 
-export function imageServices(cri: Cri): Pick<Services, 'findImage' | 'pullImage'> {
+export function imageServices(cri: Cri, clock: Clock): Pick<Services, 'findImage' | 'pullImage'> {
   return {
     findImage: async ({ image }, options) => {
+      const at = clock.now();
       const { image: found } = await cri.imageStatus({ image: specOf(image), verbose: false }, options);
-      return found?.id ? { imageRef: found.id } : null;
+      return { imageRef: found?.id || null, at };
     },
     pullImage: async ({ image }, { signal }) => {
       const request = { image: specOf(image), auth: undefined, sandboxConfig: undefined };
+      const startedAt = clock.now();
       try {
         const { imageRef } = await cri.pullImage(request, { signal, timeoutMs: PULL_TIMEOUT_MS });
-        return { imageRef };
+        const finishedAt = clock.now();
+        return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
       } catch (cause) {
         if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') throw cause;
         throw failedPull(image, cause);
@@ -45,6 +49,16 @@ function failedPull(image: string, cause: NodeFailure): NodeFailure {
 
 const UNAVAILABLE = 'RegistryUnavailable';
 const UNSIGNED = 'SignatureValidationFailed';
+
+/** Nothing but a message tells the size: an image without one is as good. */
+async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<number> {
+  try {
+    const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, { signal });
+    return Number(image?.size ?? 0);
+  } catch {
+    return 0;
+  }
+}
 
 function specOf(image: string) {
   if (!REFERENCE.test(image)) {

@@ -1,5 +1,6 @@
 /** Fills the ports of a pod's sandbox over the CRI. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
+import { dnsWarnings } from '../../cri/dns.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { observedSandbox, observedSandboxStatus } from '../../cri/observe.ts';
@@ -21,7 +22,8 @@ export function sandboxServices(cri: Cri, node: NodeFacts, clock: Clock): Sandbo
     runSandbox: async ({ pod, attempt }, { signal }) => {
       const id = await runSandbox({ cri, node, clock }, { pod, attempt, signal });
       const sandbox = await inspect(cri, id, { signal });
-      if (sandbox !== null) return sandbox;
+      const warnings = dnsWarnings(pod, node);
+      if (sandbox !== null) return { ...sandbox, ...(warnings.length > 0 ? { warnings } : {}) };
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
     },
     inspectSandbox: ({ id }, options) => inspect(cri, id, options),

@@ -18,7 +18,7 @@ describe('events leave the actors', () => {
       type: 'occurred',
       eventType: 'Normal',
       reason: 'Started',
-      message: 'Started container main',
+      message: 'Container started',
       involved: {
         kind: 'Pod',
         apiVersion: 'v1',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { podDns } from '../../cri/dns.ts';
+import { dnsWarnings, podDns } from '../../cri/dns.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import { node, pod } from './nodeAndPod.ts';
 
@@ -52,4 +52,21 @@ test('no more than the C library takes: 3 servers, 32 searches, 2048 characters 
   expect(resolver(names(40, 10)).searches).toHaveLength(32);
   expect(resolver(names(30, 127)).searches).toHaveLength(16);
   expect(resolver(names(30, 128)).searches).toHaveLength(15);
+});
+
+test('C20: its author is told of a missing cluster DNS, and of what did not fit', () => {
+  expect(dnsWarnings(pod(), inCluster)).toEqual([]);
+  expect(dnsWarnings(pod({ dnsPolicy: 'Default' }), node())).toEqual([]);
+  const problem =
+    'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
+  expect(dnsWarnings(pod(), node())).toEqual([
+    { eventType: 'Warning', reason: 'MissingClusterDNS', message: `pod: "web_shop(u-1)". ${problem}` },
+  ]);
+  const dnsConfig = {
+    nameservers: ['1', '2', '3', '4'],
+    searches: Array.from({ length: 33 }, (_, index) => `s${index}`),
+  };
+  const [searches, servers] = dnsWarnings(pod({ dnsPolicy: 'None', dnsConfig }), node());
+  expect(searches?.message).toMatch(/^Search Line limits were exceeded, .*, the applied search line is: s0 s1 .* s31$/);
+  expect(servers?.message).toMatch(/^Nameserver limits were exceeded, .*, the applied nameserver line is: 1 2 3$/);
 });

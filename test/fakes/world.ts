@@ -39,8 +39,11 @@ export class FakeWorld {
       }
       return null;
     },
-    findImage: ({ image }) => ({ imageRef: `sha256:${image}` }),
-    pullImage: ({ image }) => ({ imageRef: `sha256:${image}` }),
+    findImage: ({ image }) => ({ imageRef: `sha256:${image}`, at: this.#now() }),
+    pullImage: ({ image }) => {
+      const at = this.#now();
+      return { imageRef: `sha256:${image}`, sizeBytes: 1_024, startedAt: at, finishedAt: at };
+    },
     createContainer: ({ pod, container, sandbox, attempt, imageRef }) => {
       this.#requireReady(sandbox.id, 'CreateContainerError');
       const id = `${this.#prefixOf(pod)}${container}-${sandbox.attempt}-${attempt}`;

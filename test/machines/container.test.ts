@@ -51,7 +51,7 @@ describe('start', () => {
     const story = containerStory({ pod: aPod({ containers: [aContainer({ imagePullPolicy: 'Never' })] }) });
     story.ports.hold('findImage');
     story.begin();
-    story.ports.answer('findImage', null);
+    story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
     expect(story.state()).toBe('pulling.missing');
     story.ports.advance(10_000);
     story.ports.answer('findImage');

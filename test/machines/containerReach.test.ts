@@ -36,7 +36,10 @@ const ended = { ...runs, state: 'exited', exitCode: 1, startedAt: 1, finishedAt:
 const succeeded = { ...ended, exitCode: 0 };
 
 const outputs: Outputs = {
-  findImage: () => [{ imageRef: 'sha256:1' }, null],
+  findImage: () => [
+    { imageRef: 'sha256:1', at: 0 },
+    { imageRef: null, at: 0 },
+  ],
   pullImage: () => [{ imageRef: 'sha256:1' }],
   createContainer: () => [{ id: runs.id }],
   startContainer: () => [runs, ended],

@@ -50,7 +50,7 @@ describe('C16: before the first run', () => {
 
   test('an image that must not be pulled is ErrImageNeverPull', () => {
     const story = told({ imagePullPolicy: 'Never' }, ['findImage']);
-    story.ports.answer('findImage', null);
+    story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
     expect(now(story)).toEqual({
       kind: 'waiting',
       reason: 'ErrImageNeverPull',

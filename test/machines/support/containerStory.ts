@@ -7,12 +7,11 @@ import { containerView } from '../../../machines/containerView.ts';
 import type { ContainerEvent, ContainerStanding, PodEvent } from '../../../machines/events.ts';
 import type { PortName } from '../../../machines/ports.ts';
 import { statePath } from '../../../machines/stateMeta.ts';
-import type { Occurrence } from '../../../pod/occurrence.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
-import { ear, gate, START } from './stand.ts';
+import { ear, eventEar, gate, START } from './stand.ts';
 
 type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   readonly pod?: Pod;
@@ -51,15 +50,15 @@ export function containerStory(options: Options = {}) {
   const parent = ear<PodEvent>();
   const startGate = gate(1);
   const pullGate = gate(1);
+  const { inspect, told } = eventEar();
   const actor = createActor(fakedContainer(ports), {
+    inspect,
     input: {
       ...{ pod, name, role, startGate, pullGate, ticket: 1, parent: parent.ref, volumes: {}, sandbox: undefined },
       crashLoop: crashLoop ?? { baseMs: 10_000, maxMs: 300_000 },
       observed: world.observed(pod).containers,
     },
   });
-  const events: Occurrence[] = [];
-  actor.on('occurred', (event) => void events.push(event));
   actor.start();
   const send = (event: ContainerEvent) => actor.send(event);
   return {
@@ -77,9 +76,8 @@ export function containerStory(options: Options = {}) {
       const { failure } = snapshot.context;
       return containerView(actorView({ path: 'main', since: 0, snapshot, moments: {}, failure }), snapshot, false);
     },
-    /** What it emitted so far, as `Normal Started`. */
-    reasons: () => events.map(({ eventType, reason }) => `${eventType} ${reason}`),
-    events,
+    /** What it emitted since it was last asked, as `Normal Started: Container started`. */
+    told,
     /** The standings that the pod was told, without repetitions. */
     standings: (): ContainerStanding[] =>
       parent

@@ -13,7 +13,7 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
 import { fakedPod } from './podStory.ts';
-import { START } from './stand.ts';
+import { eventEar, START } from './stand.ts';
 
 type Options = Partial<Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'capacity'>> & {
   readonly before?: (world: FakeWorld) => unknown;
@@ -50,7 +50,9 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
       ...{ sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
     },
   });
+  const { inspect, told } = eventEar();
   const actor = createActor(machine, {
+    inspect,
     input: {
       ...{ nodeName: 'node', owner: 'us', sources: ['file'], startSlots: 2, pullSlots: 1, statuses: {}, left: [] },
       ...{ capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 }, allocations: {} },
@@ -75,6 +77,8 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
       return ref && statePath(ref.getSnapshot().value);
     },
     podRef,
+    /** What the node and all in it emitted since it was last asked. */
+    told,
     /** A source tells its full set. */
     want: (pods: readonly Pod[], source = 'file') =>
       tell({ type: 'config.podsChanged', source, pods, problems: [], at: ports.now }),

@@ -14,7 +14,7 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
 import { fakedContainer } from './containerStory.ts';
-import { ear, gate, ledger, START } from './stand.ts';
+import { ear, eventEar, gate, ledger, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation'>> & {
   readonly pod?: Pod;
@@ -70,7 +70,9 @@ export function podStory(options: Options = {}) {
     const other = { uid: 'other', fullName: 'default/other', claims: taken, adopted: true, holder };
     book.send({ type: 'ledger.admit', ...other });
   }
+  const { inspect, told } = eventEar();
   const actor = createActor(fakedPod(ports), {
+    inspect,
     input: {
       ...{
         pod,
@@ -96,6 +98,8 @@ export function podStory(options: Options = {}) {
     state: () => statePath(actor.getSnapshot().value),
     status: () => actor.getSnapshot().status,
     context: () => actor.getSnapshot().context,
+    /** What the pod and all in it emitted since it was last asked, as `Normal Started: Container started`. */
+    told,
     /** The state of each container's actor. */
     containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
     allocated: () => book.getSnapshot().context.entries[pod.metadata.uid]?.allocated ?? null,

@@ -1,8 +1,18 @@
 /** What stands around an actor under test: the real gates and the real ledger, and somebody who hears its reports. */
-import { type ActorRefFrom, createActor, type EventObject, fromTransition } from 'xstate';
+import {
+  type ActorRefFrom,
+  type AnyActorRef,
+  createActor,
+  type EventObject,
+  fromTransition,
+  type InspectionEvent,
+} from 'xstate';
+import { systemClock } from '../../../actors/clock.ts';
+import { eventListener } from '../../../actors/eventSink.ts';
 import type { Ref } from '../../../machines/events.ts';
 import { gateMachine } from '../../../machines/gate.ts';
 import { ledgerMachine } from '../../../machines/ledger.ts';
+import type { Occurrence } from '../../../pod/occurrence.ts';
 
 export const START = Date.UTC(2026, 0, 1);
 
@@ -12,6 +22,18 @@ export function ear<E extends EventObject>(): { readonly ref: Ref<E>; heard(): r
   actor.start();
   // It takes whatever it is sent.
   return { ref: actor as unknown as Ref<E>, heard: () => actor.getSnapshot().context };
+}
+
+/** Hears what an actor and all below it emit; `told` gives what came since it was last asked. */
+export function eventEar(): { readonly inspect: (event: InspectionEvent) => void; told(): string[] } {
+  const events: Occurrence[] = [];
+  const listen = eventListener((event) => void events.push(event), { ...systemClock, now: () => START });
+  return {
+    inspect: (event) => {
+      if (event.type === '@xstate.actor') listen(event.actorRef as AnyActorRef);
+    },
+    told: () => events.splice(0).map(({ eventType, reason, message }) => `${eventType} ${reason}: ${message}`),
+  };
 }
 
 export function gate(capacity: number): ActorRefFrom<typeof gateMachine> {
