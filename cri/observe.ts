@@ -1,9 +1,11 @@
 /** What the runtime answers, read as the plain facts of `pod/observed.ts`. Nanoseconds become milliseconds here. */
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import type { MadeContainer, ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
 import {
   type Container,
   ContainerState,
   type ContainerStatus,
+  type LinuxContainerUser,
+  type Mount,
   NamespaceMode,
   type PodSandbox,
   PodSandboxState,
@@ -18,6 +20,7 @@ import {
   POD_UID_LABEL,
   RESTART_COUNT,
 } from './labels.ts';
+import { signalName } from './stopSignal.ts';
 
 /** A sandbox from a list or a status; undefined when its labels do not say of which pod it is. */
 export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): ObservedSandbox | undefined {
@@ -66,6 +69,7 @@ export function observedContainerStatus(status: ContainerStatus, sandboxId: stri
     ...(status.state === ContainerState.CONTAINER_EXITED ? { exitCode: status.exitCode } : {}),
     ...(status.reason ? { reason: status.reason } : {}),
     ...(status.message ? { message: status.message } : {}),
+    made: madeOf(status),
   };
 }
 
@@ -90,6 +94,31 @@ export function observedPods(
     });
   }
   return pods;
+}
+
+function madeOf({ image, imageRef, imageId, user, stopSignal, mounts }: ContainerStatus): MadeContainer {
+  const special = mounts.filter((mount) => mount.recursiveReadOnly || mount.image?.image);
+  const signal = signalName(stopSignal);
+  return {
+    image: image?.image ?? '',
+    imageRef: imageRef || imageId,
+    ...(user?.linux ? { user: userOf(user.linux) } : {}),
+    ...(signal ? { stopSignal: signal } : {}),
+    ...(special.length > 0 ? { mounts: Object.fromEntries(special.map(specialMount)) } : {}),
+  };
+}
+
+function userOf({ uid, gid, supplementalGroups }: LinuxContainerUser): NonNullable<MadeContainer['user']> {
+  const groups = supplementalGroups.map(Number);
+  return { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 ? { supplementalGroups: groups } : {}) };
+}
+
+function specialMount({ containerPath, image, recursiveReadOnly }: Mount) {
+  const shown = {
+    ...(image?.image ? { image: image.image } : {}),
+    ...(recursiveReadOnly ? { recursiveReadOnly } : {}),
+  };
+  return [containerPath, shown] as const;
 }
 
 function commonOf(container: Container | ContainerStatus, sandboxId: string): ObservedContainer | undefined {

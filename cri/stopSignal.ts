@@ -9,3 +9,10 @@ export function stopSignal(name: string | undefined): Signal {
   if (signal !== undefined) return signal;
   throw new NodeFailure('CreateContainerConfigError', `stopSignal: ${name} is no signal`, { retryable: false });
 }
+
+/** The name of a signal by its number; none for what was left to the image. */
+export function signalName(signal: Signal): string | undefined {
+  if (signal === Signal.SIGNAL_RUNTIME_DEFAULT) return undefined;
+  const [key] = Object.entries(Signal).find(([, each]) => each === signal) ?? [];
+  return key?.replace('SIGNAL_', '').replace('PLUS', '+').replace('MINUS', '-');
+}

@@ -32,7 +32,10 @@ export const containerMachine = containerSetup.createMachine({
           {
             guard: { type: 'isAlive', params: ({ event }) => event.output },
             target: 'met',
-            actions: assign(({ event }) => ({ startedAt: event.output?.startedAt, imageRef: event.output?.imageRef })),
+            actions: [
+              { type: 'recordMade', params: ({ event }) => event.output },
+              assign(({ event }) => ({ startedAt: event.output?.startedAt, imageRef: event.output?.imageRef })),
+            ],
           },
           // Whatever it is, it must not run beside the next one.
           {
@@ -43,7 +46,10 @@ export const containerMachine = containerSetup.createMachine({
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: 'waiting',
-            actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
+            actions: [
+              { type: 'recordMade', params: ({ event }) => event.output },
+              assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
+            ],
           },
           // Half-made (created, never started) or gone: made anew under the same number.
           { target: 'waiting', actions: 'forgetIt' },

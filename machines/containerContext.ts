@@ -2,7 +2,7 @@
 import { type BackOff, crashLoopBackOff, nextBackOff, pullBackOff } from '../pod/backoff.ts';
 import type { Failure } from '../pod/failure.ts';
 import { containerHash } from '../pod/identity.ts';
-import type { ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
+import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
 import { shouldRestart } from '../pod/restart.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -46,6 +46,8 @@ export interface ContainerContext {
   readonly imageRef?: string | undefined;
   /** When the image was last looked for: a pull may have to wait for its turn. */
   readonly soughtAt: number;
+  /** What the runtime made of it last. */
+  readonly made?: MadeContainer | undefined;
   /** The container of the present attempt at the runtime. */
   readonly id?: string | undefined;
   readonly startedAt?: number | undefined;

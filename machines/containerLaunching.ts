@@ -72,24 +72,43 @@ export const launching = containerSetup.createStateConfig({
           {
             guard: 'hasSeenEnd',
             target: '#container.exited',
-            actions: [assign({ failure: undefined, trouble: undefined }), tellsStart],
+            actions: [
+              assign(({ event }) => ({ made: event.output.made, failure: undefined, trouble: undefined })),
+              tellsStart,
+            ],
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.exited',
             actions: [
-              assign(({ event }) => ({ run: terminatedRun(event.output), failure: undefined, trouble: undefined })),
+              assign(({ event: { output } }) => ({
+                run: terminatedRun(output),
+                made: output.made,
+                failure: undefined,
+                trouble: undefined,
+              })),
               tellsStart,
             ],
           },
           {
             guard: 'mustStay',
             target: '#container.stopping',
-            actions: [assign(({ event }) => ({ startedAt: event.output.startedAt })), tellsStart, tellsStop],
+            actions: [
+              assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
+              tellsStart,
+              tellsStop,
+            ],
           },
           {
             target: '#container.started',
-            actions: [assign(({ event }) => ({ startedAt: event.output.startedAt, failure: undefined })), tellsStart],
+            actions: [
+              assign(({ event: { output } }) => ({
+                startedAt: output.startedAt,
+                made: output.made,
+                failure: undefined,
+              })),
+              tellsStart,
+            ],
           },
         ],
         onError: [

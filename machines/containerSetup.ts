@@ -174,6 +174,7 @@ export const containerSetup = setup({
       run: unknownEnd(context.id ?? '', context.startedAt),
       stopBy: undefined,
     })),
+    recordMade: assign((_, shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {})),
     recordHook: assign(({ context }, hook: HookEnd) => ({
       stopBy: sooner(context.stopBy, hook.deadline),
       ...(hook.failure ? { failure: hook.failure } : {}),

@@ -25,7 +25,7 @@ export function containerView(actor: ActorView, snapshot: ContainerSnapshot, pod
     ready: isRunning,
     started: isRunning,
     ...(context.id ? { containerId: context.id } : {}),
-    ...(context.imageRef ? { imageRef: context.imageRef } : {}),
+    ...(context.made ? { made: context.made } : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import { containerDetails } from './containerDetails.ts';
 import { containersOf } from './containers.ts';
 import { rfc3339 } from './rfc3339.ts';
 import type { Container } from './schema/container.ts';
@@ -70,8 +71,7 @@ function seenStatus(spec: Container, role: ContainerRole, seen: ContainerView, r
     lastState: seen.last ? { terminated: terminated(seen.last, runtimeName) } : {},
     ready: role === 'init' ? hasSucceeded(seen) : role !== 'ephemeral' && running && seen.ready,
     restartCount: seen.restartCount,
-    image: spec.image,
-    imageID: seen.imageRef ?? '',
+    ...containerDetails(spec, seen.made),
     ...(id ? { containerID: `${runtimeName}://${id}`, ...resourcesOf(spec) } : {}),
     ...(role === 'ephemeral' ? {} : { started: running && (role === 'init' || seen.started) }),
   };
@@ -92,8 +92,7 @@ function unseenStatus(
     lastState: previous?.lastState ?? {},
     ready: false,
     restartCount: previous?.restartCount ?? 0,
-    image: spec.image,
-    imageID: '',
+    ...containerDetails(spec),
     ...(role === 'ephemeral' ? {} : { started: false }),
   };
 }

@@ -40,6 +40,18 @@ export interface ObservedContainer {
   /** `Completed`, `Error`, `OOMKilled`, `ContainerStatusUnknown`, … as the runtime says. */
   readonly reason?: string;
   readonly message?: string;
+  readonly made?: MadeContainer;
+}
+
+/** What the runtime made of a container, as only a status call tells it. */
+export interface MadeContainer {
+  /** The image by the runtime's name of it, and by its digest there. */
+  readonly image: string;
+  readonly imageRef: string;
+  readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: number[] };
+  readonly stopSignal?: string;
+  /** What is special about a mount, by its path in the container: the image that it shows, or that all below is read-only. */
+  readonly mounts?: Readonly<Record<string, { readonly image?: string; readonly recursiveReadOnly?: boolean }>>;
 }
 
 /** Enough of a pod to end what is left of it. */

@@ -3,7 +3,7 @@
  * The machines export functions that make them of snapshots; nobody else reads a snapshot.
  */
 import type { Failure } from './failure.ts';
-import type { ObservedSandbox } from './observed.ts';
+import type { MadeContainer, ObservedSandbox } from './observed.ts';
 import type { Pod } from './schema/pod.ts';
 import type { PodStatus } from './schema/status.ts';
 
@@ -50,7 +50,8 @@ export interface ContainerView extends ActorView {
   readonly ready: boolean;
   readonly started: boolean;
   readonly containerId?: string;
-  readonly imageRef?: string;
+  /** The latest container of it that the runtime has shown. */
+  readonly made?: MadeContainer;
 }
 
 export interface VolumeView extends ActorView {

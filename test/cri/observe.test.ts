@@ -3,10 +3,13 @@ import {
   Container,
   ContainerState,
   ContainerStatus,
+  ImageSpec,
+  Mount,
   NamespaceMode,
   PodSandbox,
   PodSandboxState,
   PodSandboxStatus,
+  Signal,
 } from '../../cri/generated/runtime.ts';
 import { observedContainerStatus, observedPods, observedSandboxStatus } from '../../cri/observe.ts';
 
@@ -168,6 +171,26 @@ describe('statuses', () => {
       message: 'out of memory',
       imageRef: 'sha256:9',
     });
+  });
+
+  test('what was made of it: image, user, stop signal, and what is special about its mounts', () => {
+    const made = (more: Partial<ContainerStatus>) =>
+      observedContainerStatus({ ...ContainerStatus.create(), id: 'c1', labels: containerLabels, ...more }, 's1')?.made;
+    const spec = ImageSpec.fromPartial({ image: 'docker.io/library/a:1' });
+    const image = { image: spec, imageRef: 'a@sha256:ab', imageId: 'sha256:9' };
+    expect(made(image)).toEqual({ image: 'docker.io/library/a:1', imageRef: 'a@sha256:ab' });
+    const mounts = [
+      Mount.fromPartial({ containerPath: '/plain', readonly: true }),
+      Mount.fromPartial({ containerPath: '/deep', readonly: true, recursiveReadOnly: true }),
+      Mount.fromPartial({ containerPath: '/model', image: { image: 'models/one' } }),
+    ];
+    const user = { linux: { uid: 1000n, gid: 0n, supplementalGroups: [5n] } };
+    expect(made({ ...image, user, mounts, stopSignal: Signal.SIGNAL_SIGRTMINPLUS1 })).toMatchObject({
+      user: { uid: 1000, gid: 0, supplementalGroups: [5] },
+      stopSignal: 'SIGRTMIN+1',
+      mounts: { '/deep': { recursiveReadOnly: true }, '/model': { image: 'models/one' } },
+    });
+    expect(made({ mounts })?.mounts).not.toHaveProperty('/plain');
   });
 
   test('one that runs has neither an end nor a code', () => {

@@ -18,13 +18,17 @@ const unknownEnd = expect.objectContaining({ exitCode: 137, reason: 'ContainerSt
 
 describe('a container that', () => {
   test('runs: since when, its ids, ready and started', () => {
-    expect(main(podView({ main: { a: running({ imageRef: 'sha256:ab', restartCount: 2 }) } }))).toEqual({
+    expect(
+      main(
+        podView({ main: { a: running({ made: { image: 'docker.io/a:1', imageRef: 'sha256:ab' }, restartCount: 2 }) } }),
+      ),
+    ).toEqual({
       name: 'a',
       state: { running: { startedAt: '2026-05-04T12:01:56Z' } },
       lastState: {},
       ready: true,
       restartCount: 2,
-      image: 'a:1',
+      image: 'docker.io/a:1',
       imageID: 'sha256:ab',
       containerID: 'containerd://c1',
       started: true,
