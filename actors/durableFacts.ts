@@ -18,6 +18,10 @@ const schemas = {
     memoryBytes: z.number(),
     hostPorts: z.array(hostPort),
     critical: z.boolean(),
+    // An older version did not write these.
+    extra: z._default(z.record(z.string(), z.number()), {}),
+    priority: z._default(z.nullable(z.int()), null),
+    qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
   }) as unknown as z.ZodMiniType<Claims>,
 };
 

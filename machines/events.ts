@@ -30,6 +30,7 @@ export type LedgerEvent =
       type: 'ledger.admit';
       uid: string;
       fullName: string;
+      pod: Pod;
       claims: Claims;
       /** What was admitted before a restart of the agent. */
       allocated?: Claims;
@@ -43,7 +44,12 @@ export type LedgerEvent =
   /** It runs no more: what it took is free, and its full name is not until it is released (C24). */
   | { type: 'ledger.settle'; uid: string }
   /** Nothing of it is left. */
-  | { type: 'ledger.release'; uid: string };
+  | { type: 'ledger.release'; uid: string }
+  /** Whether the runtime can keep a container out of the groups that its image would give it. */
+  | { type: 'ledger.runtimeSeen'; strictGroups: boolean };
+
+/** What the ledger tells the node: these pods must end for a critical one, which waits (C24). */
+export type LedgerFact = { type: 'ledger.preempting'; uids: readonly string[] };
 
 /** Where a volume stands, as its pod needs to know it. */
 export type VolumeStanding = 'pending' | 'mounted' | 'unmounted';
@@ -119,6 +125,8 @@ export interface RuntimeHealth {
   readonly message?: string;
   readonly name: string;
   readonly version: string;
+  /** Whether it can keep a container out of the groups that its image would give it (`supplementalGroupsPolicy`). */
+  readonly strictGroups?: boolean;
 }
 
 export interface SourceProblem {
@@ -140,4 +148,4 @@ export type NodeFact =
   /** Ends every pod, each within its own grace, then the node itself. */
   | { type: 'node.drain'; at: number };
 
-export type NodeEvent = NodeFact | GarbageWord | TimerEvent | DoneActorEvent | ErrorActorEvent;
+export type NodeEvent = NodeFact | GarbageWord | LedgerFact | TimerEvent | DoneActorEvent | ErrorActorEvent;

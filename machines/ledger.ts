@@ -3,76 +3,39 @@
  * with each request. All admission happens here, one pod at a time, in the order of arrival.
  */
 import { assign, enqueueActions, setup } from 'xstate';
-import { type Capacity, type Claims, conflicts } from '../pod/claims.ts';
-import type { LedgerAnswer, LedgerEvent, Ref } from './events.ts';
+import type { LedgerEvent } from './events.ts';
+import {
+  isUpdate,
+  type LedgerContext,
+  type LedgerEntry,
+  type LedgerInput,
+  nextStep,
+  reopened,
+  without,
+} from './ledgerContext.ts';
 
-export interface LedgerEntry {
-  readonly uid: string;
-  readonly fullName: string;
-  /** Null when nobody wants it any more. */
-  readonly desired: Claims | null;
-  readonly allocated: Claims | null;
-  readonly actual: Claims | null;
-  /** From its admission until nothing of it is left: no other pod of its full name begins meanwhile (C24). */
-  readonly holdsName: boolean;
-}
-
-interface Request {
-  readonly uid: string;
-  readonly fullName: string;
-  readonly claims: Claims;
-  readonly adopted: boolean;
-  readonly holder: Ref<LedgerAnswer>;
-}
-
-export interface LedgerContext {
-  readonly capacity: Capacity;
-  /** Entries by uid, in the order of arrival. */
-  readonly entries: Readonly<Record<string, LedgerEntry>>;
-  /** Requests that wait for an earlier pod of the same full name to end (C24). */
-  readonly waiting: readonly Request[];
-  /** Updates of admitted pods that there was no room for: asked again whenever something gets free. */
-  readonly refused: readonly Request[];
-}
-
-/** All requests but those of one pod. */
-const without = (requests: readonly Request[], uid: string): Request[] => requests.filter((each) => each.uid !== uid);
-
-/** Something got free by what this pod gave back: refused updates of the others are to be decided again. */
-const reopened = ({ waiting, refused }: LedgerContext, uid: string): Pick<LedgerContext, 'waiting' | 'refused'> => ({
-  waiting: [...without(waiting, uid), ...without(refused, uid)],
-  refused: [],
-});
-
-const others = (context: LedgerContext, uid: string): Claims[] =>
-  Object.values(context.entries).flatMap((entry) =>
-    entry.uid !== uid && entry.allocated !== null ? [entry.allocated] : [],
-  );
-
-/** The pod that holds a full name at present, if it is another one. */
-const nameHolder = (context: LedgerContext, uid: string, fullName: string): LedgerEntry | undefined =>
-  Object.values(context.entries).find((entry) => entry.uid !== uid && entry.fullName === fullName && entry.holdsName);
-
-function answer(context: LedgerContext, request: Request): LedgerAnswer {
-  if (request.adopted) return { type: 'ledger.admitted' };
-  const refusal = conflicts(request.claims, others(context, request.uid), context.capacity);
-  return refusal === undefined ? { type: 'ledger.admitted' } : { type: 'ledger.refused', ...refusal };
+/** The entries, with these marked as ending for others. */
+function markPreempted(entries: LedgerContext['entries'], uids: readonly string[]): LedgerContext['entries'] {
+  const marked = uids.flatMap((uid) => {
+    const entry = entries[uid];
+    return entry === undefined ? [] : [[uid, { ...entry, preempted: true }] as const];
+  });
+  return { ...entries, ...Object.fromEntries(marked) };
 }
 
 export const ledgerMachine = setup({
   types: {
-    input: {} as { capacity: Capacity },
+    input: {} as LedgerInput,
     context: {} as LedgerContext,
     events: {} as LedgerEvent,
   },
   guards: {
-    someoneCanProceed: ({ context }) =>
-      context.waiting.some((request) => nameHolder(context, request.uid, request.fullName) === undefined),
+    someoneCanProceed: ({ context }) => nextStep(context) !== undefined,
   },
   actions: {
     desire: assign(({ context, event }) => {
       if (event.type !== 'ledger.admit') return {};
-      const { uid, fullName, claims, allocated, adopted, holder } = event;
+      const { uid, fullName, pod, claims, allocated, adopted, holder } = event;
       const known = context.entries[uid];
       const entry: LedgerEntry = {
         uid,
@@ -81,10 +44,12 @@ export const ledgerMachine = setup({
         allocated: known?.allocated ?? allocated ?? null,
         actual: known?.actual ?? null,
         holdsName: known?.holdsName ?? false,
+        preempted: false,
       };
+      const request = { uid, fullName, pod, claims, adopted, known: allocated !== undefined, holder };
       return {
         entries: { ...context.entries, [uid]: entry },
-        waiting: [...without(context.waiting, uid), { uid, fullName, claims, adopted, holder }],
+        waiting: [...without(context.waiting, uid), request],
         refused: without(context.refused, uid),
       };
     }),
@@ -95,27 +60,35 @@ export const ledgerMachine = setup({
       const allocated = known?.allocated ?? claims;
       const entry = { uid, fullName, desired: null, allocated, actual: known?.actual ?? null, holdsName: true };
       return {
-        entries: { ...context.entries, [uid]: entry },
+        entries: { ...context.entries, [uid]: { ...entry, preempted: false } },
         waiting: without(context.waiting, uid),
         refused: without(context.refused, uid),
       };
     }),
     decideNext: enqueueActions(({ context, enqueue }) => {
-      const next = context.waiting.find((request) => nameHolder(context, request.uid, request.fullName) === undefined);
-      const entry = next && context.entries[next.uid];
-      if (next === undefined || entry === undefined) return;
-      const decision = answer(context, next);
-      const keeps = next.adopted && entry.allocated !== null;
-      const allocated = decision.type === 'ledger.admitted' && !keeps ? next.claims : entry.allocated;
-      const isAdmitted = decision.type === 'ledger.admitted';
-      const isUpdate = entry.allocated !== null;
+      const { request, decision } = nextStep(context) ?? {};
+      const entry = request && context.entries[request.uid];
+      if (request === undefined || decision === undefined || entry === undefined) return;
+      if (decision.kind === 'preempting') {
+        enqueue.assign({ entries: markPreempted(context.entries, decision.uids) });
+        enqueue.sendTo(context.parent, { type: 'ledger.preempting', uids: decision.uids });
+        return;
+      }
+      const isAdmitted = decision.kind === 'admitted';
+      const keeps = request.adopted && entry.allocated !== null;
+      const allocated = isAdmitted && !keeps ? request.claims : entry.allocated;
+      const asks = isUpdate(context, request);
       enqueue.assign({
-        entries: { ...context.entries, [next.uid]: { ...entry, allocated, holdsName: allocated !== null } },
-        waiting: without(context.waiting, next.uid),
-        ...(isUpdate && isAdmitted ? reopened(context, next.uid) : {}),
-        ...(isUpdate && !isAdmitted ? { refused: [...context.refused, next] } : {}),
+        entries: { ...context.entries, [request.uid]: { ...entry, allocated, holdsName: allocated !== null } },
+        waiting: without(context.waiting, request.uid),
+        ...(asks && isAdmitted ? reopened(context, request.uid) : {}),
+        ...(asks && !isAdmitted ? { refused: [...context.refused, request] } : {}),
       });
-      enqueue.sendTo(next.holder, decision);
+      if (isAdmitted) enqueue.sendTo(request.holder, { type: 'ledger.admitted' });
+      else {
+        const { reason, message } = decision;
+        enqueue.sendTo(request.holder, { type: 'ledger.refused', reason, message });
+      }
     }),
     recordActual: assign(({ context, event }) => {
       const entry = event.type === 'ledger.actual' ? context.entries[event.uid] : undefined;
@@ -123,21 +96,26 @@ export const ledgerMachine = setup({
       return { entries: { ...context.entries, [event.uid]: { ...entry, actual: event.claims } } };
     }),
     settle: assign(({ context, event }) => {
+      if (!('uid' in event)) return {};
       const entry = context.entries[event.uid];
       if (entry === undefined) return {};
       return {
-        entries: { ...context.entries, [event.uid]: { ...entry, allocated: null } },
+        entries: { ...context.entries, [event.uid]: { ...entry, allocated: null, preempted: false } },
         ...reopened(context, event.uid),
       };
     }),
+    recordRuntime: assign(({ context, event }) =>
+      event.type === 'ledger.runtimeSeen' ? { node: { ...context.node, strictGroups: event.strictGroups } } : {},
+    ),
     release: assign(({ context, event }) => {
+      if (!('uid' in event)) return {};
       const { [event.uid]: _released, ...entries } = context.entries;
       return { entries, ...reopened(context, event.uid) };
     }),
   },
 }).createMachine({
   id: 'ledger',
-  context: ({ input }) => ({ capacity: input.capacity, entries: {}, waiting: [], refused: [] }),
+  context: ({ input }) => ({ ...input, entries: {}, waiting: [], refused: [] }),
   initial: 'open',
   on: {
     'ledger.admit': { actions: 'desire' },
@@ -145,6 +123,7 @@ export const ledgerMachine = setup({
     'ledger.actual': { actions: 'recordActual' },
     'ledger.settle': { actions: 'settle' },
     'ledger.release': { actions: 'release' },
+    'ledger.runtimeSeen': { actions: 'recordRuntime' },
   },
   states: {
     open: { always: { guard: 'someoneCanProceed', actions: 'decideNext', target: 'open', reenter: true } },

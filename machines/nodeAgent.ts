@@ -1,5 +1,5 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
-import { tellsReadiness } from './nodeContext.ts';
+import { admissionNode, tellsReadiness } from './nodeContext.ts';
 import { nodeSetup } from './nodeSetup.ts';
 
 /** So long the runtime has to be listed when the node is told to stop before that. */
@@ -7,9 +7,12 @@ const RUNTIME_LIST_MS = 5_000;
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
-  context: ({ input: { startSlots, pullSlots, ...input }, spawn }) => ({
+  context: ({ input: { startSlots, pullSlots, ...input }, spawn, self }) => ({
     ...input,
-    ledger: spawn('ledger', { id: 'ledger', input: { capacity: input.capacity } }),
+    ledger: spawn('ledger', {
+      id: 'ledger',
+      input: { capacity: input.capacity, node: admissionNode(input), parent: self },
+    }),
     startGate: spawn('gate', { id: 'startGate', input: { capacity: startSlots } }),
     pullGate: spawn('gate', { id: 'pullGate', input: { capacity: pullSlots } }),
     desired: {},
@@ -32,6 +35,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       { guard: 'hasGone', actions: ['recordHealth', tellsReadiness] },
       { actions: 'recordHealth' },
     ],
+    'ledger.preempting': { actions: 'preempt' },
     'node.drain': { target: '.draining', actions: 'recordDrain' },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },

@@ -1,4 +1,6 @@
 /** What the node agent knows, and the plain questions that its chart asks of it. The chart is in nodeAgent.ts. */
+import { type AdmissionNode, nodeLabels } from '../pod/admission/node.ts';
+import { safeSysctls } from '../pod/admission/sysctls.ts';
 import type { BackOff } from '../pod/backoff.ts';
 import type { Capacity, Claims } from '../pod/claims.ts';
 import type { Failure } from '../pod/failure.ts';
@@ -18,6 +20,8 @@ export interface NodeInput {
   /** The sources that must have spoken before anything is started or ended. */
   readonly sources: readonly string[];
   readonly capacity: Capacity;
+  /** What admission asks of the node; what is absent is as on a Linux node with nothing special. */
+  readonly admission?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
   readonly startSlots: number;
   readonly pullSlots: number;
   readonly crashLoop: BackOff;
@@ -59,7 +63,10 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'>
 const ORPHAN_GRACE_SECONDS = 1;
 
 /** What a pod takes of which nothing was kept: its place. */
-const NOTHING_KNOWN: Claims = { cpuMillis: 0, memoryBytes: 0, hostPorts: [], critical: false };
+const NOTHING_KNOWN: Claims = {
+  ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
+  ...{ critical: false, priority: null, qos: 'BestEffort' },
+};
 
 /** Every wanted pod by uid. */
 export const wantedPods = ({ desired }: NodeContext): Map<string, Pod> =>
@@ -194,6 +201,25 @@ export const terminationOf = (pod: Pod, reason: string, at: number): Termination
   reason,
   graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
   at,
+});
+
+/** The command for a pod that makes room for a critical one (C24): it stays, Failed, until its source does not want it. */
+export const preemptionOf = (pod: Pod, at: number): Termination => ({
+  ...terminationOf(pod, 'Preempting', at),
+  message: 'Preempted in order to admit critical pod',
+  phase: 'Failed',
+  stays: true,
+  disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+});
+
+/** What admission asks of the node, whatever was said of it. */
+export const admissionNode = ({
+  nodeName: name,
+  admission,
+}: Pick<NodeInput, 'nodeName' | 'admission'>): AdmissionNode => ({
+  ...{ name, labels: nodeLabels({ hostname: name, arch: 'amd64' }), taints: [], sysctls: safeSysctls('') },
+  ...{ appArmor: false, strictGroups: false },
+  ...admission,
 });
 
 /** What the runtime has after a look that brought these pods; a pod of which nothing is left goes. */

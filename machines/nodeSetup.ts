@@ -18,6 +18,7 @@ import {
   observedOf,
   orphans,
   podOfOrphan,
+  preemptionOf,
   stranded,
   terminationOf,
   unwanted,
@@ -89,7 +90,20 @@ export const nodeSetup = setup({
       event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
     ),
     recordTick: assign(({ event }) => (event.type === 'node.ticked' ? { heardAt: event.at } : {})),
-    recordHealth: assign(({ event }) => (event.type === 'runtime.healthChanged' ? { health: event.health } : {})),
+    recordHealth: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.healthChanged') return;
+      const { health } = event;
+      enqueue.assign({ health });
+      const { strictGroups } = health;
+      if (strictGroups !== undefined) enqueue.sendTo(context.ledger, { type: 'ledger.runtimeSeen', strictGroups });
+    }),
+    preempt: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'ledger.preempting') return;
+      for (const uid of event.uids) {
+        const pod = context.pods[uid]?.pod;
+        if (pod) enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
+      }
+    }),
     welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
       const { ledger, startGate, pullGate, crashLoop, statuses, allocations, heardAt: bornAt } = context;
       const common = { ledger, startGate, pullGate, crashLoop, bornAt };

@@ -196,12 +196,16 @@ export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[]
 /** The moment by which every container must have ended: all share one grace (C11). */
 export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;
 
-/** A later command may end the pod sooner, never later (C10); it replaces a mere completion. */
+/** Whether the pod stays as one that has ended until nobody wants it: it completed, or the node ended it for its own reasons. */
+export const staysAfterwards = (termination: Termination | undefined): boolean =>
+  termination?.reason === 'Completed' || termination?.stays === true;
+
+/** A later command may end the pod sooner, never later (C10); it replaces a mere completion, and one that removes it wins. */
 export function mergeTermination(present: Termination | undefined, next: Termination): Termination {
   if (present === undefined || present.reason === 'Completed') return next;
-  return deadlineOf(next) < deadlineOf(present)
-    ? { ...present, at: next.at, graceSeconds: next.graceSeconds }
-    : present;
+  const { stays = false, ...cause } = present;
+  const nearer = deadlineOf(next) < deadlineOf(present) ? { at: next.at, graceSeconds: next.graceSeconds } : {};
+  return { ...cause, ...nearer, ...(stays && next.stays ? { stays } : {}) };
 }
 
 /** The observed pod with one container's newer facts in it. */

@@ -43,7 +43,7 @@ export const terminating = podSetup.createStateConfig({
       meta: { waitsFor: 'its volumes' },
       entry: 'unmountVolumes',
       always: [
-        { guard: and(['areVolumesUnmounted', 'isMerelyComplete']), target: '#pod.finished' },
+        { guard: and(['areVolumesUnmounted', 'staysAfterwards']), target: '#pod.finished' },
         { guard: 'areVolumesUnmounted', target: 'removing' },
       ],
     },

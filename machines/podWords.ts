@@ -26,6 +26,7 @@ import {
   nextSandbox,
   type PodContext,
   type PodInput,
+  staysAfterwards,
   wasInitialized,
 } from './podContext.ts';
 import { hasNoProcess, nextToStop } from './podStopOrder.ts';
@@ -62,7 +63,7 @@ export const podWords = setup({
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
     isActualStale: ({ context }) => isActualStale(context),
-    isMerelyComplete: ({ context }) => context.termination?.reason === 'Completed',
+    staysAfterwards: ({ context }) => staysAfterwards(context.termination),
     areVolumesMounted: ({ context }) => areVolumes(context, 'mounted'),
     areVolumesUnmounted: ({ context }) => areVolumes(context, 'unmounted'),
     keepsSandbox: ({ context }) => decideSandbox(context) === 'keep',
@@ -90,6 +91,7 @@ export const podWords = setup({
       type: 'ledger.admit',
       uid: context.desired.metadata.uid,
       fullName: fullName(context.desired),
+      pod: context.desired,
       claims: claimsOf(context.desired),
       ...(context.allocation ? { allocated: context.allocation } : {}),
       adopted: context.observed.sandboxes.length > 0 && context.desired === context.allocated,

@@ -1,6 +1,7 @@
 import { containersOf } from './containers.ts';
+import { type QosClass, qosClass } from './qos.ts';
 import { podRequest } from './resources.ts';
-import type { Pod } from './schema/pod.ts';
+import type { Pod, PodSpec } from './schema/pod.ts';
 import { isCriticalPod } from './staticPod.ts';
 
 export interface HostPort {
@@ -10,13 +11,18 @@ export interface HostPort {
   readonly hostIp: string;
 }
 
-/** What a pod takes of its node while it is admitted. */
+/** What a pod takes of its node while it is admitted, and how it ranks when there is not enough for all. */
 export interface Claims {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
+  /** Whole units of what else it requests: ephemeral storage, hugepages, extended resources. */
+  readonly extra: Readonly<Record<string, number>>;
   readonly hostPorts: readonly HostPort[];
-  /** It goes before others: its refusal has another reason (C24). */
+  /** It goes before others: they may have to end for it (C24). */
   readonly critical: boolean;
+  /** Null where nobody has set one. */
+  readonly priority: number | null;
+  readonly qos: QosClass;
 }
 
 /** What a node has for its pods. */
@@ -24,6 +30,8 @@ export interface Capacity {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
   readonly pods: number;
+  /** Whole units of what else it has, by resource; absent: nothing. */
+  readonly extra?: Readonly<Record<string, number>>;
 }
 
 /** Why a node does not take a pod, as its status tells. */
@@ -32,14 +40,43 @@ export interface Refusal {
   readonly message: string;
 }
 
+/** A resource that a pod requests more of than is left; cpu in millicores, the others in whole units. */
+export interface Shortage {
+  readonly resource: string;
+  readonly requested: number;
+  readonly used: number;
+  readonly capacity: number;
+}
+
 /** What a pod asks of the node: effective requests and host ports. */
 export function claimsOf(pod: Pod): Claims {
   return {
     cpuMillis: podRequest(pod.spec, 'cpu'),
     memoryBytes: podRequest(pod.spec, 'memory'),
+    extra: extraOf(pod.spec),
     hostPorts: hostPortsOf(pod),
     critical: isCriticalPod(pod),
+    priority: pod.spec.priority ?? null,
+    qos: qosClass(pod.spec),
   };
+}
+
+/** Whatever a node can run short of but cpu and memory; other names mean nothing to it. */
+const isExtra = (resource: string): boolean =>
+  resource === 'ephemeral-storage' || resource.startsWith('hugepages-') || resource.includes('/');
+
+/** A resource that only some nodes or clusters have: one that nobody here told of is not this node's to count. */
+const isExtended = (resource: string): boolean => resource.includes('/') && !resource.includes('kubernetes.io/');
+
+function extraOf(spec: PodSpec): Record<string, number> {
+  const lists = [
+    ...containersOf(spec).map(({ container }) => container.resources?.requests),
+    spec.resources?.requests,
+    spec.overhead,
+  ];
+  const names = new Set(lists.flatMap((list = {}) => Object.keys(list)).filter(isExtra));
+  const amounts = [...names].sort().map((name) => [name, podRequest(spec, name)] as const);
+  return Object.fromEntries(amounts.filter(([, amount]) => amount > 0));
 }
 
 function hostPortsOf(pod: Pod): HostPort[] {
@@ -51,38 +88,42 @@ function hostPortsOf(pod: Pod): HostPort[] {
     );
 }
 
-/** Whether the node can take a pod beside the others: undefined if so, else the kubelet's reason and message (C24). */
+/** Whether the node has room for a pod beside the others: undefined if so, else the kubelet's reason and message. */
 export function conflicts(claims: Claims, others: readonly Claims[], capacity: Capacity): Refusal | undefined {
-  return shortage(claims, others, capacity) ?? portConflict(claims, others);
+  const [short] = shortages(claims, others, capacity);
+  return short === undefined ? portConflict(claims, others) : refusalFor(short);
 }
 
-function shortage(claims: Claims, others: readonly Claims[], capacity: Capacity): Refusal | undefined {
-  const sum = (amount: (each: Claims) => number) => others.reduce((total, each) => total + amount(each), 0);
-  const resources = [
-    { name: 'pods', requested: 1, used: others.length, has: capacity.pods },
-    { name: 'cpu', requested: claims.cpuMillis, used: sum((each) => each.cpuMillis), has: capacity.cpuMillis },
-    { name: 'memory', requested: claims.memoryBytes, used: sum((each) => each.memoryBytes), has: capacity.memoryBytes },
-  ];
-  const short = resources.filter(({ requested, used, has }) => requested > 0 && requested > has - used);
-  const [first] = short;
-  if (first === undefined) return undefined;
-  if (claims.critical) return unexpected(short);
-  const { name, requested, used, has } = first;
-  const message = `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${has}`;
-  return { reason: `OutOf${name}`, message };
+/** Of what there is not enough for a pod beside the others. */
+export function shortages(claims: Claims, others: readonly Claims[], capacity: Capacity): Shortage[] {
+  const extra = Object.keys(claims.extra).filter((name) => !isExtended(name) || name in (capacity.extra ?? {}));
+  return ['pods', 'cpu', 'memory', ...extra].flatMap((resource) => {
+    const requested = amountClaimed(claims, resource);
+    const used = others.reduce((sum, each) => sum + amountClaimed(each, resource), 0);
+    const has = capacityOf(capacity, resource);
+    return requested > 0 && requested > has - used ? [{ resource, requested, used, capacity: has }] : [];
+  });
 }
 
-/** A critical pod would preempt others; when that gives nothing the reason is not the shortage itself (C24). */
-function unexpected(short: readonly { name: string; requested: number; used: number; has: number }[]): Refusal {
-  const missing = short.map(({ name, requested, used, has }) => `(res: ${name}, q: ${requested - (has - used)}), `);
-  const cause = `no set of running pods found to reclaim resources: [${missing.join('')}]`;
-  return {
-    reason: 'UnexpectedAdmissionError',
-    message: `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: ${cause}`,
-  };
+/** How much of a resource is claimed, in the unit of a `Shortage`. */
+export function amountClaimed({ cpuMillis, memoryBytes, extra }: Claims, resource: string): number {
+  const known: Readonly<Record<string, number>> = { pods: 1, cpu: cpuMillis, memory: memoryBytes };
+  return known[resource] ?? extra[resource] ?? 0;
 }
 
-function portConflict(claims: Claims, others: readonly Claims[]): Refusal | undefined {
+function capacityOf({ pods, cpuMillis, memoryBytes, extra = {} }: Capacity, resource: string): number {
+  const known: Readonly<Record<string, number>> = { pods, cpu: cpuMillis, memory: memoryBytes };
+  return known[resource] ?? extra[resource] ?? 0;
+}
+
+/** A shortage as the status of a refused pod tells it. */
+export function refusalFor({ resource, requested, used, capacity }: Shortage): Refusal {
+  const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${amounts}` };
+}
+
+/** Whether a port of the host that a pod wants is taken. */
+export function portConflict(claims: Claims, others: readonly Claims[]): Refusal | undefined {
   const taken = others.flatMap(({ hostPorts }) => hostPorts);
   const clash = claims.hostPorts.some((wanted) => taken.some((each) => samePort(wanted, each)));
   const message = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";

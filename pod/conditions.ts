@@ -45,7 +45,22 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
       lastTransitionTime: since ?? rfc3339(first ?? now),
     };
   });
-  return [...others, ...ours];
+  return [...others.filter(({ type }) => type !== DISRUPTION), ...disruption(input, before), ...ours];
+}
+
+const DISRUPTION = 'DisruptionTarget';
+
+/** Told as soon as the node begins to end the pod for its own reasons, and for ever after; else it is somebody else's to tell. */
+function disruption(
+  { view, now, observedGeneration }: ConditionsInput,
+  before: readonly PodCondition[],
+): PodCondition[] {
+  const old = before.filter(({ type }) => type === DISRUPTION);
+  const message = view.termination?.disruption;
+  if (message === undefined || old.length > 0) return old;
+  const generation = observedGeneration === undefined ? {} : { observedGeneration };
+  const why = { reason: 'TerminationByKubelet', message };
+  return [{ type: DISRUPTION, ...generation, status: 'True', ...why, lastTransitionTime: rfc3339(now) }];
 }
 
 /** Since when a condition holds that was never told before, as after a restart of the agent: what runs tells it. */

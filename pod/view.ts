@@ -69,6 +69,10 @@ export interface Termination {
   readonly phase?: 'Failed' | 'Succeeded';
   /** When it was asked for. */
   readonly at: number;
+  /** Its sources may go on wanting it: it stays, as one that has ended, until they do not. */
+  readonly stays?: boolean;
+  /** What the condition DisruptionTarget says of it; absent where the pod was not disrupted. */
+  readonly disruption?: string;
 }
 
 export interface PodView extends ActorView {

@@ -42,10 +42,12 @@ async function askHealth(
   const options = { signal, timeoutMs: ANSWER_WITHIN_MS };
   try {
     const named = told?.name ? told : await askVersion(cri, options);
-    const { status } = await cri.status({ verbose: false }, options);
+    const { status, features } = await cri.status({ verbose: false }, options);
     const failing = status?.conditions.find(({ type, status: holds }) => !holds && NEEDED.includes(type));
     const { name, version } = named;
-    return { ready: failing === undefined, name, version, ...(failing ? { message: wordsOf(failing) } : {}) };
+    const strictGroups = features?.supplementalGroupsPolicy ?? false;
+    const message = failing ? { message: wordsOf(failing) } : {};
+    return { ready: failing === undefined, name, version, strictGroups, ...message };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { ready: false, name: told?.name ?? '', version: told?.version ?? '', message };

@@ -36,7 +36,7 @@ export interface SimulatedNodeOptions {
   readonly runtime?: Partial<Omit<SimulatedRuntimeOptions, 'clock'>>;
   /** Whether the runtime has an event stream; it has one when absent. */
   readonly eventStream?: boolean;
-  readonly config?: Partial<Pick<NodeAgentConfig, 'capacity' | 'startSlots' | 'pullSlots' | 'crashLoop'>>;
+  readonly config?: Partial<Pick<NodeAgentConfig, 'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'crashLoop'>>;
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
   readonly silentSource?: boolean;
   readonly death?: Death;
@@ -80,6 +80,7 @@ export class SimulatedNode {
   #agent: NodeAgent | undefined;
   #connection: Connection | undefined;
   #config: NodeAgentConfig | undefined;
+  #nextConfig: SimulatedNodeOptions['config'];
   #tellSource = () => {};
 
   constructor(directory: string, options: SimulatedNodeOptions) {
@@ -123,6 +124,7 @@ export class SimulatedNode {
       pullSlots: 4,
       crashLoop: { baseMs: 10_000, maxMs: 300_000 },
       ...this.#options.config,
+      ...this.#nextConfig,
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
       left: await podsLeftOnDisk(node, durable),
@@ -153,6 +155,11 @@ export class SimulatedNode {
     this.killAgent();
     await this.clock.advance(0);
     await this.startAgent(death);
+  }
+
+  /** What the next agent is told otherwise. */
+  reconfigure(config: SimulatedNodeOptions['config']): void {
+    this.#nextConfig = config;
   }
 
   /** The source wants these pods, in this version, from now on. */

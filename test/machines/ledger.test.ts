@@ -1,19 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LedgerAnswer } from '../../machines/events.ts';
 import type { Claims } from '../../pod/claims.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { aPod, claimsWith } from '../pod/fixtures.ts';
 import { ear, ledger } from './support/stand.ts';
 
-const claims = (over: Partial<Claims> = {}): Claims => ({
-  cpuMillis: 1_000,
-  memoryBytes: 0,
-  hostPorts: [],
-  critical: false,
-  ...over,
-});
+const claims = (over: Partial<Claims> = {}): Claims => claimsWith({ cpuMillis: 1_000, ...over });
 const small = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 };
 const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;
 
 interface Asking {
+  readonly pod?: Pod;
   readonly claims?: Claims;
   readonly allocated?: Claims;
   readonly adopted?: boolean;
@@ -26,7 +23,7 @@ function ask(of: ReturnType<typeof ledger>, uid: string, asking: Asking = {}) {
   const fullName = asking.fullName ?? `default/${uid}`;
   const send = ({ claims: wanted = claims(), adopted = false, allocated }: Asking) =>
     of.send({
-      ...{ type: 'ledger.admit', uid, fullName, claims: wanted, adopted, holder: ref },
+      ...{ type: 'ledger.admit', uid, fullName, pod: asking.pod ?? aPod(), claims: wanted, adopted, holder: ref },
       ...(allocated ? { allocated } : {}),
     });
   send(asking);
@@ -55,9 +52,9 @@ describe('admission', () => {
     ]);
   });
 
-  test('C24: a port of the host is one pod’s; a critical pod is refused with another reason', () => {
+  test('C24: a port of the host is one pod’s; a critical pod for which nobody can end is refused with another reason', () => {
     const of = ledger(small);
-    ask(of, 'a', { claims: claims({ hostPorts: [http], cpuMillis: 2_000 }) });
+    ask(of, 'a', { claims: claims({ hostPorts: [http], cpuMillis: 2_000, critical: true }) });
     expect(ask(of, 'b', { claims: claims({ hostPorts: [http], cpuMillis: 0 }) }).answers()).toEqual(['NodePorts']);
     expect(ask(of, 'c', { claims: claims({ critical: true }) }).answers()).toEqual(['UnexpectedAdmissionError']);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PortName } from '../../machines/ports.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
-import { aContainer, aPod } from '../pod/fixtures.ts';
+import { aContainer, aPod, claimsWith } from '../pod/fixtures.ts';
 import { podStory } from './support/podStory.ts';
 import { queueOf } from './support/stand.ts';
 
@@ -279,7 +279,7 @@ describe('adoption', () => {
         world.sandbox(pod, 3);
         world.run(pod, 'main', { id: 'main', sandboxId: `sandbox-${pod.metadata.uid}-3`, attempt: 2, restartCount: 2 });
       },
-      taken: { cpuMillis: 4_000, memoryBytes: 0, hostPorts: [], critical: false },
+      taken: claimsWith({ cpuMillis: 4_000 }),
     });
     expect(story.state()).toBe('active.running.steady');
     expect(story.containers()).toEqual({ main: 'running.steady' });

@@ -1,15 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Claims, claimsOf, conflicts, samePort } from '../../pod/claims.ts';
-import { aContainer, aPod } from './fixtures.ts';
+import { claimsOf, conflicts, samePort } from '../../pod/claims.ts';
+import { aContainer, aPod, claimsWith } from './fixtures.ts';
 
 const capacity = { cpuMillis: 1000, memoryBytes: 1000, pods: 3 };
-const claims = (over: Partial<Claims> = {}): Claims => ({
-  cpuMillis: 0,
-  memoryBytes: 0,
-  hostPorts: [],
-  critical: false,
-  ...over,
-});
+const claims = claimsWith;
 const port = (number: number, protocol: 'TCP' | 'UDP' = 'TCP', hostIp = '') => ({ port: number, protocol, hostIp });
 
 describe('what a pod asks of its node', () => {
@@ -37,8 +31,11 @@ describe('what a pod asks of its node', () => {
     expect(claimsOf(pod)).toEqual({
       cpuMillis: 250,
       memoryBytes: 1024,
+      extra: {},
       hostPorts: [port(2, 'UDP'), port(3)],
       critical: false,
+      priority: null,
+      qos: 'Burstable',
     });
   });
 
@@ -71,23 +68,31 @@ describe('C24: whether the node can take it', () => {
     expect(conflicts(claims(), [claims({ cpuMillis: 2000 })], capacity)).toBeUndefined();
   });
 
-  test('a critical pod’s refusal is an unexpected admission error, that names what is missing', () => {
-    expect(conflicts(claims({ cpuMillis: 200, critical: true }), [claims({ cpuMillis: 900 })], capacity)).toEqual({
-      reason: 'UnexpectedAdmissionError',
-      message:
-        'Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 100), ]',
+  test('what else a node can run short of: ephemeral storage, hugepages, extended resources that it knows', () => {
+    const requests = {
+      ...{ 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', 'example.com/elsewhere': '9' },
+      ...{ 'example.com/none': '0', storage: '5', unheardof: '1' },
+    };
+    const extra = {
+      ...{ 'ephemeral-storage': 2 ** 30, 'example.com/elsewhere': 9, 'example.com/gpu': 2, 'hugepages-2Mi': 2 ** 22 },
+    };
+    const claimed = claimsOf(aPod({ containers: [aContainer({ resources: { requests } })] }));
+    expect(claimed.extra).toEqual(extra);
+    const { 'example.com/elsewhere': _elsewhere, ...known } = extra;
+    expect(conflicts(claimed, [], { ...capacity, extra: known })).toBeUndefined();
+    expect(conflicts(claimed, [claims({ extra: { 'example.com/gpu': 1 } })], { ...capacity, extra: known })).toEqual({
+      reason: 'OutOfexample.com/gpu',
+      message: "Node didn't have enough resource: example.com/gpu, requested: 2, used: 1, capacity: 2",
     });
+    const { 'hugepages-2Mi': _pages, ...without } = known;
+    expect(conflicts(claimed, [], { ...capacity, extra: without })?.reason).toBe('OutOfhugepages-2Mi');
+    expect(conflicts(claimed, [], capacity)?.reason).toBe('OutOfephemeral-storage');
   });
 
-  test('a taken host port is no shortage, for a critical pod neither', () => {
-    for (const critical of [false, true]) {
-      const refusal = conflicts(
-        claims({ hostPorts: [port(80)], critical }),
-        [claims({ hostPorts: [port(80)] })],
-        capacity,
-      );
-      expect(refusal?.reason).toBe('NodePorts');
-    }
+  test('a taken host port', () => {
+    expect(conflicts(claims({ hostPorts: [port(80)] }), [claims({ hostPorts: [port(80)] })], capacity)?.reason).toBe(
+      'NodePorts',
+    );
     expect(conflicts(claims({ hostPorts: [port(80)] }), [claims({ hostPorts: [port(81)] })], capacity)).toBeUndefined();
   });
 

@@ -1,3 +1,4 @@
+import type { Claims } from '../../pod/claims.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
 
@@ -13,5 +14,14 @@ export function aPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadat
     kind: 'Pod',
     metadata: { name: 'web', namespace: 'default', uid: 'uid-1', ...metadata },
     spec: { containers: [aContainer()], ...spec },
+  };
+}
+
+/** What a pod takes that asks for nothing, or for what a test is about. */
+export function claimsWith(over: Partial<Claims> = {}): Claims {
+  return {
+    ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
+    ...{ critical: false, priority: null, qos: 'Burstable' },
+    ...over,
   };
 }

@@ -67,7 +67,7 @@ export function podStory(options: Options = {}) {
   const book = ledger();
   if (taken) {
     const { ref: holder } = ear<LedgerAnswer>();
-    const other = { uid: 'other', fullName: 'default/other', claims: taken, adopted: true, holder };
+    const other = { uid: 'other', fullName: 'default/other', pod, claims: taken, adopted: true, holder };
     book.send({ type: 'ledger.admit', ...other });
   }
   const { inspect, told } = eventEar();

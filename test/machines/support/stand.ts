@@ -9,9 +9,12 @@ import {
 } from 'xstate';
 import { systemClock } from '../../../actors/clock.ts';
 import { eventListener } from '../../../actors/eventSink.ts';
-import type { Ref } from '../../../machines/events.ts';
+import type { LedgerFact, Ref } from '../../../machines/events.ts';
 import { gateMachine } from '../../../machines/gate.ts';
 import { ledgerMachine } from '../../../machines/ledger.ts';
+import { admissionNode } from '../../../machines/nodeContext.ts';
+import type { AdmissionNode } from '../../../pod/admission/node.ts';
+import type { Capacity } from '../../../pod/claims.ts';
 import type { Occurrence } from '../../../pod/occurrence.ts';
 
 export const START = Date.UTC(2026, 0, 1);
@@ -40,8 +43,12 @@ export function gate(capacity: number): ActorRefFrom<typeof gateMachine> {
   return createActor(gateMachine, { input: { capacity } }).start();
 }
 
-export function ledger(capacity = { cpuMillis: 4_000, memoryBytes: 8 * 2 ** 30, pods: 110 }) {
-  return createActor(ledgerMachine, { input: { capacity } }).start();
+const ROOMY = { cpuMillis: 4_000, memoryBytes: 8 * 2 ** 30, pods: 110 };
+
+/** The ledger of a node of this capacity; `parent` hears which pods are to end for others. */
+export function ledger(capacity: Capacity = ROOMY, parent = ear<LedgerFact>().ref, node: Partial<AdmissionNode> = {}) {
+  const known = { ...admissionNode({ nodeName: 'node' }), ...node };
+  return createActor(ledgerMachine, { input: { capacity, parent, node: known } }).start();
 }
 
 /** Who holds a slot of a gate, and who waits for one. */

@@ -1,0 +1,112 @@
+/** What the ledger knows, and what it does next. The chart is in ledger.ts. */
+import { type Decision, decide } from '../pod/admission/decide.ts';
+import type { AdmissionNode } from '../pod/admission/node.ts';
+import type { Occupant } from '../pod/admission/preemption.ts';
+import { type Capacity, type Claims, conflicts, type Refusal } from '../pod/claims.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { LedgerAnswer, LedgerFact, Ref } from './events.ts';
+
+export interface LedgerInput {
+  readonly capacity: Capacity;
+  readonly node: AdmissionNode;
+  /** Who is told which pods must end for others. */
+  readonly parent: Ref<LedgerFact>;
+}
+
+export interface LedgerEntry {
+  readonly uid: string;
+  readonly fullName: string;
+  /** Null when nobody wants it any more. */
+  readonly desired: Claims | null;
+  readonly allocated: Claims | null;
+  readonly actual: Claims | null;
+  /** From its admission until nothing of it is left: no other pod of its full name begins meanwhile (C24). */
+  readonly holdsName: boolean;
+  /** It is being ended to make room for a critical pod (C24). */
+  readonly preempted: boolean;
+}
+
+export interface Request {
+  readonly uid: string;
+  readonly fullName: string;
+  readonly pod: Pod;
+  readonly claims: Claims;
+  readonly adopted: boolean;
+  /** It had been admitted before a restart of the agent. */
+  readonly known: boolean;
+  readonly holder: Ref<LedgerAnswer>;
+}
+
+export interface LedgerContext extends LedgerInput {
+  /** Entries by uid, in the order of arrival. */
+  readonly entries: Readonly<Record<string, LedgerEntry>>;
+  /** Requests that wait for an earlier pod of the same full name to end (C24), or for the room that is being made. */
+  readonly waiting: readonly Request[];
+  /** Updates of admitted pods that there was no room for: asked again whenever something gets free. */
+  readonly refused: readonly Request[];
+}
+
+/** All requests but those of one pod. */
+export const without = (requests: readonly Request[], uid: string): Request[] =>
+  requests.filter((each) => each.uid !== uid);
+
+/** Something got free by what this pod gave back: refused updates of the others are to be decided again. */
+export const reopened = (
+  { waiting, refused }: LedgerContext,
+  uid: string,
+): Pick<LedgerContext, 'waiting' | 'refused'> => ({
+  waiting: [...without(waiting, uid), ...without(refused, uid)],
+  refused: [],
+});
+
+/** Whether another pod holds a full name at present. */
+const isNameHeld = (context: LedgerContext, { uid, fullName }: Request): boolean =>
+  Object.values(context.entries).some((entry) => entry.uid !== uid && entry.fullName === fullName && entry.holdsName);
+
+/** What other pods take: all of it, or without those that are ending to make room. */
+function occupants({ entries }: LedgerContext, uid: string, which: 'all' | 'staying'): Occupant[] {
+  return Object.values(entries).flatMap((entry) => {
+    if (entry.uid === uid || entry.allocated === null || (which === 'staying' && entry.preempted)) return [];
+    return [{ uid: entry.uid, claims: entry.allocated, wanted: entry.desired ?? entry.allocated }];
+  });
+}
+
+/** What comes of a request now; nothing yet while the room that it needs is being made. */
+export interface Step {
+  readonly request: Request;
+  readonly decision: Decision;
+}
+
+/** The first request that can be decided; who waits for room before it keeps that room from those behind. */
+export function nextStep(context: LedgerContext): Step | undefined {
+  const reserved: Occupant[] = [];
+  for (const request of context.waiting) {
+    if (isNameHeld(context, request)) continue;
+    const decision = decisionOn(context, request, reserved);
+    if (decision !== undefined) return { request, decision };
+    reserved.push({ uid: request.uid, claims: request.claims, wanted: request.claims });
+  }
+  return undefined;
+}
+
+function decisionOn(context: LedgerContext, request: Request, reserved: readonly Occupant[]): Decision | undefined {
+  if (request.adopted) return { kind: 'admitted' };
+  const beside = (which: 'all' | 'staying') => [
+    ...occupants(context, request.uid, which).filter(({ uid }) => !reserved.some((each) => each.uid === uid)),
+    ...reserved,
+  ];
+  const staying = beside('staying');
+  const decision = isUpdate(context, request)
+    ? ofRefusal(conflicts(request.claims, claimsOf(staying), context.capacity))
+    : decide(request, { ...context, occupants: staying });
+  if (decision.kind !== 'admitted') return decision;
+  return conflicts(request.claims, claimsOf(beside('all')), context.capacity) === undefined ? decision : undefined;
+}
+
+/** Whether a pod that was admitted already asks to be another. */
+export const isUpdate = ({ entries }: LedgerContext, { uid }: Request): boolean => entries[uid]?.allocated != null;
+
+const claimsOf = (those: readonly Occupant[]): Claims[] => those.map(({ claims }) => claims);
+
+const ofRefusal = (refusal: Refusal | undefined): Decision =>
+  refusal === undefined ? { kind: 'admitted' } : { kind: 'refused', ...refusal };

@@ -1,0 +1,98 @@
+/** Whether a node takes a pod: every question that the kubelet asks, in its order and with its reasons and messages. */
+import { needsAppArmor } from '../appArmor.ts';
+import { type Capacity, type Claims, portConflict, type Refusal, refusalFor, shortages } from '../claims.ts';
+import type { Pod } from '../schema/pod.ts';
+import { isStaticPod } from '../staticPod.ts';
+import type { AdmissionNode } from './node.ts';
+import { isNodeWanted } from './nodeAffinity.ts';
+import { type Occupant, preemption } from './preemption.ts';
+import { sysctlRefusal } from './sysctls.ts';
+import { toleratesNode } from './taints.ts';
+
+/** A pod that asks to be admitted. */
+export interface Candidate {
+  readonly pod: Pod;
+  readonly claims: Claims;
+  /** It had been admitted before a restart of the agent: labels and taints that changed since do not turn it away. */
+  readonly known: boolean;
+}
+
+/** The node as it is: what it has, and who takes of it. */
+export interface Room {
+  readonly node: AdmissionNode;
+  readonly capacity: Capacity;
+  readonly occupants: readonly Occupant[];
+}
+
+export type Decision =
+  | { readonly kind: 'admitted' }
+  | ({ readonly kind: 'refused' } & Refusal)
+  /** These pods must end first. */
+  | { readonly kind: 'preempting'; readonly uids: readonly string[] };
+
+/** Decides on one pod. A critical one is never refused for what the end of others can give it (C24). */
+export function decide(candidate: Candidate, { node, capacity, occupants }: Room): Decision {
+  const { pod, claims } = candidate;
+  const never = unfit(pod, node);
+  if (never) return { kind: 'refused', ...never };
+  const others = occupants.map((each) => each.claims);
+  const short = shortages(claims, others, capacity);
+  const [misfit] = misfits(candidate, node, others);
+  const [first] = short;
+  if (first && !claims.critical) return { kind: 'refused', ...refusalFor(first) };
+  if (misfit) return { kind: 'refused', ...misfit };
+  if (first === undefined) return { kind: 'admitted' };
+  const found = preemption(claims, short, occupants);
+  if ('victims' in found) return { kind: 'preempting', uids: found.victims.map(({ uid }) => uid) };
+  return { kind: 'refused', ...unexpected(found.unmet) };
+}
+
+/** What no other pod's end could change, and no change of the node's labels. */
+function unfit({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode): Refusal | undefined {
+  const forbidden = sysctlRefusal(spec, sysctls);
+  if (forbidden) return forbidden;
+  if ((metadata.labels?.['kubernetes.io/os'] ?? 'linux') !== 'linux') {
+    const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
+    return { reason: 'PodOSSelectorNodeLabelDoesNotMatch', message };
+  }
+  if (spec.os !== undefined && spec.os.name !== 'linux') {
+    return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" };
+  }
+  if (spec.securityContext?.supplementalGroupsPolicy === 'Strict' && !strictGroups) {
+    const message = 'SupplementalGroupsPolicy=Strict is not supported in this node';
+    return { reason: 'SupplementalGroupsPolicyNotSupported', message };
+  }
+  return undefined;
+}
+
+/** Everything but resources that is wrong between pod and node. */
+function misfits({ pod, claims, known }: Candidate, node: AdmissionNode, others: readonly Claims[]): Refusal[] {
+  const { spec } = pod;
+  const port = portConflict(claims, others);
+  const isUntolerated = !known && !isStaticPod(pod) && !toleratesNode(spec, node.taints);
+  return [
+    ...(known || isNodeWanted(spec, node)
+      ? []
+      : [failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector")]),
+    ...(!spec.nodeName || spec.nodeName === node.name
+      ? []
+      : [failed('NodeName', "node(s) didn't match the requested node name")]),
+    ...(port ? [port] : []),
+    ...(isUntolerated ? [failed('TaintToleration', "node(s) had taints that the pod didn't tolerate")] : []),
+    ...(node.appArmor || !needsAppArmor(pod)
+      ? []
+      : [{ reason: 'AppArmor', message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host' }]),
+  ];
+}
+
+const failed = (predicate: string, why: string): Refusal => ({
+  reason: predicate,
+  message: `Predicate ${predicate} failed: ${why}`,
+});
+
+/** A critical pod would preempt others; when that gives nothing the reason is not the shortage itself (C24). */
+function unexpected(unmet: string): Refusal {
+  const cause = `preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: ${unmet}`;
+  const message = `Unexpected error while attempting to recover from admission failure: ${cause}`;
+  return { reason: 'UnexpectedAdmissionError', message };
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
+
+const config = { capacity: { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 } };
+
+const asking = (name: string, cpu: string, spec: Partial<Pod['spec']> = {}): Pod =>
+  podWith(name, { containers: [containerWith('main', { resources: { requests: { cpu } } })], ...spec });
+
+/** As a source of static pods gives it. */
+const critical = (name: string, cpu: string): Pod => {
+  const pod = asking(name, cpu);
+  return { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'file' } } };
+};
+
+describe('C24: a critical pod that there is no room for', () => {
+  test('ends another within its grace, and starts when that has ended', async () => {
+    const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
+    const node = await simulatedNode({
+      pods: [asking('a', '1500m'), asking('b', '400m')],
+      config,
+      runtime: { behaviours },
+    });
+    await node.advance('3s');
+    node.apply(critical('important', '1'));
+    await node.advance('3s');
+    expect(node.view('important')).toMatchObject({ state: 'admitting', waitingFor: 'the node to admit it' });
+    expect(node.pod('a').phase).toBe('Running');
+    expect(node.pod('a').conditions?.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({
+      status: 'True',
+      reason: 'TerminationByKubelet',
+      message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+    });
+    await node.advance('4s');
+    expect(node.pod('important').phase).toBe('Running');
+    expect(node.pod('b').phase).toBe('Running');
+    expect(node.pod('a')).toMatchObject({
+      phase: 'Failed',
+      reason: 'Preempting',
+      message: 'Preempted in order to admit critical pod',
+    });
+  });
+
+  test('who was ended stays Failed and is never run again, until nobody wants it', async () => {
+    const node = await simulatedNode({ pods: [asking('a', '1500m')], config });
+    await node.advance('3s');
+    node.apply(critical('important', '1'));
+    await node.advance('5s');
+    const { startTime: _, ...status } = node.pod('a');
+    expect(status).toMatchObject({ phase: 'Failed', reason: 'Preempting' });
+    node.remove('important');
+    await node.advance('1m');
+    expect(node.pod('a')).toMatchObject(status);
+    await node.restartAgent();
+    await node.advance('1m');
+    expect(node.pod('a')).toMatchObject(status);
+    expect(node.calls('runPodSandbox')).toHaveLength(2);
+    node.remove('a');
+    await node.advance('5s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('a pod that is removed while it ends for another is removed', async () => {
+    const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
+    const node = await simulatedNode({ pods: [asking('a', '1500m')], config, runtime: { behaviours } });
+    await node.advance('3s');
+    node.apply(critical('important', '1'));
+    await node.advance('1s');
+    node.remove('a');
+    await node.advance('8s');
+    expect(node.has('a')).toBe(false);
+    expect(node.pod('important').phase).toBe('Running');
+  });
+
+  test('an agent that dies meanwhile does it again, and nothing runs beside what there is room for', async () => {
+    const behaviours = { [IMAGE]: { termAfterMs: 5_000 } };
+    const node = await simulatedNode({ pods: [asking('a', '1500m')], config, runtime: { behaviours } });
+    await node.advance('3s');
+    node.apply(critical('important', '1'));
+    await node.advance('1s');
+    await node.restartAgent();
+    await node.advance('10s');
+    expect(node.pod('a')).toMatchObject({ phase: 'Failed', reason: 'Preempting' });
+    expect(node.pod('important').phase).toBe('Running');
+  });
+
+  test('no critical one ends for it', async () => {
+    const node = await simulatedNode({ pods: [critical('a', '1500m')], config });
+    await node.advance('3s');
+    node.apply(critical('important', '1'));
+    await node.advance('5s');
+    expect(node.pod('a').phase).toBe('Running');
+    expect(node.pod('important')).toMatchObject({ phase: 'Failed', reason: 'UnexpectedAdmissionError' });
+  });
+});
+
+describe('the node that pods ask for', () => {
+  const picky = (name: string, spec: Partial<Pod['spec']>) => podWith(name, spec);
+
+  test('a pod that does not fit it is Failed with the kubelet’s reason, and so it stays', async () => {
+    const admission = { labels: { zone: 'a' }, taints: [{ key: 'broken', effect: 'NoExecute' as const }] };
+    const tolerations = [{ operator: 'Exists' as const }];
+    const node = await simulatedNode({
+      pods: [
+        picky('here', { nodeSelector: { zone: 'a' }, tolerations }),
+        picky('there', { nodeSelector: { zone: 'b' }, tolerations }),
+        picky('clean', {}),
+        picky('unsafe', { tolerations, securityContext: { sysctls: [{ name: 'net.core.somaxconn', value: '1' }] } }),
+        picky('strict', { tolerations, securityContext: { supplementalGroupsPolicy: 'Strict' } }),
+      ],
+      config: { admission },
+    });
+    await node.advance('1m');
+    expect(node.pod('here').phase).toBe('Running');
+    const reasons = ['there', 'clean', 'unsafe', 'strict'].map((name) => [node.pod(name).phase, node.pod(name).reason]);
+    expect(reasons).toEqual([
+      ['Failed', 'NodeAffinity'],
+      ['Failed', 'TaintToleration'],
+      ['Failed', 'SysctlForbidden'],
+      ['Failed', 'SupplementalGroupsPolicyNotSupported'],
+    ]);
+    expect(node.pod('unsafe').message).toBe('Pod was rejected: forbidden sysctl: "net.core.somaxconn" not allowlisted');
+    expect(node.calls('runPodSandbox')).toHaveLength(1);
+  });
+
+  test('what already ran goes on whatever the agent is told anew: less room, other labels, a taint, fewer sysctls', async () => {
+    const securityContext = { sysctls: [{ name: 'net.core.somaxconn', value: '1' }] };
+    const admission = { labels: { zone: 'a' }, sysctls: ['net.*'] };
+    const pods = ['a', 'b', 'c'].map((name) => asking(name, '600m', { nodeSelector: { zone: 'a' }, securityContext }));
+    const node = await simulatedNode({ pods, config: { ...config, admission } });
+    await node.advance('5s');
+    const ids = ['a', 'b', 'c'].map((name) => node.containerId(name));
+    node.reconfigure({
+      capacity: { cpuMillis: 100, memoryBytes: 1, pods: 1 },
+      admission: { labels: {}, sysctls: [], taints: [{ key: 'broken', effect: 'NoExecute' }] },
+    });
+    await node.restartAgent();
+    await node.advance('2m');
+    expect(['a', 'b', 'c'].map((name) => node.containerId(name))).toEqual(ids);
+    expect(['a', 'b', 'c'].map((name) => [node.pod(name).phase, node.container(name).restartCount])).toEqual([
+      ['Running', 0],
+      ['Running', 0],
+      ['Running', 0],
+    ]);
+    node.apply(podWith('d'));
+    await node.advance('3s');
+    expect(node.pod('d')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
+  });
+});
