@@ -1,3 +1,4 @@
+import { appArmorProfileOf } from '../pod/appArmor.ts';
 import { containersOf } from '../pod/containers.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -41,7 +42,7 @@ export function containerSecurity(
 ): LinuxContainerSecurityContext {
   const own = container.securityContext ?? {};
   const context = { ...pod.spec.securityContext, ...own };
-  const apparmor = apparmorProfile(context.appArmorProfile);
+  const apparmor = apparmorProfile(appArmorProfileOf(pod, container));
   const unmasked = own.procMount === 'Unmasked';
   return LinuxContainerSecurityContext.fromPartial({
     ...user(context, image),

@@ -3,9 +3,10 @@ import type { Pod } from './schema/pod.ts';
 import { isStaticPod } from './staticPod.ts';
 import { validateContainers } from './validation/containers.ts';
 import { validateAmounts, validateResources } from './validation/resources.ts';
+import { validateSecurity } from './validation/security.ts';
 import { validateStatic } from './validation/static.ts';
 import { validateVolumes } from './validation/volumes.ts';
-import { dnsLabel, dnsSubdomain, forbidden, invalid, notNegative } from './validation/words.ts';
+import { dnsLabel, dnsSubdomain, invalid, notNegative } from './validation/words.ts';
 
 /** What a node can not run of a pod with its defaults; empty when all is well. Messages are Kubernetes's own. */
 export function validatePod(pod: Pod): Problem[] {
@@ -30,6 +31,7 @@ export function validatePod(pod: Pod): Problem[] {
     ...validateContainers(spec),
     ...validateResources(spec.resources, 'spec.resources'),
     ...validateAmounts(spec.overhead ?? {}, 'spec.overhead'),
+    ...validateSecurity(pod),
     ...validateHostNetwork(pod),
     ...(isStaticPod(pod) ? validateStatic(spec) : []),
   ];
@@ -44,9 +46,7 @@ function validateUid(uid: string): Problem[] {
 
 function validateHostNetwork({ spec }: Pod): Problem[] {
   if (!spec.hostNetwork) return [];
-  const shared =
-    spec.hostUsers === false ? [forbidden('spec.hostUsers', 'must not be false when hostNetwork is set')] : [];
-  const ports = spec.containers.flatMap(({ ports = [] }, index) =>
+  return spec.containers.flatMap(({ ports = [] }, index) =>
     ports.flatMap(({ hostPort, containerPort }, at) =>
       hostPort && hostPort !== containerPort
         ? [
@@ -59,5 +59,4 @@ function validateHostNetwork({ spec }: Pod): Problem[] {
         : [],
     ),
   );
-  return [...shared, ...ports];
 }

@@ -149,3 +149,18 @@ test.each<[Partial<PodSpec>, object]>([
   const security = containerSecurity(pod({ containers: [one], ...spec }), one, node(), undefined);
   expect(security.namespaceOptions).toMatchObject(expected);
 });
+
+test('AppArmor: a container’s field, else its old annotation, else the pod’s field', () => {
+  const annotations = { 'container.apparmor.security.beta.kubernetes.io/main': 'localhost/noted' };
+  const securityContext = { appArmorProfile: { type: 'Unconfined' as const } };
+  const named = (over: Parameters<typeof container>[0], metadata = {}) => {
+    const one = container(over);
+    return containerSecurity(pod({ containers: [one], securityContext }, metadata), one, node(), undefined)
+      .apparmorProfile;
+  };
+  expect(named({ securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } }, { annotations })).toBe(
+    'runtime/default',
+  );
+  expect(named({}, { annotations })).toBe('localhost/noted');
+  expect(named({})).toBe('unconfined');
+});
