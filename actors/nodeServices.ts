@@ -64,7 +64,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       startContainer: touching(containers.startContainer),
       stopContainer: stops(({ id }) => [id], containers.stopContainer),
       ...imageServices(cri, clock),
-      ...diskServices({ node, clock, layout, cgroups: parts.cgroups }),
+      ...diskServices({ cri, node, clock, layout, cgroups: parts.cgroups }),
       ...garbageServices({ cri, node, layout }),
       runHook: hookService(cri, clock),
     },

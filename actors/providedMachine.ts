@@ -24,6 +24,8 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
     actors: {
       mountVolume: port('mountVolume'),
       unmountVolume: port('unmountVolume'),
+      findImage: port('findImage'),
+      pullImage: port('pullImage'),
       timer,
     },
   });

@@ -25,6 +25,8 @@ export interface ContainerConfigInput {
   readonly volumes: Readonly<Record<string, string>>;
   /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
+  /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
+  readonly recursiveReadOnlyMounts?: boolean;
   /** The pod's addresses, the primary first; none under hostNetwork. */
   readonly sandboxIps: readonly string[];
   /** The file of the host that takes the container's last words (C22), which must exist; absent: none. */

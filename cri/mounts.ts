@@ -4,6 +4,7 @@ import { NodeFailure } from '../pod/failure.ts';
 import { followsPod } from '../pod/projection.ts';
 import type { Container, VolumeMount } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
+import type { Volume } from '../pod/schema/volume.ts';
 import { Mount, MountPropagation } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 
@@ -31,6 +32,8 @@ export interface MountsInput {
   readonly volumes: Readonly<Record<string, string>>;
   /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
+  /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
+  readonly recursiveReadOnlyMounts?: boolean;
   /** The file of the host that takes the container's last words; absent: none. */
   readonly terminationLog?: string;
   readonly node: NodeFacts;
@@ -49,14 +52,12 @@ export function containerMounts(input: MountsInput): Mount[] {
 }
 
 /** The parts of volumes that a container mounts, which must be there before it is made. Refuses what leads outside (C26). */
-export function subPathsOf({
-  container,
-  environment,
-  volumes,
-}: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): WantedSubPath[] {
+export function subPathsOf(input: Pick<MountsInput, 'pod' | 'container' | 'environment' | 'volumes'>): WantedSubPath[] {
+  const { pod, container, environment, volumes } = input;
   return (container.volumeMounts ?? []).flatMap((mount, index) => {
     const subPath = subPathOf(mount, environment);
-    if (subPath === '') return [];
+    // Within an image only the runtime can look.
+    if (subPath === '' || volumeOf(pod, mount)?.image) return [];
     return [{ index, volume: mount.name, hostPath: volumePath(mount, volumes), subPath }];
   });
 }
@@ -82,26 +83,44 @@ function refusal(mount: VolumeMount, message: string): NodeFailure {
   return new NodeFailure('CreateContainerConfigError', `volumeMount ${mount.mountPath}: ${message}`);
 }
 
+function volumeOf({ spec }: Pod, mount: VolumeMount): Volume | undefined {
+  return spec.volumes?.find(({ name }) => name === mount.name);
+}
+
 function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
-  const { pod, volumes, subPaths = {}, node } = input;
-  const whole = volumePath(mount, volumes);
-  const hostPath = mount.subPath || mount.subPathExpr ? subPaths[index] : whole;
-  if (hostPath === undefined) throw refusal(mount, 'its subPath was not prepared');
-  const volume = pod.spec.volumes?.find(({ name }) => name === mount.name);
+  const volume = volumeOf(input.pod, mount);
   return Mount.fromPartial({
     containerPath: absolute(mount.mountPath),
-    hostPath,
-    readonly: mount.readOnly || (volume !== undefined && followsPod(volume)),
+    ...(volume?.image ? imageMount(mount, volume.image, input) : { hostPath: hostPathOf(mount, index, input) }),
+    readonly: mount.readOnly || (volume !== undefined && (volume.image !== undefined || followsPod(volume))),
     propagation: PROPAGATIONS[mount.mountPropagation ?? 'None'],
-    recursiveReadOnly: recursivelyReadOnly(mount, node),
+    recursiveReadOnly: recursivelyReadOnly(mount, input),
   });
 }
 
+function hostPathOf(mount: VolumeMount, index: number, { volumes, subPaths = {} }: MountsInput): string {
+  const whole = volumePath(mount, volumes);
+  if (!mount.subPath && !mount.subPathExpr) return whole;
+  const path = subPaths[index];
+  if (path === undefined) throw refusal(mount, 'its subPath was not prepared');
+  return path;
+}
+
+/** The runtime itself mounts the content of an image. */
+function imageMount(mount: VolumeMount, { reference = '' }: NonNullable<Volume['image']>, input: MountsInput) {
+  const image = volumePath(mount, input.volumes);
+  return {
+    image: { image, userSpecifiedImage: reference },
+    imageSubPath: subPathOf(mount, input.environment),
+  };
+}
+
 /** A runtime that does not know the field would silently mount the rest writable. */
-function recursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = false }: NodeFacts): boolean {
+function recursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = false }: MountsInput): boolean {
   const wanted = mount.readOnly ? (mount.recursiveReadOnly ?? 'Disabled') : 'Disabled';
   if (wanted === 'Enabled' && !recursiveReadOnlyMounts) {
-    throw refusal(mount, 'the runtime does not support recursive read-only mounts');
+    const message = `volume "${mount.name}" requested recursive read-only mode, but it is not supported by the runtime`;
+    throw refusal(mount, message);
   }
   return wanted !== 'Disabled' && recursiveReadOnlyMounts;
 }

@@ -47,8 +47,6 @@ export interface NodeFacts {
   readonly canLowerOomScoreAdj: boolean;
   /** Whether containers that name no seccomp profile get the runtime's. */
   readonly seccompDefault: boolean;
-  /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
-  readonly recursiveReadOnlyMounts?: boolean;
   /** `<root>/pods/<uid>` */
   readonly podDirectory: (uid: string) => string;
 }

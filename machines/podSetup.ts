@@ -27,12 +27,14 @@ export const podSetup = podWords.extend({
       }
     }),
     spawnVolumes: enqueueActions(({ context, enqueue, self }) => {
+      const { allocated: pod, ticket, pullGate } = context;
+      const common = { pod, ticket, pullGate, parent: self };
       for (const { name } of context.allocated.spec.volumes ?? []) {
         if (name in context.volumes) continue;
         enqueue.assign(({ context: now }) => ({
           volumes: { ...now.volumes, [name]: { standing: 'pending' as const } },
         }));
-        enqueue.spawnChild('volume', { id: volumeId(name), input: { pod: context.allocated, name, parent: self } });
+        enqueue.spawnChild('volume', { id: volumeId(name), input: { ...common, name } });
       }
     }),
     /** Each container of the spec that has no actor yet gets one. */

@@ -24,7 +24,10 @@ export interface PortTypes {
   prepareCgroup: { input: { pod: Pod }; output: null };
   /** Removes what `preparePod` made and the pod's cgroups, when all volumes are unmounted. Idempotent. */
   removePodData: { input: { pod: Pod }; output: null };
-  /** Makes a volume's content available at a path of the host, or brings it up to date in place. Idempotent. */
+  /**
+   * Makes a volume's content available at a path of the host, or brings it up to date in place; of an image, which the runtime mounts, it
+   * only says whether that can. Idempotent.
+   */
   mountVolume: { input: { pod: Pod; volume: string }; output: { hostPath: string } };
   unmountVolume: { input: { pod: Pod; volume: string }; output: null };
   /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */
@@ -54,7 +57,7 @@ export interface PortTypes {
       sandbox: ObservedSandbox;
       attempt: number;
       imageRef: string;
-      /** Host paths by volume name. */
+      /** Host paths by volume name; of an image its reference. */
       volumes: Readonly<Record<string, string>>;
     };
     output: { id: string };

@@ -1,67 +1,9 @@
 /** One volume of one pod, from its request to its removal. */
-import { assign, enqueueActions, sendTo, setup } from 'xstate';
-import { nextBackOff, volumeBackOff } from '../pod/backoff.ts';
-import type { Failure } from '../pod/failure.ts';
-import { involvedPod, type Note, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
-import { followsPod } from '../pod/projection.ts';
-import type { Pod } from '../pod/schema/pod.ts';
-import type { PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
-import { failureOf } from './failure.ts';
-import { port, timerPort } from './ports.ts';
-import type { StateMeta } from './stateMeta.ts';
+import { assign } from 'xstate';
+import { pulling } from './volumePulling.ts';
+import { mountFailed, volumeSetup } from './volumeSetup.ts';
 
-export interface VolumeContext {
-  readonly pod: Pod;
-  readonly name: string;
-  readonly parent: Ref<PodEvent>;
-  readonly hostPath?: string;
-  readonly failure?: Failure | undefined;
-  /** The wait before the next try, in milliseconds. */
-  readonly delayMs: number;
-  /** When that try is due. */
-  readonly retryAt: number;
-}
-
-const mountFailed = ({ name }: VolumeContext, event: { type: string }): Note => ({
-  eventType: 'Warning',
-  reason: 'FailedMount',
-  message: `MountVolume.SetUp failed for volume "${name}" : ${failureOf(event).message}`,
-});
-
-export const volumeMachine = setup({
-  types: {
-    input: {} as { pod: Pod; name: string; parent: Ref<PodEvent> },
-    context: {} as VolumeContext,
-    events: {} as VolumeEvent,
-    emitted: {} as Occurrence,
-    meta: {} as StateMeta,
-  },
-  actors: { mountVolume: port('mountVolume'), unmountVolume: port('unmountVolume'), timer: timerPort() },
-  guards: {
-    followsPod: ({ context }) =>
-      (context.pod.spec.volumes ?? []).some((volume) => volume.name === context.name && followsPod(volume)),
-  },
-  actions: {
-    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
-      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.pod), note));
-    }),
-    report: sendTo(
-      ({ context }) => context.parent,
-      ({ context }, params: { standing: VolumeStanding }) => ({
-        type: 'volume.changed' as const,
-        name: context.name,
-        standing: params.standing,
-        ...(context.hostPath === undefined ? {} : { hostPath: context.hostPath }),
-      }),
-    ),
-    update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
-    recordFailure: assign(({ context, event }) => {
-      const failure = failureOf(event);
-      const delayMs = nextBackOff(context.delayMs, volumeBackOff);
-      return { failure, delayMs, retryAt: failure.at + delayMs };
-    }),
-  },
-}).createMachine({
+export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
   context: ({ input }) => ({ ...input, delayMs: 0, retryAt: 0 }),
   initial: 'mounting',
@@ -71,10 +13,13 @@ export const volumeMachine = setup({
       invoke: {
         src: 'mountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name }),
-        onDone: {
-          target: 'mounted',
-          actions: assign(({ event }) => ({ hostPath: event.output.hostPath, delayMs: 0 })),
-        },
+        onDone: [
+          { guard: 'isImage', target: 'pulling', actions: assign({ delayMs: 0 }) },
+          {
+            target: 'mounted',
+            actions: assign(({ event }) => ({ hostPath: event.output.hostPath, delayMs: 0 })),
+          },
+        ],
         onError: {
           target: 'awaitingRetry',
           actions: ['recordFailure', { type: 'note', params: ({ context, event }) => mountFailed(context, event) }],
@@ -95,6 +40,7 @@ export const volumeMachine = setup({
         'volume.update': { target: 'mounting', actions: 'update' },
       },
     },
+    pulling,
     mounted: {
       entry: { type: 'report', params: { standing: 'mounted' } },
       initial: 'steady',

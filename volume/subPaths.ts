@@ -13,7 +13,7 @@ import { mountAt, mountsUnder } from './mountinfo.ts';
 import { removeTree } from './removeTree.ts';
 
 /** A part of a volume that a container mounts. */
-export interface SubPath {
+interface SubPath {
   readonly volume: string;
   /** Where the volume lies on the host. */
   readonly hostPath: string;

@@ -1,11 +1,9 @@
 /** Fills the ports of a container over the CRI. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
-import { environmentOf } from '../../cri/environment.ts';
 import { runtimeWords } from '../../cri/failure.ts';
 import { type ImageUser, imageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
-import { subPathsOf } from '../../cri/mounts.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { observedContainer } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
@@ -23,8 +21,8 @@ import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { readContainer } from './containerStatus.ts';
 import { imageSpec } from './images.ts';
+import { prepareMounts } from './mounts.ts';
 import { despiteReservation, unlessGone } from './sandboxes.ts';
-import { prepareSubPaths } from './subPaths.ts';
 
 /** Whatever is left of the grace, the process gets at least so long after SIGTERM (C10). */
 const LEAST_GRACE_SECONDS = 2;
@@ -92,10 +90,8 @@ async function create(
   await writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: node.clusterDomain, signal });
   const user = await userOf(cri, { pod, container, imageRef }, { signal });
   const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) });
-  const environment = environmentOf(pod, container, sandboxIps, node);
-  const parts = subPathsOf({ container, environment, volumes });
-  const subPaths = await prepareSubPaths(parts, { layout, podUid: uid, container: container.name, signal });
-  const wanted = { pod, container, attempt, imageRef, volumes, subPaths, sandboxIps, terminationLog, node, ...user };
+  const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...user };
+  const wanted = { ...given, ...(await prepareMounts({ cri, layout }, given, signal)) };
   const request = {
     podSandboxId: sandbox.id,
     config: containerConfig(wanted),

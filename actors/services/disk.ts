@@ -1,5 +1,6 @@
 /** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
 import type { PodCgroups } from '../../cgroup/podCgroups.ts';
+import type { Cri } from '../../cri/calls.ts';
 import { allocatableOf, type NodeFacts } from '../../cri/nodeFacts.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
@@ -13,10 +14,12 @@ import { preparePodDirectory, removePodLogs } from '../../volume/podDirectory.ts
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import { requireImageVolumes } from './runtimeFeatures.ts';
 
 type DiskServices = Pick<Services, 'preparePod' | 'prepareCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'>;
 
 export interface DiskParts {
+  readonly cri: Pick<Cri, 'version'>;
   readonly node: NodeFacts;
   readonly clock: Clock;
   readonly layout: Layout;
@@ -24,7 +27,7 @@ export interface DiskParts {
   readonly cgroups?: PodCgroups | undefined;
 }
 
-export function diskServices({ node, clock, layout, cgroups }: DiskParts): DiskServices {
+export function diskServices({ cri, node, clock, layout, cgroups }: DiskParts): DiskServices {
   const inTurn = createTurns();
   return {
     prepareCgroup: ({ pod }) =>
@@ -53,8 +56,12 @@ export function diskServices({ node, clock, layout, cgroups }: DiskParts): DiskS
         return null;
       }),
     mountVolume: ({ pod, volume: name }, { signal }) =>
-      inTurn(pod.metadata.uid, () => {
+      inTurn(pod.metadata.uid, async () => {
         const volume = volumeNamed(pod, name);
+        if (volume.image !== undefined) {
+          await requireImageVolumes(cri, name, { signal });
+          return { hostPath: '' };
+        }
         const given = { pod, volume, layout, allocatable: allocatableOf(node), now: clock.now() };
         return pluginFor(volumePlugins, volume).mount({ ...given, signal });
       }),

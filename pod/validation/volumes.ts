@@ -16,13 +16,14 @@ export function validateVolumes(volumes: readonly Volume[], path: string): Probl
 
 function validateVolume(volume: Volume, path: string): Problem[] {
   const [source, ...more] = Object.keys(volume).filter((key) => key !== 'name');
-  const { hostPath, emptyDir, downwardAPI, projected } = volume;
+  const { hostPath, emptyDir, downwardAPI, projected, image } = volume;
   return [
     ...dnsLabel(`${path}.name`, volume.name),
     ...(source === undefined ? [required(path, 'must specify a volume type')] : []),
     ...more.map((each) => forbidden(`${path}.${each}`, 'may not specify more than 1 volume type')),
     ...(hostPath ? validateHostPath(hostPath.path, `${path}.hostPath.path`) : []),
     ...(emptyDir?.sizeLimit ? validateQuantity(emptyDir.sizeLimit, `${path}.emptyDir.sizeLimit`) : []),
+    ...(image && !image.reference ? [required(`${path}.image.reference`)] : []),
     ...(downwardAPI ? validateDownwardApi(downwardAPI, `${path}.downwardAPI`) : []),
     ...(projected ? validateProjected(projected, `${path}.projected`) : []),
   ];
@@ -40,10 +41,16 @@ export function validateMounts(container: Container, volumes: readonly Volume[],
   const known = new Set(volumes.map(({ name }) => name));
   const unknown = (name: string, at: string) =>
     known.has(name) ? [] : [{ path: at, message: `Not found: ${JSON.stringify(name)}` }];
+  const validateDevice = (name: string, at: string) => {
+    const volume = volumes.find((each) => each.name === name);
+    if (volume === undefined || volume.persistentVolumeClaim || volume.ephemeral) return unknown(name, at);
+    const rule = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+    return [invalid(at, name, rule)];
+  };
   const paths = volumeMounts.map(({ mountPath }) => mountPath);
   return [
     ...volumeMounts.flatMap((mount, index) => unknown(mount.name, `${path}.volumeMounts[${index}].name`)),
-    ...volumeDevices.flatMap((device, index) => unknown(device.name, `${path}.volumeDevices[${index}].name`)),
+    ...volumeDevices.flatMap((device, index) => validateDevice(device.name, `${path}.volumeDevices[${index}].name`)),
     ...paths.flatMap((mountPath, index) =>
       paths.indexOf(mountPath) < index
         ? [invalid(`${path}.volumeMounts[${index}].mountPath`, mountPath, 'must be unique')]
@@ -75,6 +82,9 @@ function validateMount(mount: VolumeMount, privileged: boolean, path: string): P
       : []),
     ...(recursive && !readOnly
       ? [forbidden(`${path}.recursiveReadOnly`, 'may only be specified when readOnly is true')]
+      : []),
+    ...(recursive && mountPropagation !== undefined && mountPropagation !== 'None'
+      ? [forbidden(`${path}.recursiveReadOnly`, 'may only be specified when mountPropagation is None or not specified')]
       : []),
   ];
 }

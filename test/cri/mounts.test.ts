@@ -33,7 +33,7 @@ test('C26: a mount with a subPath shows what was prepared for it, in the order o
   const mounts = [{}, { subPath: 'x/./y' }, { subPathExpr: '$(DIR)/b' }].map((more, index) => {
     return { name: 'data', mountPath: `/${index}`, ...more };
   });
-  const input = { environment: [{ name: 'DIR', value: 'a' }], volumes: { data: '/vols/data' } };
+  const input = { pod: pod(), environment: [{ name: 'DIR', value: 'a' }], volumes: { data: '/vols/data' } };
   expect(subPathsOf({ container: container({ volumeMounts: mounts }), ...input })).toEqual([
     { index: 1, volume: 'data', hostPath: '/vols/data', subPath: 'x/y' },
     { index: 2, volume: 'data', hostPath: '/vols/data', subPath: 'a/b' },
@@ -59,10 +59,15 @@ describe('refused with CreateContainerConfigError', () => {
     ['a subPathExpr of an unknown variable', { subPathExpr: '$(NONE)' }, 'missing value for "NONE"'],
     ['a volume that is not there', { name: 'other' }, 'cannot find volume "other"'],
     ['a volume by the name of an inherited property', { name: 'constructor' }, 'cannot find volume "constructor"'],
-    ['recursive read-only where it is unknown', { readOnly: true, recursiveReadOnly: 'Enabled' }, 'does not support'],
+    [
+      'recursive read-only where it is unknown',
+      { readOnly: true, recursiveReadOnly: 'Enabled' },
+      'not supported by the runtime',
+    ],
   ])('%s', (_, mount, message) => {
     const refused = () => {
       subPathsOf({
+        pod: pod(),
         container: container({ volumeMounts: [{ name: 'data', mountPath: '/data', ...mount }] }),
         environment: [{ name: 'DIR', value: 'a' }],
         volumes: { data: '/vols/data' },
@@ -81,7 +86,7 @@ test.each([
   ['IfPossible', false, false],
   ['Disabled', true, false],
 ] as const)('recursive read-only %s with support %p is %p', (recursiveReadOnly, recursiveReadOnlyMounts, expected) => {
-  const mount = mountOf({ readOnly: true, recursiveReadOnly }, { node: node({ recursiveReadOnlyMounts }) });
+  const mount = mountOf({ readOnly: true, recursiveReadOnly }, { recursiveReadOnlyMounts });
   expect(mount?.recursiveReadOnly).toBe(expected);
 });
 
@@ -104,4 +109,26 @@ test('no termination log is mounted where the container names no path or the nod
   const without = mountsOf([], { container: container(), terminationLog: '/log' });
   expect(without.map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
   expect(mountsOf([]).map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
+});
+
+describe('a volume that is an image', () => {
+  const image = { reference: 'registry/site:1' };
+  const given = { pod: pod({ volumes: [{ name: 'data', image }] }), volumes: { data: 'sha256:1' } };
+
+  test('is mounted by the runtime, read-only', () => {
+    expect(mountOf({}, given)).toMatchObject({
+      containerPath: '/data',
+      hostPath: '',
+      readonly: true,
+      image: { image: 'sha256:1', userSpecifiedImage: 'registry/site:1' },
+      imageSubPath: '',
+    });
+  });
+
+  test('C26: shows a part of itself by its subPath, which nobody else prepares', () => {
+    const mounts = [{ name: 'data', mountPath: '/data', subPath: 'a/b' }];
+    expect(subPathsOf({ ...given, container: container({ volumeMounts: mounts }), environment: [] })).toEqual([]);
+    expect(mountsOf(mounts, given)[0]).toMatchObject({ hostPath: '', imageSubPath: 'a/b' });
+    expect(() => mountOf({ subPath: '../b' }, given)).toThrow('must not contain ".."');
+  });
 });

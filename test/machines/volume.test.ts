@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
-import type { PodEvent } from '../../machines/events.ts';
+import type { GateEvent, PodEvent } from '../../machines/events.ts';
 import type { Volume } from '../../pod/schema/volume.ts';
 import { FakePorts } from '../fakes/ports.ts';
 import { FakeWorld } from '../fakes/world.ts';
@@ -13,8 +13,9 @@ const podOf = (volume: Volume, version: string) => aPod({ volumes: [volume] }, {
 function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   const parent = ear<PodEvent>();
+  const gate = ear<GateEvent>();
   const actor = createActor(fakedVolume(ports), {
-    input: { pod: podOf(volume, '1'), name: 'data', parent: parent.ref },
+    input: { pod: podOf(volume, '1'), name: 'data', parent: parent.ref, ticket: 7, pullGate: gate.ref },
   });
   return {
     ports,
@@ -23,6 +24,8 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }) {
     failure: () => actor.getSnapshot().context.failure?.reason,
     unmount: () => actor.send({ type: 'volume.unmount' }),
     state: () => actor.getSnapshot().value,
+    grant: () => actor.send({ type: 'gate.granted', key: 'any' }),
+    asksOfGate: () => gate.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
     reports: () => parent.heard(),
   };
 }
@@ -130,5 +133,79 @@ describe('an update of its pod while it is mounted', () => {
     story.update('2');
     expect(story.state()).toEqual({ mounted: 'steady' });
     expect(versions(story)).toEqual(['1']);
+  });
+});
+
+describe('C17: an image', () => {
+  const key = 'uid-1/volume:data/pull';
+  const imageStory = (pullPolicy: 'Always' | 'IfNotPresent' | 'Never') => {
+    const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy } });
+    story.ports.hold('findImage', 'pullImage');
+    story.start();
+    return story;
+  };
+  const pulled = { imageRef: 'sha256:1', sizeBytes: 1, startedAt: START, finishedAt: START };
+  const mounted = { type: 'volume.changed', name: 'data', standing: 'mounted', hostPath: 'sha256:1' };
+
+  test('that is there is not pulled', () => {
+    const story = imageStory('IfNotPresent');
+    expect(story.state()).toEqual({ pulling: 'finding' });
+    story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
+    expect(story.reports()).toEqual([mounted]);
+    expect(story.ports.asked('pullImage')).toEqual([]);
+  });
+
+  test.each([
+    ['IfNotPresent', null],
+    ['Always', 'sha256:old'],
+  ] as const)('under %s with %j there is pulled in its turn, and gives its slot back', (policy, there) => {
+    const story = imageStory(policy);
+    story.ports.answer('findImage', { imageRef: there, at: START });
+    expect(story.state()).toEqual({ pulling: 'queued' });
+    expect(story.asksOfGate()).toEqual([`gate.request ${key}`]);
+    story.grant();
+    expect(story.ports.asked('pullImage')).toMatchObject([{ image: 'site:1' }]);
+    story.ports.answer('pullImage', pulled);
+    expect(story.reports()).toEqual([mounted]);
+    expect(story.asksOfGate()).toContain(`gate.release ${key}`);
+  });
+
+  test('that cannot be pulled is tried again after 10 s, doubling', () => {
+    const story = imageStory('Always');
+    for (const wait of [10_000, 20_000]) {
+      story.ports.answer('findImage', { imageRef: null, at: START });
+      story.grant();
+      story.ports.fail('pullImage', 'ErrImagePull');
+      expect([story.failure(), story.ports.untilNext]).toEqual(['ErrImagePull', wait]);
+      story.ports.advance(wait);
+    }
+  });
+
+  test('that is absent under Never is waited for', () => {
+    const story = imageStory('Never');
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    expect(story.state()).toEqual({ pulling: 'missing' });
+    story.ports.advance(10_000);
+    story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
+    expect(story.reports()).toEqual([mounted]);
+  });
+
+  test.each(['finding', 'queued', 'fetching', 'awaitingRetry'])('is given up while %s when its pod ends', (state) => {
+    const story = imageStory('Always');
+    if (state !== 'finding') story.ports.answer('findImage', { imageRef: null, at: START });
+    if (state === 'fetching' || state === 'awaitingRetry') story.grant();
+    if (state === 'awaitingRetry') story.ports.fail('pullImage', 'ErrImagePull');
+    expect(story.state()).toEqual({ pulling: state });
+    story.unmount();
+    expect(story.state()).toBe('unmounted');
+    if (state === 'queued' || state === 'fetching') expect(story.asksOfGate().at(-1)).toBe(`gate.release ${key}`);
+  });
+
+  test('is not looked for where the runtime has no image volumes', () => {
+    const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy: 'Always' } });
+    story.ports.failNext('mountVolume', 'FailedMount');
+    story.start();
+    expect(story.state()).toBe('awaitingRetry');
+    expect(story.ports.asked('findImage')).toEqual([]);
   });
 });

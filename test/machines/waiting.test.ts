@@ -15,7 +15,7 @@ const REST = {
   nodeAgent: ['running', 'stopped', 'broken'],
   pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
   container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped', 'removed']],
-  volume: ['mounted.steady', 'unmounted'],
+  volume: ['mounted.steady', 'pulling.found', 'unmounted'],
   garbage: [],
   gate: ['open', 'full'],
   ledger: ['open'],

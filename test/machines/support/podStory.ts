@@ -34,6 +34,8 @@ export const fakedVolume = (ports: FakePorts) =>
     actors: {
       mountVolume: ports.port('mountVolume'),
       unmountVolume: ports.port('unmountVolume'),
+      findImage: ports.port('findImage'),
+      pullImage: ports.port('pullImage'),
       timer: ports.timer,
     },
   });

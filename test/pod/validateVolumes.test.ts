@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Volume } from '../../pod/schema/volume.ts';
 import { validatePod } from '../../pod/validate.ts';
-import { aPod } from './fixtures.ts';
+import { aContainer, aPod } from './fixtures.ts';
 
 type Items = NonNullable<NonNullable<Volume['downwardAPI']>['items']>;
 
@@ -55,5 +55,34 @@ test('a projected volume shows no path twice, and each of its sources is of one 
   expect(problemsOf({ projected: { sources } })).toEqual([
     'spec.volumes[0].projected.sources[1].configMap: Forbidden: may not specify more than 1 volume type per source',
     'spec.volumes[0].projected: Invalid value: "a": conflicting duplicate paths',
+  ]);
+});
+
+test('an image volume names its image', () => {
+  expect(problemsOf({ image: {} })).toEqual(['spec.volumes[0].image.reference: Required value']);
+  expect(problemsOf({ image: { reference: 'site:1' } })).toEqual([]);
+});
+
+test('a device is only ever a claim', () => {
+  const volumeDevices = [
+    { name: 'v', devicePath: '/dev/a' },
+    { name: 'w', devicePath: '/dev/b' },
+  ];
+  const pod = aPod({ volumes: [{ name: 'v', emptyDir: {} }], containers: [aContainer({ volumeDevices })] });
+  expect(validatePod(pod).map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    'spec.containers[0].volumeDevices[0].name: Invalid value: "v": can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
+    'spec.containers[0].volumeDevices[1].name: Not found: "w"',
+  ]);
+});
+
+test('a mount that is recursively read-only shares nothing', () => {
+  const mount = { name: 'v', mountPath: '/a', readOnly: true, recursiveReadOnly: 'Enabled' as const };
+  const container = (mountPropagation: 'None' | 'HostToContainer') =>
+    aContainer({ volumeMounts: [{ ...mount, mountPropagation }] });
+  const found = (propagation: 'None' | 'HostToContainer') =>
+    validatePod(aPod({ volumes: [{ name: 'v', emptyDir: {} }], containers: [container(propagation)] }));
+  expect(found('None')).toEqual([]);
+  expect(found('HostToContainer').map(({ message }) => message)).toEqual([
+    'Forbidden: may only be specified when mountPropagation is None or not specified',
   ]);
 });

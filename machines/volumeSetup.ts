@@ -1,0 +1,113 @@
+/** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in volume.ts. */
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { nextBackOff, pullBackOff, volumeBackOff } from '../pod/backoff.ts';
+import type { Failure } from '../pod/failure.ts';
+import { involvedPod, type Note, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import { followsPod } from '../pod/projection.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { Volume } from '../pod/schema/volume.ts';
+import type { GateEvent, PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
+import { failureOf } from './failure.ts';
+import { port, timerPort } from './ports.ts';
+import type { StateMeta } from './stateMeta.ts';
+
+interface VolumeInput {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly parent: Ref<PodEvent>;
+  /** The pod's number in the order of arrival: who came first pulls first. */
+  readonly ticket: number;
+  readonly pullGate: Ref<GateEvent>;
+}
+
+interface VolumeContext extends VolumeInput {
+  /** Where it lies on the host; of an image the reference that the runtime knows it by. */
+  readonly hostPath?: string;
+  readonly failure?: Failure | undefined;
+  /** The wait before the next try, in milliseconds. */
+  readonly delayMs: number;
+  /** When that try is due. */
+  readonly retryAt: number;
+}
+
+const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined =>
+  pod.spec.volumes?.find((volume) => volume.name === name);
+
+/** The image that a volume shows; undefined for every other kind of volume. */
+export const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
+
+const pullGateOf = ({ context }: { context: VolumeContext }) => context.pullGate;
+const pullKey = ({ pod, name }: VolumeContext): string => `${pod.metadata.uid}/volume:${name}/pull`;
+
+function withBackOff(context: VolumeContext, failure: Failure, backOff: typeof volumeBackOff) {
+  const delayMs = nextBackOff(context.delayMs, backOff);
+  return { failure, delayMs, retryAt: failure.at + delayMs };
+}
+
+export const mountFailed = ({ name }: VolumeContext, event: { type: string }): Note => ({
+  eventType: 'Warning',
+  reason: 'FailedMount',
+  message: `MountVolume.SetUp failed for volume "${name}" : ${failureOf(event).message}`,
+});
+
+export const pullBegins = (context: VolumeContext): Note => ({
+  reason: 'Pulling',
+  message: `Pulling image "${imageOf(context)?.reference}"`,
+});
+
+export const pullFailed = (context: VolumeContext, event: { type: string }): Note => ({
+  eventType: 'Warning',
+  reason: 'Failed',
+  message: `Failed to pull image "${imageOf(context)?.reference}": ${failureOf(event).message}`,
+});
+
+export const volumeSetup = setup({
+  types: {
+    input: {} as VolumeInput,
+    context: {} as VolumeContext,
+    events: {} as VolumeEvent,
+    emitted: {} as Occurrence,
+    meta: {} as StateMeta,
+  },
+  actors: {
+    mountVolume: port('mountVolume'),
+    unmountVolume: port('unmountVolume'),
+    findImage: port('findImage'),
+    pullImage: port('pullImage'),
+    timer: timerPort(),
+  },
+  guards: {
+    followsPod: ({ context }) => {
+      const volume = volumeOf(context);
+      return volume !== undefined && followsPod(volume);
+    },
+    isImage: ({ context }) => imageOf(context) !== undefined,
+    needsNoPull: ({ context }, found: { imageRef: string | null }) =>
+      found.imageRef !== null && imageOf(context)?.pullPolicy !== 'Always',
+    mayNotPull: ({ context }) => imageOf(context)?.pullPolicy === 'Never',
+  },
+  actions: {
+    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.pod), note));
+    }),
+    report: sendTo(
+      ({ context }) => context.parent,
+      ({ context }, params: { standing: VolumeStanding }) => ({
+        type: 'volume.changed' as const,
+        name: context.name,
+        standing: params.standing,
+        ...(context.hostPath === undefined ? {} : { hostPath: context.hostPath }),
+      }),
+    ),
+    update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
+    recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event), volumeBackOff)),
+    recordPullFailure: assign(({ context, event }) => withBackOff(context, failureOf(event), pullBackOff)),
+    requestPull: sendTo(pullGateOf, ({ context, self }) => ({
+      type: 'gate.request',
+      key: pullKey(context),
+      ticket: context.ticket,
+      holder: self,
+    })),
+    releasePull: sendTo(pullGateOf, ({ context }) => ({ type: 'gate.release', key: pullKey(context) })),
+  },
+});
