@@ -18,6 +18,7 @@ import { allocatable } from '../pod/allocatable.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
+import { admissionFacts, extraCapacity } from './nodeAdmission.ts';
 import { capacityOf, cgroupFacts, ownCgroups } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import type { StartNode } from './startNode.ts';
@@ -39,7 +40,8 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   for (const message of durable.damaged) logger.error(message);
   const hierarchies = await readHierarchies();
   const facts = await nodeFacts(config, cri, hierarchies);
-  const capacity = allocatable(capacityOf(config, facts), config.resources.reserved);
+  const extra = await extraCapacity(config.rootDirectory);
+  const capacity = allocatable({ ...capacityOf(config, facts), extra }, config.resources.reserved);
   const node = { ...facts, allocatable: capacity };
   const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, logger });
   const services = nodeServices({
@@ -67,6 +69,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
       hostIps: config.nodeIps,
       sources: config.staticPodPath === undefined ? [] : ['file'],
       capacity,
+      admission: await admissionFacts(config),
       startSlots: startSlots(),
       pullSlots: config.maxParallelImagePulls,
       crashLoop: {

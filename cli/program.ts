@@ -64,6 +64,8 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
     .option('--hostname-override <name>', "the node's name (default: the host's)")
     .option('--node-ip <address>', "the node's addresses, one of each family, separated by a comma")
     .option('--max-pods <number>', 'how many pods the node takes (default: 110)')
+    .option('--node-labels <labels>', "the node's labels beside those that every node has, as zone=a,disk=ssd")
+    .option('--allowed-unsafe-sysctls <names>', 'sysctls that pods may set beside the safe ones, as net.core.*')
     .option('-v, --v <level>', 'how much is logged: 0 info, 2 debug, 5 trace (default: 0)');
 }
 

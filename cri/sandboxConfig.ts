@@ -1,3 +1,4 @@
+import { dottedSysctl } from '../pod/admission/sysctls.ts';
 import { cgroupPath, podCgroupNames } from '../pod/cgroup.ts';
 import { containersOf } from '../pod/containers.ts';
 import { NodeFailure } from '../pod/failure.ts';
@@ -55,7 +56,7 @@ function portMapping({ protocol = 'TCP', containerPort, hostPort, hostIP = '' }:
 /** A sysctl's parts may be written with slashes. */
 function sysctls({ spec }: Pod): Record<string, string> {
   const wanted = spec.securityContext?.sysctls ?? [];
-  return Object.fromEntries(wanted.map(({ name, value }) => [name.replaceAll('/', '.'), value]));
+  return Object.fromEntries(wanted.map(({ name, value }) => [dottedSysctl(name), value]));
 }
 
 /** Running such a pod as the host's users would give it more than it was written for. */

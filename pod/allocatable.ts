@@ -4,6 +4,8 @@ import { wholeValue } from './quantity.ts';
 import { amountOf } from './resources.ts';
 import type { ResourceList } from './schema/scalars.ts';
 
+const DISK = 'ephemeral-storage';
+
 /** What is kept from the pods, as the configuration names it. */
 export interface Reserved {
   /** For the node's agent and runtime. */
@@ -12,6 +14,8 @@ export interface Reserved {
   readonly systemReserved: ResourceList;
   /** The free memory below which pods are evicted at once, as a quantity or a percentage; absent: there is no such line. */
   readonly evictionHardMemory?: string;
+  /** The same of the disk that pods write to. */
+  readonly evictionHardDisk?: string;
 }
 
 /** What the pods' common cgroup may use: the capacity without what is reserved for the agent and the system. */
@@ -24,14 +28,20 @@ export function unreserved(capacity: Capacity, { kubeReserved, systemReserved }:
     ...capacity,
     cpuMillis: left(capacity.cpuMillis, 'cpu'),
     memoryBytes: left(capacity.memoryBytes, 'memory'),
+    ...(capacity.extra ? { extra: mapped(capacity.extra, left) } : {}),
   };
 }
 
-/** What is given out at admission: beside what is reserved, the memory below the line of eviction is kept free. */
+const mapped = (amounts: Readonly<Record<string, number>>, to: (amount: number, name: string) => number) =>
+  Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, to(amount, name)]));
+
+/** What is given out at admission: beside what is reserved, the memory and disk below the lines of eviction are kept free. */
 export function allocatable(capacity: Capacity, reserved: Reserved): Capacity {
   const rest = unreserved(capacity, reserved);
   const kept = thresholdOf(reserved.evictionHardMemory, capacity.memoryBytes);
-  return { ...rest, memoryBytes: Math.max(0, rest.memoryBytes - kept) };
+  const disk = thresholdOf(reserved.evictionHardDisk, capacity.extra?.[DISK] ?? 0);
+  const extra = rest.extra && mapped(rest.extra, (has, name) => Math.max(0, has - (name === DISK ? disk : 0)));
+  return { ...rest, memoryBytes: Math.max(0, rest.memoryBytes - kept), ...(extra ? { extra } : {}) };
 }
 
 /** A line of eviction in units of its resource: `100Mi`, or `10%` of all there is. */

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { ConfigError, describeIssues } from './configError.ts';
 import { endpoint, section, text, whole } from './fields.ts';
+import { labelsFlag, sysctlsFlag } from './nodeAdmission.ts';
 
 const nodeIps = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && areNodeIps(value.split(',')), {
@@ -44,6 +45,8 @@ const flags = section({
   '--hostname-override': z.optional(hostname),
   '--node-ip': z.optional(nodeIps),
   '--max-pods': z.optional(fromText(whole())),
+  '--node-labels': z.optional(labelsFlag),
+  '--allowed-unsafe-sysctls': z.optional(sysctlsFlag),
   '--v': z.optional(fromText(whole())),
 });
 

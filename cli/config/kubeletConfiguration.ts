@@ -62,6 +62,8 @@ export const fieldsActedOn: ReadonlySet<string> = new Set<keyof Fields>([
   'staticPodPath',
   'podLogsDir',
   'maxPods',
+  'registerWithTaints',
+  'allowedUnsafeSysctls',
   'containerRuntimeEndpoint',
   'imageServiceEndpoint',
   'runtimeRequestTimeout',

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Flags } from './flags.ts';
+import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
 
@@ -24,6 +25,8 @@ export interface NodeConfig {
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
   /** How the node shares itself out among its pods. */
   readonly resources: NodeResources;
+  /** Which pods it takes beside what it has room for. */
+  readonly admission: NodeAdmission;
   readonly fileCheckFrequencyMs: number;
   readonly maxPods: number;
   /** Infinity when pulls are not bounded. */
@@ -91,6 +94,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     ...runtimeOf(flags, file, defaults),
     resources: nodeResources(file),
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
+    admission: nodeAdmission(flags, file),
     maxPods: flags['--max-pods'] ?? (file?.maxPods || 110),
     clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),
     clusterDomain: file?.clusterDomain ?? '',

@@ -16,20 +16,23 @@ export interface NodeResources {
   readonly singleProcessOomKill?: boolean;
 }
 
-/** A node without any other line evicts below so much free memory. */
+/** A node without any other line evicts below so much free memory and disk. */
 const EVICTION_MEMORY = '100Mi';
+const EVICTION_DISK = '10%';
 
 /** Reads it from the configuration file, with the kubelet's defaults. */
 export function nodeResources(file: ConfigFile['config'] | undefined): NodeResources {
   const { evictionHard, mergeDefaultEvictionSettings = false } = file ?? {};
   // A file that names any signal leaves the others without a line, unless it asks for the defaults too.
-  const otherwise = evictionHard === undefined || mergeDefaultEvictionSettings ? EVICTION_MEMORY : undefined;
-  const evictionHardMemory = evictionHard?.['memory.available'] ?? otherwise;
+  const hasDefaults = evictionHard === undefined || mergeDefaultEvictionSettings;
+  const evictionHardMemory = evictionHard?.['memory.available'] ?? (hasDefaults ? EVICTION_MEMORY : undefined);
+  const evictionHardDisk = evictionHard?.['nodefs.available'] ?? (hasDefaults ? EVICTION_DISK : undefined);
   return Object.freeze({
     reserved: Object.freeze({
       kubeReserved: amounts(file?.kubeReserved),
       systemReserved: amounts(file?.systemReserved),
       ...(evictionHardMemory === undefined ? {} : { evictionHardMemory }),
+      ...(evictionHardDisk === undefined ? {} : { evictionHardDisk }),
     }),
     enforcesAllocatable: file?.enforceNodeAllocatable?.includes('pods') ?? true,
     cgroupsPerQos: file?.cgroupsPerQOS ?? true,

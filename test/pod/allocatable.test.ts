@@ -26,5 +26,13 @@ describe('what of a node its pods may take', () => {
     expect(unreserved(capacity, reserved).memoryBytes).toBe(900 * MI);
   });
 
+  test('what else there is: reserved like the rest, the disk with a line of its own', () => {
+    const extra = { 'ephemeral-storage': 1_000, 'hugepages-2Mi': 100, 'example.com/gpu': 2 };
+    const reserved = { kubeReserved: { 'ephemeral-storage': '150' }, systemReserved: { 'hugepages-2Mi': '40' } };
+    expect(allocatable({ ...capacity, extra }, { ...reserved, evictionHardDisk: '10%' }).extra).toEqual({
+      ...{ 'ephemeral-storage': 750, 'hugepages-2Mi': 60, 'example.com/gpu': 2 },
+    });
+  });
+
   test('no line keeps nothing', () => expect(thresholdOf(undefined, 100)).toBe(0));
 });

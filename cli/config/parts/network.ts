@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { boolean, list, oneOf, text, whole } from '../fields.ts';
+import { sysctlPattern } from '../nodeAdmission.ts';
 
 const address = z.custom<string>((value) => typeof value === 'string' && isIP(value) !== 0, {
   error: 'expected an IP address',
@@ -16,5 +17,5 @@ export const network = {
   makeIPTablesUtilChains: z.optional(boolean),
   iptablesMasqueradeBit: z.optional(whole(0, 31)),
   iptablesDropBit: z.optional(whole(0, 31)),
-  allowedUnsafeSysctls: z.optional(list(text)),
+  allowedUnsafeSysctls: z.optional(list(sysctlPattern)),
 };

@@ -27,13 +27,14 @@ describe('defaults', () => {
       runtimeRequestTimeoutMs: 120_000,
       cgroupDriver: 'cgroupfs',
       resources: {
-        reserved: { kubeReserved: {}, systemReserved: {}, evictionHardMemory: '100Mi' },
+        reserved: { kubeReserved: {}, systemReserved: {}, evictionHardMemory: '100Mi', evictionHardDisk: '10%' },
         enforcesAllocatable: true,
         cgroupsPerQos: true,
         podPidsLimit: -1,
         cpuCfsQuota: true,
         cpuCfsQuotaPeriodMs: 100,
       },
+      admission: { labels: {}, taints: [], unsafeSysctls: [] },
       seccompDefault: false,
       maxContainerRestartPeriodMs: 300_000,
       maxParallelImagePulls: 1,
@@ -113,6 +114,21 @@ describe('what follows from a field', () => {
     expect(compile({}, yaml).maxParallelImagePulls).toBe(pulls);
   });
 
+  test('which pods the node takes: labels, taints, sysctls; a flag wins over the file', () => {
+    const file = 'registerWithTaints: [{ key: a, effect: NoExecute }]\nallowedUnsafeSysctls: ["net.*"]';
+    const taints = [{ key: 'a', effect: 'NoExecute' }];
+    expect(compile({}, file).admission).toEqual({ labels: {}, taints, unsafeSysctls: ['net.*'] });
+    const flags = {
+      '--node-labels': 'zone=a,node.kubernetes.io/kind=,x',
+      '--allowed-unsafe-sysctls': 'kernel.msg*,net.core.somaxconn',
+    };
+    expect(compile(flags, file).admission).toEqual({
+      labels: { zone: 'a', 'node.kubernetes.io/kind': '', x: '' },
+      taints,
+      unsafeSysctls: ['kernel.msg*', 'net.core.somaxconn'],
+    });
+  });
+
   test('nothing can be changed afterwards', () => {
     const config = compile({});
     expect(Object.isFrozen(config) && Object.isFrozen(config.logging) && Object.isFrozen(config.nodeIps)).toBe(true);
@@ -123,6 +139,21 @@ describe('flags are checked too', () => {
   test.each([
     ['--max-pods', 'many', '--max-pods: expected a whole number of at least 0, got "many"'],
     ['--max-pods', '-1', '--max-pods: expected a whole number of at least 0, got "-1"'],
+    [
+      '--node-labels',
+      'a=b c',
+      '--node-labels: expected labels such as "zone=a,disk=ssd"; of names under kubernetes.io only those that a node may give itself, got "a=b c"',
+    ],
+    [
+      '--node-labels',
+      'node-role.kubernetes.io/x=',
+      '--node-labels: expected labels such as "zone=a,disk=ssd"; of names under kubernetes.io only those that a node may give itself, got "node-role.kubernetes.io/x="',
+    ],
+    [
+      '--allowed-unsafe-sysctls',
+      'vm.swappiness',
+      '--allowed-unsafe-sysctls: expected namespaced sysctls such as "net.core.somaxconn,kernel.msg*", got "vm.swappiness"',
+    ],
     ['--hostname-override', 'a_b', '--hostname-override: expected a DNS name such as "node-1", got "a_b"'],
     [
       '--node-ip',
