@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
+import { labelsFlag, sysctlsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { endpoint, section, text, whole } from './fields.ts';
-import { labelsFlag, sysctlsFlag } from './nodeAdmission.ts';
 
 const nodeIps = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && areNodeIps(value.split(',')), {

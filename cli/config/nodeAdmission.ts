@@ -1,7 +1,5 @@
 /** The part of the configuration that says which pods a node takes beside what it has room for. */
-import * as z from 'zod/mini';
 import type { Taint } from '../../pod/admission/node.ts';
-import { sysctlPatternProblem } from '../../pod/admission/sysctls.ts';
 import type { Flags } from './flags.ts';
 import type { ConfigFile } from './readFile.ts';
 
@@ -20,72 +18,4 @@ export function nodeAdmission(flags: Flags, file: ConfigFile['config'] | undefin
     taints: Object.freeze([...(file?.registerWithTaints ?? [])]),
     unsafeSysctls: Object.freeze([...(flags['--allowed-unsafe-sysctls'] ?? file?.allowedUnsafeSysctls ?? [])]),
   });
-}
-
-const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
-const PREFIX = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
-
-/** Labels of Kubernetes's own that a node may give itself beside those with the prefixes below. */
-const OWN_LABELS: ReadonlySet<string> = new Set([
-  ...['beta.kubernetes.io/arch', 'beta.kubernetes.io/instance-type', 'beta.kubernetes.io/os'],
-  ...['failure-domain.beta.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'],
-  ...['kubernetes.io/arch', 'kubernetes.io/hostname', 'kubernetes.io/os'],
-  ...['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'],
-]);
-const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
-
-const isWithin = (domain: string, of: string) => domain === of || domain.endsWith(`.${of}`);
-
-function isLabel(key: string, value: string): boolean {
-  const slash = key.lastIndexOf('/');
-  const prefix = key.slice(0, Math.max(0, slash));
-  return NAME.test(key.slice(slash + 1)) && (slash < 0 || PREFIX.test(prefix)) && VALUE.test(value);
-}
-
-/** The names under kubernetes.io and k8s.io are given out by Kubernetes: a node has only some of them. */
-function isForNodes(key: string): boolean {
-  const prefix = key.includes('/') ? key.slice(0, key.lastIndexOf('/')) : '';
-  const isReserved = isWithin(prefix, 'kubernetes.io') || isWithin(prefix, 'k8s.io');
-  return !isReserved || OWN_LABELS.has(key) || OWN_PREFIXES.some((own) => isWithin(prefix, own));
-}
-
-const pairsOf = (text: string): [key: string, value: string][] =>
-  text
-    .split(',')
-    .filter((part) => part !== '')
-    .map((part) => {
-      const [key = '', ...value] = part.split('=');
-      return [key.trim(), value.join('=').trim()];
-    });
-
-const textOf = (is: (text: string) => boolean, expected: string) =>
-  z.custom<string>((value) => typeof value === 'string' && is(value), { error: `expected ${expected}` });
-
-/** Labels as `zone=a,disk=ssd`. */
-export const labelsFlag = z.pipe(
-  textOf(
-    (text) => pairsOf(text).every(([key, value]) => isLabel(key, value) && isForNodes(key)),
-    'labels such as "zone=a,disk=ssd"; of names under kubernetes.io only those that a node may give itself',
-  ),
-  z.transform((text: string) => Object.fromEntries(pairsOf(text))),
-);
-
-/** A sysctl, or the beginning of several, that pods may be allowed to set. */
-export const sysctlPattern = textOf(
-  (text) => sysctlPatternProblem(text) === undefined,
-  'a namespaced sysctl such as "net.core.somaxconn", or the beginning of some such as "kernel.msg*"',
-);
-
-/** Such patterns, separated by commas. */
-export const sysctlsFlag = z.pipe(
-  textOf(
-    (text) => namesOf(text).every((name) => sysctlPatternProblem(name) === undefined),
-    'namespaced sysctls such as "net.core.somaxconn,kernel.msg*"',
-  ),
-  z.transform(namesOf),
-);
-
-function namesOf(text: string): string[] {
-  return text.split(',').filter((name) => name !== '');
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
+import { sysctlPattern } from '../admissionFields.ts';
 import { boolean, list, oneOf, text, whole } from '../fields.ts';
-import { sysctlPattern } from '../nodeAdmission.ts';
 
 const address = z.custom<string>((value) => typeof value === 'string' && isIP(value) !== 0, {
   error: 'expected an IP address',
