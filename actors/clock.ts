@@ -14,6 +14,9 @@ export const systemClock: Clock = {
   clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
 };
 
+/** The one place that throws dice: at least 0 and less than 1. */
+export const systemChance = (): number => Math.random();
+
 /** Calls again and again, each time so many milliseconds after the last, until the function that it gives is called. */
 export function every(clock: Clock, ms: number, call: () => void): () => void {
   let id: unknown;

@@ -1,5 +1,6 @@
 /** What must outlive a restart of the agent and can be read neither from the runtime nor from the sources. */
 import * as z from 'zod/mini';
+import type { Probed } from '../machines/containerContext.ts';
 import type { Claims } from '../pod/claims.ts';
 import { type Pod, podSchema } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
@@ -23,6 +24,10 @@ const schemas = {
     priority: z._default(z.nullable(z.int()), null),
     qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
   }) as unknown as z.ZodMiniType<Claims>,
+  /** What the probes of its running containers had come to, by the pod's uid. */
+  probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
+    readonly Probed[]
+  >,
 };
 
 export type NodeStore = Store<typeof schemas>;
@@ -31,6 +36,7 @@ export interface DurableFacts {
   readonly manifests: ReadonlyMap<string, Pod>;
   readonly statuses: ReadonlyMap<string, PodStatus>;
   readonly allocations: ReadonlyMap<string, Claims>;
+  readonly probes: ReadonlyMap<string, readonly Probed[]>;
   /** One message for each file that could not be read; it has been set aside. */
   readonly damaged: readonly string[];
 }

@@ -2,12 +2,15 @@
 import type { PodCgroups } from '../cgroup/podCgroups.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
+import type { Probed } from '../machines/containerContext.ts';
 import type { RuntimeHealth } from '../machines/events.ts';
+import { probeOf } from '../machines/probeContext.ts';
 import { claimsOf } from '../pod/claims.ts';
 import { isTerminalPhase } from '../pod/phase.ts';
 import type { Pod } from '../pod/schema/pod.ts';
+import type { PodView } from '../pod/view.ts';
 import { createLayout } from '../volume/layout.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, systemChance } from './clock.ts';
 import type { NodeServices } from './createNodeAgent.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 import { createAlarm } from './feeds/alarm.ts';
@@ -19,6 +22,7 @@ import { diskServices } from './services/disk.ts';
 import { garbageServices } from './services/garbage.ts';
 import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
+import { probeServices } from './services/probes.ts';
 import { sandboxServices } from './services/sandboxes.ts';
 import { stoppedByUs } from './services/stoppedByUs.ts';
 import { touchedPods } from './services/touchedPods.ts';
@@ -29,6 +33,8 @@ const TICK_MS = 10_000;
 export interface NodeParts {
   readonly cri: Cri;
   readonly clock: Clock;
+  /** At least 0 and less than 1; the system's when absent. */
+  readonly chance?: () => number;
   readonly node: NodeFacts;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: PodCgroups;
@@ -47,7 +53,7 @@ export interface NodeParts {
 }
 
 export function nodeServices(parts: NodeParts): NodeServices {
-  const { cri, clock, node, onError } = parts;
+  const { cri, clock, node, onError, chance = systemChance } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
   const sandboxes = sandboxServices(cri, node, clock);
   const containers = containerServices({ cri, node, layout, clock, onError });
@@ -66,7 +72,8 @@ export function nodeServices(parts: NodeParts): NodeServices {
       ...imageServices(cri, clock),
       ...diskServices({ cri, node, clock, layout, cgroups: parts.cgroups }),
       ...garbageServices({ cri, node, layout }),
-      runHook: hookService(cri, clock),
+      runHook: hookService({ cri, clock, hostIps: node.hostIps }),
+      ...probeServices({ cri, clock, hostIps: node.hostIps, chance }),
     },
     feeds: {
       runtimeHealth: (send, { signal }) => {
@@ -128,16 +135,24 @@ function fileFeed(parts: NodeParts): NodeServices['feeds']['sources'] {
   };
 }
 
-/** Keeps what must outlive a restart: what was admitted, and how pods ended. */
+/** Keeps what must outlive a restart: what was admitted, what probes have come to, and how pods ended. */
 function keepFacts({ store, onError }: NodeParts): (change: PodChange) => void {
   const admitted = new Map<string, Pod>();
+  const probed = new Map<string, string>();
   const settle = (...writes: Promise<void>[]) => {
     for (const write of writes) write.catch((error) => onError('store', error));
   };
   return ({ uid, pod, view, removed }) => {
     if (removed) {
       admitted.delete(uid);
-      return settle(store.remove('allocations', uid), store.remove('statuses', uid));
+      probed.delete(uid);
+      return settle(...(['allocations', 'statuses', 'probes'] as const).map((kind) => store.remove(kind, uid)));
+    }
+    const results = probedOf(view);
+    const text = JSON.stringify(results);
+    if (text !== (probed.get(uid) ?? '[]')) {
+      probed.set(uid, text);
+      settle(store.write('probes', uid, results));
     }
     if (isTerminalPhase(pod.status?.phase) && pod.status) settle(store.write('statuses', uid, pod.status));
     // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
@@ -146,3 +161,13 @@ function keepFacts({ store, onError }: NodeParts): (change: PodChange) => void {
     settle(store.write('allocations', uid, claimsOf(view.pod)));
   };
 }
+
+/** What the probes of the running containers have come to (C29). */
+function probedOf({ pod, containers }: PodView): Probed[] {
+  return containers.flatMap(({ name, containerId: id, now, started, ready }) => {
+    const hasProbes = PROBES.some((kind) => probeOf(pod, name, kind) !== undefined);
+    return hasProbes && id !== undefined && now.kind === 'running' ? [{ id, started, ready }] : [];
+  });
+}
+
+const PROBES = ['startup', 'liveness', 'readiness'] as const;

@@ -2,13 +2,18 @@ import { containerMachine } from '../machines/container.ts';
 import { garbageMachine } from '../machines/garbage.ts';
 import { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import { podMachine } from '../machines/pod.ts';
+import { probeMachine } from '../machines/probe.ts';
 import { volumeMachine } from '../machines/volume.ts';
 import type { Boundary } from './boundary.ts';
 
 /** The machines with every port filled, everything that enters passing the boundary. */
 export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAgentMachine {
+  const probe = probeMachine.provide({
+    actors: { runProbe: port('runProbe'), pickMoment: port('pickMoment'), timer },
+  });
   const container = containerMachine.provide({
     actors: {
+      probe,
       findImage: port('findImage'),
       pullImage: port('pullImage'),
       createContainer: port('createContainer'),

@@ -57,6 +57,7 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
   const dirty = new Set<PodRef>();
   const listeners = new Set<(change: PodChange) => void>();
   let scheduled = false;
+  let closed = false;
 
   const tell = (change: PodChange) => {
     sink?.(change);
@@ -89,7 +90,8 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
   return {
     note: (ref) => {
       const pod = podOf(ref);
-      if (pod === undefined) return;
+      // What is left of actors that were stopped says nothing of their pods.
+      if (pod === undefined || closed) return;
       dirty.add(pod);
       if (scheduled) return;
       scheduled = true;
@@ -109,12 +111,16 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
     },
     pods: () => [...posted.values()].map(({ pod }) => pod).sort(byNamespaceAndName),
     views: () => [...posted.values()].map(({ view }) => view),
-    find: (name, namespace) => [...posted.values()].find(({ pod }) => isAt(pod, name, namespace))?.view,
+    find: (name, namespace) => {
+      const found = [...posted.values()].find(({ pod }) => isAt(pod, name, namespace));
+      return found?.ref && !isMeeting(found.ref) ? podView(found.ref, since) : found?.view;
+    },
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     close: () => {
+      closed = true;
       listeners.clear();
       dirty.clear();
     },

@@ -78,6 +78,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
       },
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
+      probed: Object.fromEntries(durable.probes),
       left: await podsLeftOnDisk(node, durable),
     },
     services,

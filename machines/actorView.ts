@@ -1,4 +1,5 @@
 /** What every actor shows of itself: its state, since when, what it waits for and until when. */
+import type { AnyActorRef } from 'xstate';
 import type { Failure } from '../pod/failure.ts';
 import type { ActorView } from '../pod/view.ts';
 import { type StateMeta, statePath } from './stateMeta.ts';
@@ -37,4 +38,11 @@ function innermostMeta(snapshot: ShownSnapshot): StateMeta | undefined {
   // Every machine here declares StateMeta as its meta type.
   const all = Object.entries(snapshot.getMeta() as Record<string, StateMeta | undefined>);
   return all.sort(([a], [b]) => b.length - a.length)[0]?.[1];
+}
+
+/** The children of an actor whose ids begin so. */
+export function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix: string): R[] {
+  // The prefix of an id says of which machine its actor is.
+  const children = Object.values(snapshot.children) as (R | undefined)[];
+  return children.filter((child): child is R => child?.id.startsWith(prefix) === true);
 }

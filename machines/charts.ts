@@ -7,6 +7,7 @@ import { ledgerMachine } from './ledger.ts';
 import { mermaidOf } from './mermaid.ts';
 import { nodeAgentMachine } from './nodeAgent.ts';
 import { podMachine } from './pod.ts';
+import { probeMachine } from './probe.ts';
 import { volumeMachine } from './volume.ts';
 
 export interface Chart {
@@ -23,6 +24,7 @@ export const charts = (): Chart[] => [
   chart(nodeAgentMachine, 'The node: it learns what runs and what is wanted, runs the pods, and drains.'),
   chart(podMachine, 'One pod: volumes, then its sandbox, then its containers, and the way back.'),
   chart(containerMachine, 'One container of a pod over all its restarts.'),
+  chart(probeMachine, 'One probe of one run of a container, from its first try to the end of the run.'),
   chart(volumeMachine, 'One volume of one pod, from its mount to its unmount.'),
   chart(gateMachine, 'A gate of the node: so many at a time, and those that came first go first.'),
   chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),

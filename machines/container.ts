@@ -4,6 +4,7 @@ import { initialContext, remains, terminatedRun } from './containerContext.ts';
 import { launching } from './containerLaunching.ts';
 import { tellsBackOff, tellsFailedPostStart, tellsOutdated, tellsStop, tellsUnknownState } from './containerNotes.ts';
 import { pulling } from './containerPulling.ts';
+import { running } from './containerRunning.ts';
 import { containerSetup } from './containerSetup.ts';
 import { stopping } from './containerStopping.ts';
 import { SHOWN_FAILED_MS } from './containerTrouble.ts';
@@ -158,59 +159,10 @@ export const containerMachine = containerSetup.createMachine({
         'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
       },
     },
-    running: {
-      entry: ['forgetTrouble', { type: 'report', params: { standing: 'running' } }],
-      initial: 'steady',
-      // The spec may have changed since it was made, also while the agent was away.
-      always: { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', tellsOutdated] },
-      on: {
-        'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
-        // No hook can run in what is lost.
-        'sandbox.lost': { target: 'stopping.signalling', actions: ['loseSandbox', tellsStop] },
-        'runtime.containerObserved': [
-          { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
-          { guard: 'showsUnknown', target: 'stopping', actions: tellsUnknownState },
-          { guard: 'showsAbsence', target: '.verifying' },
-        ],
-      },
-      states: {
-        steady: {},
-        /** A list without it may be older than it: only the runtime's own word about it counts. */
-        verifying: {
-          meta: { waitsFor: "the runtime's word on whether it still exists" },
-          invoke: {
-            src: 'inspectContainer',
-            input: ({ context }) => ({ id: context.id ?? '' }),
-            onDone: [
-              {
-                guard: { type: 'isAbsent', params: ({ event }) => event.output },
-                target: '#container.exited',
-                actions: 'recordUnknownEnd',
-              },
-              {
-                guard: { type: 'isOver', params: ({ event }) => event.output },
-                target: '#container.exited',
-                actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
-              },
-              {
-                guard: { type: 'isUnknown', params: ({ event }) => event.output },
-                target: '#container.stopping',
-                actions: tellsUnknownState,
-              },
-              { target: 'steady' },
-            ],
-            onError: { target: 'awaitingVerification', actions: 'recordCallFailure' },
-          },
-        },
-        awaitingVerification: {
-          meta: { waitsFor: 'another try to ask for it', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'verifying', 'runtime.returned': 'verifying' },
-        },
-      },
-    },
+    running,
     stopping,
     exited: {
+      entry: 'endProbes',
       always: [
         { guard: 'mustStay', target: 'stopped' },
         { guard: and(['wantsRestart', 'backsOff', 'hasFailedToStart']), target: 'startFailed', actions: 'backOff' },

@@ -6,10 +6,11 @@ import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../pod/o
 import { shouldRestart } from '../pod/restart.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import type { ContainerRole, TerminatedRun } from '../pod/view.ts';
+import type { ContainerRole, ProbeKind, TerminatedRun } from '../pod/view.ts';
 import type { Trouble } from './containerTrouble.ts';
-import type { ContainerEvent, GateEvent, PodEvent, Ref } from './events.ts';
+import type { ContainerEvent, GateEvent, PodEvent, ProbeFact, Ref } from './events.ts';
 import { isRuntimeAway, RUNTIME_AWAY_MS } from './failure.ts';
+import { type ProbeInput, probeOf } from './probeContext.ts';
 
 export interface ContainerInput {
   readonly pod: Pod;
@@ -26,6 +27,16 @@ export interface ContainerInput {
   readonly sandbox: ObservedSandbox | undefined;
   /** What the runtime already has of it, the newest first. */
   readonly observed: readonly ObservedContainer[];
+  /** What its probes had come to before the agent restarted. */
+  readonly probed?: Probed | undefined;
+}
+
+/** What the probes of a container's run had come to: kept over a restart of the agent (C29). */
+export interface Probed {
+  /** The container at the runtime. */
+  readonly id: string;
+  readonly started: boolean;
+  readonly ready: boolean;
 }
 
 export interface ContainerContext {
@@ -51,13 +62,17 @@ export interface ContainerContext {
   /** The container of the present attempt at the runtime. */
   readonly id?: string | undefined;
   readonly startedAt?: number | undefined;
+  /** The run that has passed its startup probe, or had none to pass: the container's id at the runtime. */
+  readonly startedUp?: string | undefined;
+  /** The run that had begun before this agent, and what its probes had come to. */
+  readonly adopted?: Probed | undefined;
   /** The identity (C6) of the container under `id`. */
   readonly madeFrom?: string | undefined;
   /** The last run that ended, and the one before it. */
   readonly run?: TerminatedRun | undefined;
   readonly earlierRun?: TerminatedRun | undefined;
-  /** What an end of the process leads to: the restart rules decide unless somebody asked for more. */
-  readonly onEnd: 'byPolicy' | 'recreate' | 'stay';
+  /** What an end of the process leads to: the restart rules decide unless somebody asked for more, or a probe for it. */
+  readonly onEnd: 'byPolicy' | 'asFailed' | 'recreate' | 'stay';
   /** Others stop before it, so that its process is left alone meanwhile (C11). */
   readonly awaitsOthers: boolean;
   /** The runtime is to keep nothing of it once it has stopped: its pod goes on without it. */
@@ -75,10 +90,13 @@ export interface ContainerContext {
 }
 
 export function initialContext(input: ContainerInput): ContainerContext {
-  const { observed, ...rest } = input;
+  const { observed, probed, ...rest } = input;
   const [newest, previous] = observed;
+  const adopted = newest && (probed?.id === newest.id ? probed : { id: newest.id, started: false, ready: false });
   return {
     ...rest,
+    adopted,
+    startedUp: adopted?.started ? adopted.id : undefined,
     hasTurn: false,
     attempt: newest?.attempt ?? 0,
     id: newest?.id,
@@ -144,9 +162,32 @@ export const wantsRestart = (context: ContainerContext): boolean =>
       pod: context.pod,
       container: specOf(context),
       role: context.role,
-      run: context.run,
+      run: context.onEnd === 'asFailed' ? asFailed(context.run) : context.run,
       podEnding: context.onEnd === 'stay',
     }));
+
+/** A run that a probe has ended has failed, however well it took its end. */
+const asFailed = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { ...run, exitCode: 137 } : run);
+
+/** Whether the present run has still to pass its startup probe. */
+export const mustStartUp = (context: ContainerContext): boolean =>
+  context.startedUp !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined;
+
+/** The end of a run that its probe has asked for: when, and by when (the probe's own grace, or the pod's). */
+export function condemned(context: ContainerContext, { kind, at }: ProbeFact): Partial<ContainerContext> {
+  const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
+  const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
+  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000 };
+}
+
+/** A probe of the present run, if the spec has one of this kind. */
+export function probeInput(context: ContainerContext, kind: ProbeKind): Omit<ProbeInput, 'parent'> | undefined {
+  const { pod, name, role, id = '', startedAt = 0, sandbox, adopted } = context;
+  if (probeOf(pod, name, kind) === undefined) return undefined;
+  const isAdopted = adopted?.id === id;
+  const passed = isAdopted && adopted.ready && kind === 'readiness';
+  return { pod, name, role, kind, id, startedAt, podIp: sandbox?.ips?.[0], passed, adopted: isAdopted };
+}
 
 /** The wait before the next run, from the end of the last one (C7); another container begins without one. */
 export function crashBackoff(context: ContainerContext): { crashDelayMs: number | undefined; retryAt: number } {

@@ -2,6 +2,7 @@
 import { goDuration } from '../pod/duration.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { Note } from '../pod/occurrence.ts';
+import type { ProbeKind } from '../pod/view.ts';
 import { type ContainerContext, specOf } from './containerContext.ts';
 import { isRuntimeAway } from './failure.ts';
 import type { PortTypes } from './ports.ts';
@@ -70,6 +71,13 @@ const stopped = ({ context }: Told): Note[] =>
 
 const outdated = ({ context }: Told): Note[] =>
   context.id === undefined ? [] : [killing(`Container ${context.name} definition changed, will be restarted`)];
+
+/** It is restarted whatever its exit code, unless its policy is Never. */
+export function failedProbe(context: ContainerContext, kind: ProbeKind): Note {
+  const { name, role, pod } = context;
+  const policy = role === 'sidecar' ? 'Always' : (specOf(context).restartPolicy ?? pod.spec.restartPolicy);
+  return killing(`Container ${name} failed ${kind} probe${policy === 'Never' ? '' : ', will be restarted'}`);
+}
 
 const postStartFailed: Note[] = [
   warning('FailedPostStartHook', 'PostStartHook failed'),

@@ -6,11 +6,14 @@ import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '.
 import {
   type ContainerContext,
   type ContainerInput,
+  condemned,
   crashBackoff,
   failedStart,
   identityOf,
   isOutdated,
+  mustStartUp,
   nextAttempt,
+  probeInput,
   pullBackoff,
   sooner,
   specOf,
@@ -33,6 +36,7 @@ import {
 import type { ContainerEvent, ContainerStanding } from './events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
 import { type PortTypes, port, timerPort } from './ports.ts';
+import { probeMachine } from './probe.ts';
 import { hasEnded, type StateMeta } from './stateMeta.ts';
 
 type HookEnd = PortTypes['runHook']['output'];
@@ -48,8 +52,10 @@ export const containerSetup = setup({
     events: {} as ContainerEvent,
     emitted: {} as Occurrence,
     meta: {} as StateMeta,
+    children: {} as { [id: `probe/${string}`]: 'probe' },
   },
   actors: {
+    probe: probeMachine,
     findImage: port('findImage'),
     pullImage: port('pullImage'),
     createContainer: port('createContainer'),
@@ -99,6 +105,12 @@ export const containerSetup = setup({
     hasFailedToStart: ({ context }) => hasFailedToStart(context),
     isStartRefused: ({ event }) => failureOf(event).reason === 'RunContainerError',
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+    mustStartUp: ({ context }) => mustStartUp(context),
+    /** A fact about a run before is none about this one. */
+    isStartup: ({ context, event }) =>
+      event.type === 'probe.succeeded' && event.kind === 'startup' && event.id === context.id,
+    isFatal: ({ context, event }) =>
+      event.type === 'probe.failed' && event.kind !== 'readiness' && event.id === context.id,
     mustStay: ({ context }) => context.onEnd === 'stay',
     wantsRestart: ({ context }) => wantsRestart(context),
     backsOff: ({ context }) => (crashBackoff(context).crashDelayMs ?? 0) > 0,
@@ -127,6 +139,30 @@ export const containerSetup = setup({
         ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
       }),
     ),
+    beginStartup: enqueueActions(({ context, enqueue, self }) => {
+      const input = probeInput(context, 'startup');
+      if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input: { ...input, parent: self } });
+    }),
+    /** It counts as started: liveness and readiness are looked at from now on. */
+    endStartup: enqueueActions(({ context, enqueue }) => {
+      enqueue.stopChild('probe/startup');
+      enqueue.assign({ startedUp: context.id });
+    }),
+    beginProbes: enqueueActions(({ context, enqueue, self }) => {
+      for (const kind of ['liveness', 'readiness'] as const) {
+        const input = probeInput(context, kind);
+        if (input) enqueue.spawnChild('probe', { id: `probe/${kind}` as const, input: { ...input, parent: self } });
+      }
+    }),
+    /** While it stops, its readiness still tells whether it does its work. */
+    endStartupAndLiveness: enqueueActions(({ enqueue }) => {
+      enqueue.stopChild('probe/startup');
+      enqueue.stopChild('probe/liveness');
+    }),
+    endProbes: enqueueActions(({ enqueue }) => {
+      for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
+    }),
+    condemn: assign(({ context, event }) => (event.type === 'probe.failed' ? condemned(context, event) : {})),
     requestSlot: sendTo(
       ({ context }) => context.startGate,
       ({ context, self }) => ({

@@ -6,7 +6,7 @@ import { containerSetup } from './containerSetup.ts';
 import { failureOf } from './failure.ts';
 
 export const stopping = containerSetup.createStateConfig({
-  entry: { type: 'report', params: { standing: 'live' } },
+  entry: [{ type: 'report', params: { standing: 'live' } }, 'endStartupAndLiveness'],
   initial: 'choosing',
   on: {
     'container.stop': [

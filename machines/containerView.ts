@@ -1,18 +1,24 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16). */
 import type { SnapshotFrom } from 'xstate';
-import type { ActorView, ContainerView } from '../pod/view.ts';
+import type { ActorView, ContainerView, ProbeView } from '../pod/view.ts';
 import type { containerMachine } from './container.ts';
 import type { ContainerContext } from './containerContext.ts';
+import { probeOf } from './probeContext.ts';
 
 type ContainerSnapshot = SnapshotFrom<typeof containerMachine>;
 
-export function containerView(actor: ActorView, snapshot: ContainerSnapshot, podEnds: boolean): ContainerView {
+/** The view of a container, of which its pod may be ending, with its probes. */
+export function containerView(
+  actor: ActorView,
+  snapshot: ContainerSnapshot,
+  { ends, probes }: { readonly ends: boolean; readonly probes: readonly ProbeView[] },
+): ContainerView {
   const { context } = snapshot;
   const now = stateNow(snapshot);
   const shown = now.kind === 'terminated' ? now.run : undefined;
   const last = [context.run, context.earlierRun].find((run) => run !== undefined && run !== shown);
   const rests = snapshot.matches('finished') || snapshot.matches('stopped');
-  const isRunning = snapshot.matches('running');
+  const started = now.kind === 'running' && context.id !== undefined && context.startedUp === context.id;
   return {
     ...actor,
     name: context.name,
@@ -21,12 +27,19 @@ export function containerView(actor: ActorView, snapshot: ContainerSnapshot, pod
     restartCount: context.id === undefined && context.attempt > 0 ? context.attempt - 1 : context.attempt,
     now,
     ...(last ? { last } : {}),
-    willRestart: !rests && !podEnds,
-    ready: isRunning,
-    started: isRunning,
+    willRestart: !rests && !ends,
+    ready: started && isReady(context, probes),
+    started,
+    ...(probes.length > 0 ? { probes } : {}),
     ...(context.id ? { containerId: context.id } : {}),
     ...(context.made ? { made: context.made } : {}),
   };
+}
+
+/** Without a readiness probe, what has started is ready. */
+function isReady({ pod, name }: ContainerContext, probes: readonly ProbeView[]): boolean {
+  const probe = probes.find(({ kind }) => kind === 'readiness');
+  return probe ? probe.result === 'passing' : probeOf(pod, name, 'readiness') === undefined;
 }
 
 function stateNow(snapshot: ContainerSnapshot): ContainerView['now'] {

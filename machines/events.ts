@@ -4,7 +4,7 @@ import type { Claims } from '../pod/claims.ts';
 import type { DeadContainer } from '../pod/garbage.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import type { Termination } from '../pod/view.ts';
+import type { ProbeKind, Termination } from '../pod/view.ts';
 
 /** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
@@ -68,6 +68,11 @@ export type VolumeEvent =
  */
 export type ContainerStanding = 'pending' | 'live' | 'running' | 'succeeded' | 'failed' | 'stopped' | 'removed';
 
+/** A probe of the container with this id has come to another result, by its thresholds; `at` is when. */
+export type ProbeFact =
+  | { type: 'probe.succeeded'; kind: ProbeKind; id: string; at: number }
+  | { type: 'probe.failed'; kind: ProbeKind; id: string; at: number };
+
 export type ContainerEvent =
   /** Its turn has come; the sandbox follows by `sandbox.ready`. An init container that is done runs again. */
   | { type: 'container.start' }
@@ -85,6 +90,7 @@ export type ContainerEvent =
   | { type: 'runtime.containerObserved'; id: string; container: ObservedContainer | null }
   /** The runtime answers again: what failed because it was away need not wait longer. */
   | { type: 'runtime.returned' }
+  | ProbeFact
   | GateGranted
   | TimerEvent;
 

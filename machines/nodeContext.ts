@@ -11,6 +11,7 @@ import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import { fullName } from '../pod/staticPod.ts';
 import type { Termination } from '../pod/view.ts';
+import type { Probed } from './containerContext.ts';
 import type { GarbageFound, GateEvent, LedgerEvent, Ref, RuntimeHealth, SourceProblem } from './events.ts';
 
 export interface NodeInput {
@@ -29,6 +30,8 @@ export interface NodeInput {
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** What had been admitted before the restart, by uid. */
   readonly allocations: Readonly<Record<string, Claims>>;
+  /** What the probes of running containers had come to before the restart, by the pod's uid. */
+  readonly probed?: Readonly<Record<string, readonly Probed[]>>;
   /** How many dead containers are kept; absent: as many as a kubelet keeps. */
   readonly garbage?: GarbagePolicy;
   /** The pods of which something was left on disk, by a former run of the agent or otherwise. */

@@ -113,6 +113,7 @@ export const nodeSetup = setup({
         const { uid } = pod.metadata;
         const restored = statuses[uid];
         const allocation = allocations[uid];
+        const probed = context.probed?.[uid];
         const observed = observedOf(context, pod);
         pods[uid] = { pod, ending: false };
         ticket += 1;
@@ -125,6 +126,7 @@ export const nodeSetup = setup({
             ticket,
             observed,
             ...(allocation ? { allocation } : {}),
+            ...(probed ? { probed } : {}),
             ...(restored ? { restored, termination: terminationOf(pod, 'Completed', bornAt) } : {}),
           },
         });

@@ -9,6 +9,7 @@ import { sandboxDecision } from '../pod/sandboxDecision.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import type { ContainerRole, Termination } from '../pod/view.ts';
+import type { Probed } from './containerContext.ts';
 import type { ContainerStanding, GateEvent, LedgerEvent, Ref, VolumeStanding } from './events.ts';
 
 export interface PodInput {
@@ -25,6 +26,8 @@ export interface PodInput {
   readonly crashLoop: BackOff;
   /** What was admitted for it before the agent restarted. */
   readonly allocation?: Claims;
+  /** What the probes of its containers had come to before the agent restarted. */
+  readonly probed?: readonly Probed[];
   /** Set for a pod that must end from the start: no source wants it any more, or it had finished before. */
   readonly termination?: Termination;
   /** The terminal status that it had reached before the agent restarted: nothing of it may run again (C2). */
@@ -48,6 +51,7 @@ export interface PodContext {
   readonly crashLoop: BackOff;
   readonly restored?: PodStatus;
   readonly allocation?: Claims;
+  readonly probed?: readonly Probed[];
   readonly volumes: Readonly<Record<string, { standing: VolumeStanding; hostPath?: string }>>;
   readonly containers: Readonly<Record<string, ContainerStanding>>;
   /** The ids of their containers at the runtime, as the containers' actors tell them. */

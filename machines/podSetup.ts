@@ -55,7 +55,9 @@ export const podSetup = podWords.extend({
         if (name in context.containers) continue;
         const seen = observed.containers.filter((shown) => shown.name === name);
         enqueue.assign(({ context: now }) => ({ containers: { ...now.containers, [name]: 'pending' as const } }));
-        enqueue.spawnChild('container', { id: containerId(name), input: { ...common, name, role, observed: seen } });
+        const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
+        const input = { ...common, name, role, observed: seen, probed };
+        enqueue.spawnChild('container', { id: containerId(name), input });
       }
     }),
     announceSandbox: enqueueActions(({ context, enqueue }) => {

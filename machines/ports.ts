@@ -15,6 +15,7 @@ import type { DeadContainer } from '../pod/garbage.ts';
 import type { ObservedContainer, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
+import type { ProbeKind } from '../pod/view.ts';
 
 /** A request and the answer to it. */
 export interface PortTypes {
@@ -97,6 +98,31 @@ export interface PortTypes {
     };
     output: { deadline: number; failure: Failure | null };
   };
+  /**
+   * Tries a probe once, within its timeout. What the container does wrong is its answer; so is an `error` of the tool,
+   * which says nothing of the container and was tried three times.
+   */
+  runProbe: { input: ProbeRun; output: ProbeAnswer };
+  /** A moment by chance, at most so many milliseconds from now. */
+  pickMoment: { input: { withinMs: number }; output: { at: number } };
+}
+
+/** Which probe of which container is tried. */
+export interface ProbeRun {
+  readonly pod: Pod;
+  readonly container: string;
+  readonly kind: ProbeKind;
+  readonly id: string;
+  /** Absent for a pod without addresses of its own. */
+  readonly podIp: string | undefined;
+}
+
+/** How a try went; both moments are milliseconds since the epoch. */
+export interface ProbeAnswer {
+  readonly result: 'success' | 'warning' | 'failure' | 'error';
+  readonly message: string;
+  readonly beganAt: number;
+  readonly at: number;
 }
 
 export type PortName = keyof PortTypes;

@@ -1,7 +1,7 @@
 /** Plain views of the actors' snapshots: nobody else reads a snapshot. What they show is in pod/view.ts. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import type { GateView, PodView, VolumeView } from '../pod/view.ts';
-import { actorView } from './actorView.ts';
+import { actorView, childrenOf } from './actorView.ts';
 import type { containerMachine } from './container.ts';
 import { containerView } from './containerView.ts';
 import type { GateEvent, Ref } from './events.ts';
@@ -9,6 +9,7 @@ import type { GateContext } from './gate.ts';
 import { type NodeContext, newcomers } from './nodeContext.ts';
 import type { podMachine } from './pod.ts';
 import { deadlineOf } from './podContext.ts';
+import { probeViews } from './probeView.ts';
 import type { volumeMachine } from './volume.ts';
 
 /** Since when an actor has been in its present state, in milliseconds since the epoch. */
@@ -46,7 +47,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
       // A back-off after an end that nobody saw lasts its delay from its own beginning.
       const moments = { retryAt: again || sinceOf(child) + crashDelayMs, stopBy };
       const actor = { path: `${path}/${child.id}`, since: sinceOf(child), snapshot: own, moments, failure: last };
-      return containerView(actorView(actor), own, ends);
+      return containerView(actorView(actor), own, { ends, probes: probeViews(actor.path, own, sinceOf) });
     }),
   };
 }
@@ -107,10 +108,4 @@ export function gateView(ref: Ref<GateEvent>): GateView {
     held: context.held.map(({ key }) => key),
     queue: context.queue.map(({ key }) => key),
   };
-}
-
-function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix: string): R[] {
-  // The prefix of an id says of which machine its actor is.
-  const children = Object.values(snapshot.children) as (R | undefined)[];
-  return children.filter((child): child is R => child?.id.startsWith(prefix) === true);
 }

@@ -8,7 +8,7 @@ import type { ActorView, ContainerRole, ContainerView, GateView, PodView, Termin
 
 /** One actor as an explanation shows it; times are milliseconds since the epoch. */
 export interface ExplainedActor {
-  readonly kind: 'pod' | 'volume' | ContainerRole;
+  readonly kind: 'pod' | 'volume' | 'probe' | ContainerRole;
   readonly name: string;
   readonly path: string;
   readonly state: string;
@@ -80,6 +80,7 @@ function explainContainer(view: PodView, container: ContainerView, gates: readon
       ...(restartCount > 0 ? [`${restartCount} ${restartCount === 1 ? 'restart' : 'restarts'}`] : []),
     ],
     ...(lastRun ? { lastRun } : {}),
+    children: (container.probes ?? []).map((probe) => explained('probe', probe.kind, probe)),
   };
 }
 

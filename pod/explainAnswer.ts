@@ -1,5 +1,14 @@
 import { humanDuration } from './duration.ts';
-import { endWords, failureWords, KIND_WORDS, queuePlace, queueWords, untilWords } from './explainWords.ts';
+import {
+  endWords,
+  failureWords,
+  KIND_WORDS,
+  momentWords,
+  queuePlace,
+  queueWords,
+  shortened,
+  untilWords,
+} from './explainWords.ts';
 import { isTerminalPhase } from './phase.ts';
 import type { PodStatus } from './schema/status.ts';
 import type { ContainerView, GateView, PodView } from './view.ts';
@@ -149,7 +158,17 @@ function containerWait({ view, now }: Question): string | undefined {
   }
   if (role === 'init')
     return `${titled(container)} has run for ${humanDuration(now - container.since)}, the rest waits for it`;
-  return `${titled(container)} runs but is not ready${stillWaits(container, now)}`;
+  return `${titled(container)} runs but ${probeWords(container, now) ?? `is not ready${stillWaits(container, now)}`}`;
+}
+
+/** What the probe that holds a running container up has said, and when it is tried again. */
+function probeWords({ started, probes = [] }: ContainerView, now: number): string | undefined {
+  const probe = probes.find(({ kind }) => kind === (started ? 'readiness' : 'startup'));
+  if (probe === undefined) return undefined;
+  const { kind, lastFailure, until } = probe;
+  const said = lastFailure ? shortened(lastFailure.message) : `its ${kind} probe has not passed yet`;
+  const next = until === undefined ? '' : `; the next try is at${momentWords(until, now)}`;
+  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${next}`;
 }
 
 /** Whether a container has yet to do its part for the pod to be ready. */

@@ -16,9 +16,10 @@ export interface QueuePlace {
 const LONGEST_MESSAGE = 240;
 
 /** What users call an actor of this kind. */
-export const KIND_WORDS: Readonly<Record<'pod' | 'volume' | ContainerRole, string>> = {
+export const KIND_WORDS: Readonly<Record<'pod' | 'volume' | 'probe' | ContainerRole, string>> = {
   pod: 'pod',
   volume: 'volume',
+  probe: 'probe',
   init: 'init container',
   sidecar: 'sidecar',
   regular: 'container',
@@ -53,10 +54,14 @@ export function clockWords(at: number, now: number): string {
 
 /** ` until 12:03:10 (in 14s)`; nothing when there is no deadline. */
 export function untilWords(until: number | undefined, now: number): string {
-  if (until === undefined) return '';
-  const left = until - now;
+  return until === undefined ? '' : ` until${momentWords(until, now)}`;
+}
+
+/** ` 12:03:10 (in 14s)`. */
+export function momentWords(at: number, now: number): string {
+  const left = at - now;
   const distance = left >= 0 ? `in ${humanDuration(left)}` : `overdue by ${humanDuration(-left)}`;
-  return ` until ${clockWords(until, now)} (${distance})`;
+  return ` ${clockWords(at, now)} (${distance})`;
 }
 
 /** `exit code 1 (Error)`, `signal 9 (OOMKilled)`. */

@@ -42,15 +42,18 @@ function headOf({ namespace, name, status, ready, at }: Explanation): string[] {
 }
 
 function treeOf(pod: ExplainedActor): Line[] {
-  const last = pod.children.length - 1;
-  return [
-    { branch: '', trunk: last < 0 ? '     ' : '│    ', actor: pod },
-    ...pod.children.map((actor, index) => ({
-      branch: index === last ? '└─ ' : '├─ ',
-      trunk: index === last ? '     ' : '│    ',
-      actor,
-    })),
-  ];
+  const trunk = pod.children.length > 0 ? '│    ' : '     ';
+  return [{ branch: '', trunk, actor: pod }, ...linesBelow(pod, '')];
+}
+
+/** The lines of what an actor has below it; `indent` is what goes on beside them. */
+function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
+  return children.flatMap((actor, index) => {
+    const isLast = index === children.length - 1;
+    const beside = indent + (isLast ? '   ' : '│  ');
+    const trunk = beside + (actor.children.length > 0 ? '│ ' : '  ');
+    return [{ branch: `${indent}${isLast ? '└─ ' : '├─ '}`, trunk, actor }, ...linesBelow(actor, beside)];
+  });
 }
 
 function labelOf({ branch, actor }: Line): string {

@@ -34,6 +34,14 @@ export interface TerminatedRun {
 
 export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
 
+export type ProbeKind = 'startup' | 'liveness' | 'readiness';
+
+export interface ProbeView extends ActorView {
+  readonly kind: ProbeKind;
+  /** What its tries have come to, by its thresholds; before the first ones as the kind of probe begins (C29). */
+  readonly result: 'unknown' | 'passing' | 'failing';
+}
+
 export interface ContainerView extends ActorView {
   readonly name: string;
   readonly role: ContainerRole;
@@ -49,6 +57,8 @@ export interface ContainerView extends ActorView {
   readonly willRestart: boolean;
   readonly ready: boolean;
   readonly started: boolean;
+  /** The probes that go on at present; absent: none. */
+  readonly probes?: readonly ProbeView[];
   readonly containerId?: string;
   /** The latest container of it that the runtime has shown. */
   readonly made?: MadeContainer;

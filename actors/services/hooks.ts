@@ -1,6 +1,4 @@
 /** Fills the port of lifecycle hooks: exec, httpGet and sleep, each within what is left of the grace (C10). */
-import { request } from 'node:http';
-import { request as secureRequest } from 'node:https';
 import type { Cri } from '../../cri/calls.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { Container } from '../../pod/schema/container.ts';
@@ -8,15 +6,16 @@ import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
 import { containerNamed } from './containers.ts';
+import { type HttpGetAction, httpGet, httpTarget, isAnsweredInPlain } from './httpGet.ts';
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
-type HttpGet = NonNullable<Handler['httpGet']>;
 
 interface HookRun {
   readonly handler: Handler;
   readonly container: Container;
   readonly id: string;
-  readonly podIp: string | undefined;
+  /** Where the pod is reached. */
+  readonly address: string;
   /** Milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -25,7 +24,14 @@ interface HookRun {
 /** A postStart hook has no deadline of its own; this is only against a runtime that never answers. */
 const LONGEST_MS = 600_000;
 
-export function hookService(cri: Cri, clock: Clock): Service<'runHook'> {
+export interface HookParts {
+  readonly cri: Cri;
+  readonly clock: Clock;
+  /** What a pod without addresses of its own is reached at. */
+  readonly hostIps: readonly string[];
+}
+
+export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHook'> {
   return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: given }, { signal }) => {
     const deadline = given ?? clock.now() + graceSeconds * 1_000;
     const container = containerNamed(pod, name);
@@ -34,7 +40,14 @@ export function hookService(cri: Cri, clock: Clock): Service<'runHook'> {
     // A postStart hook does not use up a grace.
     const timeoutMs = hook === 'postStart' ? LONGEST_MS : Math.max(1, deadline - clock.now());
     try {
-      await runHandler(cri, clock, { handler, container, id, podIp, timeoutMs, signal });
+      await runHandler(cri, clock, {
+        handler,
+        container,
+        id,
+        address: podIp ?? hostIps[0] ?? '127.0.0.1',
+        timeoutMs,
+        signal,
+      });
       return { deadline, failure: null };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
@@ -64,32 +77,19 @@ async function execute(cri: Cri, { id, timeoutMs, signal }: HookRun, cmd: readon
   throw new Error(`command ${cmd.join(' ')} exited with ${answer.exitCode}: ${output.trim()}`);
 }
 
-function get({ container, podIp, timeoutMs, signal }: HookRun, action: HttpGet): Promise<void> {
-  const secure = action.scheme === 'HTTPS';
-  const headers = Object.fromEntries((action.httpHeaders ?? []).map(({ name, value }) => [name, value]));
-  const options = {
-    host: action.host || podIp,
-    port: portOf(container, action.port, secure),
-    path: action.path || '/',
-    headers,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    // Kubernetes does not check the certificate of a hook's target.
-    ...(secure ? { rejectUnauthorized: false } : {}),
-  };
-  return new Promise((resolve, reject) => {
-    const call = (secure ? secureRequest : request)(options, (response) => {
-      response.resume();
-      const status = response.statusCode ?? 0;
-      if (status < 400) resolve();
-      else reject(new Error(`HTTP status ${status}`));
-    });
-    call.on('error', reject);
-    call.end();
-  });
-}
-
-function portOf(container: Container, port: number | string, secure: boolean): number {
-  if (typeof port === 'number') return port;
-  const named = container.ports?.find(({ name }) => name === port)?.containerPort ?? Number(port);
-  return Number.isInteger(named) ? named : secure ? 443 : 80;
+/** That it was answered is enough: a hook's status says nothing. */
+async function get({ container, address, timeoutMs, signal }: HookRun, action: HttpGetAction): Promise<void> {
+  const options = { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]), leavesHost: true };
+  const send = (scheme: HttpGetAction['scheme']) =>
+    httpGet(
+      httpTarget({ ...action, ...(scheme ? { scheme } : {}) }, container, { address, purpose: 'lifecycle' }),
+      options,
+    );
+  try {
+    await send(action.scheme);
+  } catch (error) {
+    // Whoever asks for TLS of a server that has none is answered all the same.
+    if (!isAnsweredInPlain(error)) throw error;
+    await send('HTTP');
+  }
 }

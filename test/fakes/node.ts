@@ -103,6 +103,7 @@ export class SimulatedNode {
       fileCheckMs: 20_000,
       cri: connection.cri,
       clock: this.clock,
+      chance: () => 0.5,
       node,
       store,
       durable,
@@ -127,6 +128,7 @@ export class SimulatedNode {
       ...this.#nextConfig,
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
+      probed: Object.fromEntries(durable.probes),
       left: await podsLeftOnDisk(node, durable),
     };
     const { statuses = services.statuses, record: alsoRecord, inspect, events } = this.#options.onlookers ?? {};

@@ -73,6 +73,8 @@ export class FakeWorld {
       deadline: deadline ?? this.#now() + graceSeconds * 1_000,
       failure: null,
     }),
+    runProbe: () => ({ result: 'success', message: '', beganAt: this.#now(), at: this.#now() }),
+    pickMoment: ({ withinMs }) => ({ at: this.#now() + withinMs / 2 }),
   };
 
   /** A sandbox of the pod that is ready. */

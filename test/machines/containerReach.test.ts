@@ -26,7 +26,13 @@ const podOf = (restartPolicy: 'Always' | 'Never', image = 'busybox:1') =>
   aPod({
     restartPolicy,
     containers: [
-      aContainer({ image, imagePullPolicy: PULL[restartPolicy], lifecycle: { postStart: hook, preStop: hook } }),
+      aContainer({
+        image,
+        imagePullPolicy: PULL[restartPolicy],
+        lifecycle: { postStart: hook, preStop: hook },
+        // Of one that runs once, its start is waited for as well.
+        ...(restartPolicy === 'Never' ? { startupProbe: hook } : { livenessProbe: hook }),
+      }),
     ],
   });
 const world = new FakeWorld(() => 0);
@@ -66,6 +72,9 @@ const events: ContainerEvent[] = [
   { type: 'runtime.containerObserved', id: runs.id, container: null },
   { type: 'runtime.containerObserved', id: 'another', container: { ...ended, id: 'another' } },
   { type: 'runtime.returned' },
+  { type: 'probe.succeeded', kind: 'startup', id: runs.id, at: 1 },
+  { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1 },
+  { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1 },
   { type: 'gate.granted', key: 'key' },
   { type: 'timer.elapsed' },
 ];
@@ -85,7 +94,7 @@ const endings: ContainerEvent[] = [
 ];
 
 function distinguish({ context }: AnyMachineSnapshot) {
-  const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, crashDelayMs, failure } = context;
+  const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, startedUp, crashDelayMs, failure } = context;
   const { awaitsOthers, leavesNothing } = context;
   const parts = [
     hasTurn,
@@ -97,6 +106,7 @@ function distinguish({ context }: AnyMachineSnapshot) {
     stopBy,
     awaitsOthers,
     leavesNothing,
+    startedUp !== undefined,
   ];
   const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
   const hasSeenEnd = id !== undefined && id === run?.containerId;
@@ -127,6 +137,9 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
   const failed = new Set<string>();
   return (snapshot) => {
     const [invoked] = invokedBy(snapshot);
+    if (snapshot.matches({ running: 'startingUp' })) {
+      return { type: 'probe.succeeded', ...{ kind: 'startup', id: snapshot.context.id, at: 1 } };
+    }
     if (invoked === undefined) return { type: 'gate.granted', key: 'key' };
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
     if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);

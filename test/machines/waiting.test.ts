@@ -6,6 +6,7 @@ import { gateMachine } from '../../machines/gate.ts';
 import { ledgerMachine } from '../../machines/ledger.ts';
 import { nodeAgentMachine } from '../../machines/nodeAgent.ts';
 import { podMachine } from '../../machines/pod.ts';
+import { probeMachine } from '../../machines/probe.ts';
 import type { StateMeta } from '../../machines/stateMeta.ts';
 import { volumeMachine } from '../../machines/volume.ts';
 import { atomicStates, isPassing } from './support/reach.ts';
@@ -16,6 +17,7 @@ const REST = {
   pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
   container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped', 'removed']],
   volume: ['mounted.steady', 'pulling.found', 'unmounted'],
+  probe: [],
   garbage: [],
   gate: ['open', 'full'],
   ledger: ['open'],
@@ -25,6 +27,7 @@ const machines: [keyof typeof REST, AnyStateMachine][] = [
   ['nodeAgent', nodeAgentMachine],
   ['pod', podMachine],
   ['container', containerMachine],
+  ['probe', probeMachine],
   ['volume', volumeMachine],
   ['garbage', garbageMachine],
   ['gate', gateMachine],

@@ -6,6 +6,8 @@ import type { ContainerInput } from '../../../machines/containerContext.ts';
 import { containerView } from '../../../machines/containerView.ts';
 import type { ContainerEvent, ContainerStanding, PodEvent } from '../../../machines/events.ts';
 import type { PortName } from '../../../machines/ports.ts';
+import { probeMachine } from '../../../machines/probe.ts';
+import { probeViews } from '../../../machines/probeView.ts';
 import { statePath } from '../../../machines/stateMeta.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -23,10 +25,17 @@ type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   readonly hold?: readonly PortName[];
 };
 
+/** The probe machine with every port filled by fakes. */
+const fakedProbe = (ports: FakePorts) =>
+  probeMachine.provide({
+    actors: { runProbe: ports.port('runProbe'), pickMoment: ports.port('pickMoment'), timer: ports.timer },
+  });
+
 /** The container machine with every port filled by fakes. */
 export const fakedContainer = (ports: FakePorts) =>
   containerMachine.provide({
     actors: {
+      probe: fakedProbe(ports),
       findImage: ports.port('findImage'),
       pullImage: ports.port('pullImage'),
       createContainer: ports.port('createContainer'),
@@ -74,7 +83,8 @@ export function containerStory(options: Options = {}) {
     view: () => {
       const snapshot = actor.getSnapshot();
       const { failure } = snapshot.context;
-      return containerView(actorView({ path: 'main', since: 0, snapshot, moments: {}, failure }), snapshot, false);
+      const shown = actorView({ path: 'main', since: 0, snapshot, moments: {}, failure });
+      return containerView(shown, snapshot, { ends: false, probes: probeViews('main', snapshot, () => 0) });
     },
     /** What it emitted since it was last asked, as `Normal Started: Container started`. */
     told,

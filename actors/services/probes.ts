@@ -1,0 +1,75 @@
+/** Fills the ports of probes: one try of each kind of handler, and the chance by which they are spread. */
+import type { Cri } from '../../cri/calls.ts';
+import type { ProbeRun } from '../../machines/ports.ts';
+import { probeOf } from '../../machines/probeContext.ts';
+import type { Services } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
+import { containerNamed } from './containers.ts';
+import { handlerPort } from './handlerTarget.ts';
+import { httpTarget } from './httpGet.ts';
+import { tryExec } from './probeExec.ts';
+import { tryGrpc } from './probeGrpc.ts';
+import { tryHttp } from './probeHttp.ts';
+import { tryTcp } from './probeTcp.ts';
+import type { Try } from './probeTry.ts';
+
+export interface ProbeParts {
+  readonly cri: Cri;
+  readonly clock: Clock;
+  /** What a pod without addresses of its own is reached at. */
+  readonly hostIps: readonly string[];
+  /** At least 0 and less than 1. */
+  readonly chance: () => number;
+}
+
+/** How often a try is made when the tool fails. */
+const TRIES = 3;
+
+export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'pickMoment'> {
+  const { clock, chance } = parts;
+  return {
+    runProbe: async (run, { signal }) => {
+      const beganAt = clock.now();
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return { ...(await tryOnce(parts, run, signal)), beganAt, at: clock.now() };
+        } catch (error) {
+          if (tries < TRIES && !signal.aborted) continue;
+          const message = error instanceof Error ? error.message : String(error);
+          return { result: 'error', message, beganAt, at: clock.now() };
+        }
+      }
+    },
+    pickMoment: async ({ withinMs }) => ({ at: clock.now() + Math.floor(chance() * withinMs) }),
+  };
+}
+
+async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): Promise<Try> {
+  const { cri, clock, hostIps } = parts;
+  const { pod, kind, id, podIp } = run;
+  const container = containerNamed(pod, run.container);
+  const { exec, httpGet, tcpSocket, grpc, timeoutSeconds: given } = probeOf(pod, run.container, kind) ?? {};
+  const timeoutSeconds = given || 1;
+  const address = podIp ?? hostIps[0] ?? '127.0.0.1';
+  // The runtime counts the time of a command itself, from its start.
+  if (exec) return tryExec(cri, { container, id, command: exec.command ?? [] }, { timeoutSeconds, signal });
+  const limit = new AbortController();
+  const end = () => limit.abort();
+  const timer = clock.setTimeout(end, timeoutSeconds * 1_000);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    if (httpGet) return await tryHttp(httpTarget(httpGet, container, { address, purpose: 'probe' }), limit.signal);
+    if (tcpSocket) {
+      return await tryTcp(tcpSocket.host || address, handlerPort(container, tcpSocket.port), limit.signal);
+    }
+    if (grpc) {
+      const deadline = clock.now() + timeoutSeconds * 1_000;
+      const target = { host: address, port: grpc.port, service: grpc.service ?? '' };
+      return await tryGrpc(target, { timeoutSeconds, deadline, signal });
+    }
+    throw new Error(`missing probe handler for ${pod.metadata.namespace}/${pod.metadata.name}:${container.name}`);
+  } finally {
+    clock.clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+}

@@ -1,0 +1,76 @@
+/** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in container.ts. */
+import { assign } from 'xstate';
+import { terminatedRun } from './containerContext.ts';
+import { failedProbe, tellsOutdated, tellsStop, tellsUnknownState } from './containerNotes.ts';
+import { containerSetup } from './containerSetup.ts';
+
+export const running = containerSetup.createStateConfig({
+  entry: 'forgetTrouble',
+  initial: 'choosing',
+  // The spec may have changed since it was made, also while the agent was away.
+  always: { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', tellsOutdated] },
+  on: {
+    'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
+    // No hook can run in what is lost.
+    'sandbox.lost': { target: 'stopping.signalling', actions: ['loseSandbox', tellsStop] },
+    'runtime.containerObserved': [
+      { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
+      { guard: 'showsUnknown', target: 'stopping', actions: tellsUnknownState },
+      { guard: 'showsAbsence', target: '.verifying' },
+    ],
+    'probe.failed': {
+      guard: 'isFatal',
+      target: 'stopping',
+      actions: ['condemn', { type: 'note', params: ({ context, event }) => failedProbe(context, event.kind) }],
+    },
+    'probe.succeeded': { guard: 'isStartup', target: '.begun' },
+  },
+  states: {
+    choosing: {
+      always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'beginStartup' }, { target: 'begun' }],
+    },
+    /** Until its startup probe has passed it is not started, and nothing else is asked of it (C4). */
+    startingUp: {
+      meta: { waitsFor: 'its startup probe' },
+      entry: { type: 'report', params: { standing: 'live' } },
+    },
+    begun: {
+      entry: ['endStartup', { type: 'report', params: { standing: 'running' } }, 'beginProbes'],
+      always: 'steady',
+    },
+    steady: {},
+    /** A list without it may be older than it: only the runtime's own word about it counts. */
+    verifying: {
+      meta: { waitsFor: "the runtime's word on whether it still exists" },
+      invoke: {
+        src: 'inspectContainer',
+        input: ({ context }) => ({ id: context.id ?? '' }),
+        onDone: [
+          {
+            guard: { type: 'isAbsent', params: ({ event }) => event.output },
+            target: '#container.exited',
+            actions: 'recordUnknownEnd',
+          },
+          {
+            guard: { type: 'isOver', params: ({ event }) => event.output },
+            target: '#container.exited',
+            actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
+          },
+          {
+            guard: { type: 'isUnknown', params: ({ event }) => event.output },
+            target: '#container.stopping',
+            actions: tellsUnknownState,
+          },
+          { guard: 'mustStartUp', target: 'startingUp' },
+          { target: 'steady' },
+        ],
+        onError: { target: 'awaitingVerification', actions: 'recordCallFailure' },
+      },
+    },
+    awaitingVerification: {
+      meta: { waitsFor: 'another try to ask for it', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'verifying', 'runtime.returned': 'verifying' },
+    },
+  },
+});

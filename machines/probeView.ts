@@ -1,0 +1,22 @@
+/** What the probes of a container show of themselves. */
+import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { ProbeView } from '../pod/view.ts';
+import { actorView, childrenOf } from './actorView.ts';
+import type { probeMachine } from './probe.ts';
+
+type ProbeRef = ActorRefFrom<typeof probeMachine>;
+
+/** The views of the probes that a container has at present; `container` is its path. */
+export function probeViews(
+  container: string,
+  snapshot: { children: object },
+  sinceOf: (ref: AnyActorRef) => number,
+): ProbeView[] {
+  return childrenOf<ProbeRef>(snapshot, 'probe/').map((ref) => {
+    const own = ref.getSnapshot();
+    const { kind, dueAt, failure } = own.context;
+    const actor = { path: `${container}/${ref.id}`, since: sinceOf(ref), snapshot: own, moments: { dueAt }, failure };
+    const result = own.matches('passing') ? 'passing' : own.matches('failing') ? 'failing' : 'unknown';
+    return { ...actorView(actor), kind, result };
+  });
+}

@@ -1,0 +1,260 @@
+import { describe, expect, test } from '@jest/globals';
+import { createReplay } from '../../actors/replay.ts';
+import type { Container, Probe } from '../../pod/schema/container.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { type SimulatedNode, simulatedNode } from './../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+const probe = (word: string, more: Partial<Probe> = {}): Probe => ({
+  exec: { command: [word] },
+  periodSeconds: 2,
+  failureThreshold: 2,
+  ...more,
+});
+const podProbed = (name: string, more: Partial<Container>, spec: Partial<Pod['spec']> = {}): Pod =>
+  podWith(name, { terminationGracePeriodSeconds: 3, containers: [containerWith('main', more)], ...spec });
+
+/** What the commands of probes answer, by their word: an exit code, or that they hang. */
+type Health = Record<string, number | 'hangs'>;
+
+async function probedNode(pods: readonly Pod[], health: Health): Promise<SimulatedNode> {
+  const node = await simulatedNode({ pods });
+  node.runtime.exec = ({ cmd: [word = ''] }) => {
+    const answer = health[word] ?? 0;
+    return answer === 'hangs' ? { afterMs: 3_600_000 } : { exitCode: answer, stdout: `${word} says ${answer}` };
+  };
+  return node;
+}
+
+const condition = (node: SimulatedNode, pod: string, type: string) =>
+  node.pod(pod).conditions?.find((each) => each.type === type)?.status;
+const flags = (node: SimulatedNode, pod = 'web', name = 'main') => {
+  const { started, ready, restartCount } = node.container(pod, name);
+  return { started, ready, restarts: restartCount };
+};
+const asked = (node: SimulatedNode) => node.calls('execSync').length;
+
+describe('readiness', () => {
+  test('C15, C29: it begins as failed; the container and its pod become ready with it, and unready again', async () => {
+    const health: Health = { ready: 1 };
+    const node = await probedNode([podProbed('web', { readinessProbe: probe('ready') })], health);
+    await node.advance('10s');
+    expect(flags(node)).toEqual({ started: true, ready: false, restarts: 0 });
+    expect(condition(node, 'web', 'Ready')).toBe('False');
+    health.ready = 0;
+    await node.advance('2500ms');
+    expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
+    expect([condition(node, 'web', 'ContainersReady'), condition(node, 'web', 'Ready')]).toEqual(['True', 'True']);
+    health.ready = 1;
+    await node.advance('2500ms');
+    expect(flags(node).ready).toBe(true);
+    await node.advance('2s');
+    expect(flags(node)).toEqual({ started: true, ready: false, restarts: 0 });
+    expect(condition(node, 'web', 'Ready')).toBe('False');
+  });
+
+  test('an explanation tells the last failure and when the next try is due', async () => {
+    const node = await probedNode([podProbed('web', { readinessProbe: probe('ready') })], { ready: 3 });
+    await node.advance('5s');
+    const explanation = node.agent.explain('web');
+    expect(explanation?.answer).toMatch(
+      /^container main runs but is not ready: Readiness probe failed: ready says 3; the next try is at \S+ \(in \ds\)$/,
+    );
+    expect(explanation?.pod.children[0]?.children).toMatchObject([
+      { kind: 'probe', name: 'readiness', state: 'failing.waiting', lastFailure: { reason: 'Unhealthy' } },
+    ]);
+  });
+
+  test('C15: a readiness gate holds the pod up until an update brings its condition', async () => {
+    const gated = podProbed('web', { readinessProbe: probe('ready') }, { readinessGates: [{ conditionType: 'lb' }] });
+    const node = await probedNode([gated], {});
+    await node.advance('5s');
+    expect([condition(node, 'web', 'ContainersReady'), condition(node, 'web', 'Ready')]).toEqual(['True', 'False']);
+    const conditionOf = (status: 'True' | 'False') => ({
+      ...gated,
+      status: { conditions: [{ type: 'lb', status, lastTransitionTime: '2026-01-01T00:00:00Z' }] },
+    });
+    node.apply(conditionOf('True'));
+    await node.advance('1s');
+    expect([condition(node, 'web', 'lb'), condition(node, 'web', 'Ready')]).toEqual(['True', 'True']);
+    node.apply(conditionOf('False'));
+    await node.advance('1s');
+    expect([condition(node, 'web', 'lb'), condition(node, 'web', 'Ready')]).toEqual(['False', 'False']);
+    expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
+  });
+
+  test('it goes on while its pod ends, and liveness does not', async () => {
+    const command = ['sh', '-c', 'trap "" TERM; sleep 1d'];
+    const more = { command, readinessProbe: probe('ready'), livenessProbe: probe('live') };
+    const health: Health = {};
+    const node = await probedNode([podProbed('web', more, { terminationGracePeriodSeconds: 20 })], health);
+    await node.advance('5s');
+    node.remove('web');
+    Object.assign(health, { ready: 1, live: 1 });
+    await node.advance('8s');
+    expect(flags(node)).toMatchObject({ started: true, ready: false });
+    expect(node.containerView('web')).toMatchObject({
+      state: 'stopping.signalling',
+      probes: [{ kind: 'readiness', result: 'failing' }],
+    });
+  });
+});
+
+describe('liveness', () => {
+  test('C29: it begins as passed; a failed one ends the container within its grace, and it restarts', async () => {
+    const health: Health = { live: 0 };
+    const command = ['sh', '-c', 'trap "" TERM; sleep 1d'];
+    const live = probe('live', { terminationGracePeriodSeconds: 5 });
+    const pod = podProbed('web', { command, livenessProbe: live }, { terminationGracePeriodSeconds: 600 });
+    const node = await probedNode([pod], health);
+    await node.advance('5s');
+    expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
+    health.live = 1;
+    await node.advance('4s');
+    expect(node.containerView('web')).toMatchObject({ state: 'stopping.signalling', now: { kind: 'running' } });
+    health.live = 0;
+    await node.advance('6s');
+    expect(flags(node)).toEqual({ started: true, ready: true, restarts: 1 });
+    expect(node.container('web').lastState?.terminated).toMatchObject({ exitCode: 137 });
+  });
+
+  test('C7: a container that fails again and again backs off like one that crashes', async () => {
+    const node = await probedNode([podProbed('web', { livenessProbe: probe('live') })], { live: 1 });
+    await node.advance('10s');
+    expect(node.container('web')).toMatchObject({
+      restartCount: 1,
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+    });
+  });
+
+  test('an end that it caused is a failure even with exit code 0, but for the policy Never', async () => {
+    const quiet = { command: ['sh', '-c', 'trap "exit 0" TERM; sleep 1d'], livenessProbe: probe('live') };
+    const pods = [
+      podProbed('again', quiet, { restartPolicy: 'OnFailure' }),
+      podProbed('once', quiet, { restartPolicy: 'Never' }),
+    ];
+    const node = await probedNode(pods, { live: 1 });
+    await node.advance('5s');
+    expect(flags(node, 'again').restarts).toBe(1);
+    expect(node.pod('again').phase).toBe('Running');
+    expect(node.pod('once').phase).toBe('Succeeded');
+  });
+
+  test('what the tool does wrong says nothing of the container', async () => {
+    const node = await probedNode([podProbed('web', { livenessProbe: probe('live') })], {});
+    await node.advance('5s');
+    const fault = node.runtime.faults.add({ call: 'execSync', times: 1_000, error: { message: 'no shim' } });
+    await node.advance('20s');
+    expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
+    expect(node.containerView('web').probes?.[0]?.lastFailure?.message).toMatch(
+      /^Liveness probe errored and resulted in unknown state: .*no shim/,
+    );
+    fault.release();
+  });
+});
+
+describe('startup', () => {
+  test('C4: holds the other probes, the readiness and the next container until it has passed', async () => {
+    const health: Health = { up: 1 };
+    const proxy = containerWith('proxy', {
+      restartPolicy: 'Always',
+      startupProbe: probe('up', { failureThreshold: 30 }),
+      livenessProbe: probe('live'),
+    });
+    const pod = podWith('web', { initContainers: [proxy, containerWith('setup', { command: ['sleep', '1'] })] });
+    const node = await probedNode([pod], health);
+    await node.advance('20s');
+    expect(flags(node, 'web', 'proxy')).toEqual({ started: false, ready: false, restarts: 0 });
+    expect(node.containerView('web', 'proxy')).toMatchObject({
+      state: 'running.startingUp',
+      waitingFor: 'its startup probe',
+      probes: [{ kind: 'startup', result: 'unknown' }],
+    });
+    expect(node.container('web', 'setup').state).toHaveProperty('waiting');
+    expect(condition(node, 'web', 'Initialized')).toBe('False');
+    health.up = 0;
+    await node.advance('5s');
+    expect(flags(node, 'web', 'proxy')).toEqual({ started: true, ready: true, restarts: 0 });
+    expect(node.containerView('web', 'proxy').probes).toMatchObject([{ kind: 'liveness', result: 'passing' }]);
+    expect(condition(node, 'web', 'Ready')).toBe('True');
+  });
+
+  test('a failed one restarts the container', async () => {
+    const node = await probedNode([podProbed('web', { startupProbe: probe('up') })], { up: 1 });
+    await node.advance('4s');
+    expect(flags(node)).toMatchObject({ started: false, ready: false });
+    expect(node.container('web').restartCount).toBe(1);
+  });
+});
+
+test('no probe holds another up: one that hangs is given up in its own time', async () => {
+  const hanging = { livenessProbe: probe('slow', { timeoutSeconds: 30, periodSeconds: 60 }) };
+  const quick = { readinessProbe: probe('ready', { periodSeconds: 1 }) };
+  const health: Health = { slow: 'hangs' };
+  const both = podProbed('both', { ...hanging, ...quick });
+  const node = await probedNode(
+    [both, ...Array.from({ length: 5 }, (_, n) => podProbed(`slow-${n}`, hanging))],
+    health,
+  );
+  await node.advance('3s');
+  expect(flags(node, 'both').ready).toBe(true);
+  const before = node.runtime.calls.length;
+  health.ready = 1;
+  await node.advance('3s');
+  expect(flags(node, 'both').ready).toBe(false);
+  expect(node.runtime.calls.length).toBeGreaterThan(before + 1);
+  await node.advance('30s');
+  const [failure] = (node.containerView('both').probes ?? []).flatMap(({ lastFailure }) => lastFailure ?? []);
+  expect(failure?.message).toBe('Liveness probe failed: command timed out: "slow" timed out after 30s');
+});
+
+describe('a restart of the agent', () => {
+  const pods = [
+    podProbed('web', { startupProbe: probe('up'), readinessProbe: probe('ready'), livenessProbe: probe('live') }),
+  ];
+
+  test('C29: what started and was ready stays so, and the first try comes at a moment by chance', async () => {
+    const health: Health = {};
+    const node = await probedNode(pods, health);
+    await node.advance('10s');
+    expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
+    await node.restartAgent();
+    const before = asked(node);
+    await node.advance('500ms');
+    expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
+    expect(node.containerView('web').probes?.map(({ kind }) => kind)).toEqual(['liveness', 'readiness']);
+    expect(asked(node)).toBe(before);
+    await node.advance('2s');
+    expect(asked(node)).toBe(before + 2);
+  });
+
+  test('C29: what was not ready is not, and becomes so by its probe', async () => {
+    const health: Health = { ready: 1 };
+    const node = await probedNode(pods, health);
+    await node.advance('10s');
+    await node.restartAgent();
+    await node.advance('500ms');
+    expect(flags(node)).toEqual({ started: true, ready: false, restarts: 0 });
+    health.ready = 0;
+    await node.advance('2s');
+    expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
+  });
+
+  test('a recording with probes brings a fresh agent to the same', async () => {
+    const health: Health = { ready: 1 };
+    const node = await probedNode(pods, health);
+    await node.advance('7s');
+    health.ready = 0;
+    await node.advance('5s');
+    await node.restartAgent();
+    await node.advance('7s');
+    health.live = 1;
+    await node.advance('9s');
+    const { agent, play } = createReplay(node.config, JSON.parse(JSON.stringify(node.entries)));
+    expect(await play()).toEqual([]);
+    expect(agent.views()).toEqual(node.agent.views());
+    expect(agent.pods()).toEqual(node.agent.pods());
+    expect(flags(node).restarts).toBe(1);
+    agent.stop();
+  });
+});

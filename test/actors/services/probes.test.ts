@@ -1,0 +1,212 @@
+/** One try of each kind of probe, against real servers on this host. */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../../actors/clock.ts';
+import { probeServices } from '../../../actors/services/probes.ts';
+import { NodeFailure } from '../../../pod/failure.ts';
+import type { Container, Probe } from '../../../pod/schema/container.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { certificate, key } from './certificate.ts';
+
+const HOST = '127.0.0.1';
+const never = new AbortController().signal;
+const servers: (Server | TcpServer)[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function listening(server: Server | TcpServer): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  // It listens on an address of IP.
+  return (server.address() as AddressInfo).port;
+}
+
+const serving = (listener: RequestListener) => listening(createServer(listener));
+
+/** A port at which nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+type ExecSync = Parameters<typeof probeServices>[0]['cri']['execSync'];
+
+/** Tries a readiness probe of the container `main` once. */
+async function tried(
+  probe: Probe,
+  { more = {}, execSync }: { more?: Partial<Container>; execSync?: ExecSync } = {},
+): Promise<{ result: string; message: string; took: number }> {
+  const pod = aPod({ containers: [aContainer({ readinessProbe: probe, ...more })] });
+  const cri = { execSync } as Parameters<typeof probeServices>[0]['cri'];
+  const { runProbe } = probeServices({ cri, clock: systemClock, hostIps: ['192.0.2.1'], chance: () => 0 });
+  const run = { pod, container: 'main', kind: 'readiness', id: 'c1', podIp: HOST } as const;
+  const { result, message, beganAt, at } = await runProbe(run, { signal: never });
+  return { result, message, took: at - beganAt };
+}
+
+const success = { result: 'success' };
+const failure = (message: unknown) => ({ result: 'failure', message });
+
+describe('httpGet', () => {
+  test('200 to 399 is success, anything else a failure that tells the status and not the body', async () => {
+    const port = await serving((request, response) => {
+      response.statusCode = Number(request.url?.slice(1));
+      response.end('secret');
+    });
+    for (const status of [200, 204, 299]) {
+      expect(await tried({ httpGet: { port, path: `/${status}` } })).toMatchObject(success);
+    }
+    for (const status of [400, 404, 500, 503]) {
+      expect(await tried({ httpGet: { port, path: `/${status}` } })).toMatchObject(
+        failure(`HTTP probe failed with statuscode: ${status}`),
+      );
+    }
+  });
+
+  test('asks as a kubelet does, with the headers of the probe', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const port = await serving((request, response) => {
+      seen.push({ method: request.method, url: request.url, ...request.headers });
+      response.end();
+    });
+    await tried({ httpGet: { port, path: 'healthz?full=1&x=%20' } });
+    expect(seen[0]).toEqual({
+      ...{ method: 'GET', url: '/healthz?full=1&x=%20', host: `${HOST}:${port}` },
+      ...{ 'user-agent': 'kube-probe/1.36', accept: '*/*', connection: 'close' },
+    });
+    const httpHeaders = [
+      { name: 'Host', value: 'shop.example' },
+      { name: 'User-Agent', value: 'mine' },
+      { name: 'Accept', value: '' },
+      { name: 'X-Many', value: 'a' },
+      { name: 'x-many', value: 'b' },
+    ];
+    await tried({ httpGet: { port, httpHeaders } });
+    expect(seen[1]).toEqual({
+      ...{ method: 'GET', url: '/', host: 'shop.example', 'user-agent': 'mine', 'x-many': 'a, b' },
+      connection: 'close',
+    });
+  });
+
+  test('a named port, a number written as a text, a host of its own; a port that is none is an error', async () => {
+    const port = await serving((_, response) => void response.end());
+    const ports = [{ name: 'web', containerPort: port }];
+    expect(await tried({ httpGet: { port: 'web' } }, { more: { ports } })).toMatchObject(success);
+    expect(await tried({ httpGet: { port: String(port), host: 'localhost' } })).toMatchObject(success);
+    expect(await tried({ httpGet: { port: 'other' } }, { more: { ports } })).toMatchObject({
+      result: 'error',
+      message: 'strconv.Atoi: parsing "other": invalid syntax',
+    });
+  });
+
+  test('redirects are followed on the same host only; to another one it ends as a warning', async () => {
+    const port = await serving(({ url = '' }, response) => {
+      const to = { '/near': '/200', '/far': 'http://localhost:1/', '/round': '/round' }[url];
+      response.writeHead(to ? 302 : 200, to ? { location: to } : {}).end('body');
+    });
+    expect(await tried({ httpGet: { port, path: '/near' } })).toMatchObject(success);
+    expect(await tried({ httpGet: { port, path: '/far' } })).toMatchObject({
+      result: 'warning',
+      message: 'Probe terminated redirects, Response body: body',
+    });
+    expect(await tried({ httpGet: { port, path: '/round' } })).toMatchObject(
+      failure(`Get "http://${HOST}:${port}/round": stopped after 10 redirects`),
+    );
+  });
+
+  test('at most 10 KiB of the body are read', async () => {
+    const port = await serving((_, response) => void response.end('x'.repeat(50_000)));
+    expect((await tried({ httpGet: { port } })).message).toHaveLength(10 * 1024);
+  });
+
+  test('https without a look at the certificate; a server without TLS is told of', async () => {
+    const port = await listening(createSecureServer({ key, cert: certificate }, (_, response) => void response.end()));
+    expect(await tried({ httpGet: { port, scheme: 'HTTPS' } })).toMatchObject(success);
+    const plain = await serving((_, response) => void response.end());
+    expect(await tried({ httpGet: { port: plain, scheme: 'HTTPS' } })).toMatchObject(
+      failure(`Get "https://${HOST}:${plain}/": http: server gave HTTP response to HTTPS client`),
+    );
+  });
+
+  test('nobody there, no answer in time, a connection that is closed', async () => {
+    const closed = await closedPort();
+    expect(await tried({ httpGet: { port: closed } })).toMatchObject(
+      failure(`Get "http://${HOST}:${closed}/": dial tcp ${HOST}:${closed}: connect: connection refused`),
+    );
+    const silent = await serving(() => {});
+    const { took, ...late } = await tried({ httpGet: { port: silent } });
+    expect(late).toEqual(
+      failure(
+        `Get "http://${HOST}:${silent}/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+      ),
+    );
+    expect(took).toBeGreaterThan(900);
+    const rude = await listening(createTcpServer((socket) => socket.end()));
+    expect(await tried({ httpGet: { port: rude } })).toMatchObject(failure(`Get "http://${HOST}:${rude}/": EOF`));
+  });
+});
+
+describe('tcpSocket', () => {
+  test('that a connection can be opened is success', async () => {
+    const port = await listening(createTcpServer());
+    expect(await tried({ tcpSocket: { port } })).toMatchObject(success);
+    const closed = await closedPort();
+    expect(await tried({ tcpSocket: { port: closed } })).toMatchObject(
+      failure(`dial tcp ${HOST}:${closed}: connect: connection refused`),
+    );
+  });
+});
+
+describe('exec', () => {
+  const answers =
+    (exitCode: number, stdout = '', stderr = ''): ExecSync =>
+    async () => ({ exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) });
+
+  test('the exit code decides; what it says is the message', async () => {
+    const exec = { command: ['check'] };
+    expect(await tried({ exec }, { execSync: answers(0, 'fine') })).toMatchObject({ ...success, message: 'fine' });
+    expect(await tried({ exec }, { execSync: answers(1, 'out', 'err') })).toMatchObject(failure('outerr'));
+  });
+
+  test('its time is over: a failure, without another try', async () => {
+    let calls = 0;
+    const execSync: ExecSync = async ({ timeout, cmd }) => {
+      calls += 1;
+      expect([timeout, cmd]).toEqual([3n, ['sleep', '10']]);
+      throw new NodeFailure('DeadlineExceeded', 'ExecSync: timeout 3s exceeded');
+    };
+    const env = [{ name: 'LONG', value: '10' }];
+    expect(
+      await tried({ exec: { command: ['sleep', '$(LONG)'] }, timeoutSeconds: 3 }, { more: { env }, execSync }),
+    ).toMatchObject(failure('command timed out: "sleep 10" timed out after 3s'));
+    expect(calls).toBe(1);
+  });
+
+  test('a fault of the tool is tried three times, and says nothing of the container', async () => {
+    let calls = 0;
+    const failing = (times: number): ExecSync => {
+      calls = 0;
+      return async () => {
+        calls += 1;
+        if (calls <= times) throw new NodeFailure('RuntimeUnavailable', 'ExecSync: gone');
+        return { exitCode: 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+      };
+    };
+    expect(await tried({ exec: { command: ['x'] } }, { execSync: failing(2) })).toMatchObject(success);
+    expect(await tried({ exec: { command: ['x'] } }, { execSync: failing(9) })).toMatchObject({
+      result: 'error',
+      message: 'ExecSync: gone',
+    });
+    expect(calls).toBe(3);
+  });
+});
