@@ -19,7 +19,8 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   const phase = intendedPhase(view);
   if (!isTerminalPhase(phase)) return forcedPhase(view) ?? phase;
   if (view.ended) return phase;
-  return previous ?? (view.containers.some(hasRun) ? 'Running' : 'Pending');
+  const hasBegun = view.containers.some((container) => container.role === 'regular' && hasRun(container));
+  return previous ?? (hasBegun ? 'Running' : 'Pending');
 }
 
 function intendedPhase(view: PodView): PodPhase {
