@@ -1,4 +1,5 @@
 import { containersOf } from './containers.ts';
+import { isTerminalPhase } from './phase.ts';
 import { rfc3339 } from './rfc3339.ts';
 import type { Container } from './schema/container.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from './schema/status.ts';
@@ -45,22 +46,26 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
       lastTransitionTime: since ?? rfc3339(first ?? now),
     };
   });
-  return [...others.filter(({ type }) => type !== DISRUPTION), ...disruption(input, before), ...ours];
+  const told = [...others, ...before].find(({ type }) => type === DISRUPTION);
+  return [...others.filter(({ type }) => type !== DISRUPTION), ...disruption(input, told), ...ours];
 }
 
 const DISRUPTION = 'DisruptionTarget';
 
-/** Told as soon as the node begins to end the pod for its own reasons, and for ever after; else it is somebody else's to tell. */
-function disruption(
-  { view, now, observedGeneration }: ConditionsInput,
-  before: readonly PodCondition[],
-): PodCondition[] {
-  const old = before.filter(({ type }) => type === DISRUPTION);
+/** Told with the terminal phase of a pod that the node ended for its own reasons, and for ever after; else it is somebody else's to tell. */
+function disruption({ view, phase, previous, now, observedGeneration }: ConditionsInput, told?: PodCondition) {
   const message = view.termination?.disruption;
-  if (message === undefined || old.length > 0) return old;
-  const generation = observedGeneration === undefined ? {} : { observedGeneration };
-  const why = { reason: 'TerminationByKubelet', message };
-  return [{ type: DISRUPTION, ...generation, status: 'True', ...why, lastTransitionTime: rfc3339(now) }];
+  if (message === undefined || !isTerminalPhase(phase) || isTerminalPhase(previous?.phase)) return told ? [told] : [];
+  const since = told?.status === 'True' ? told.lastTransitionTime : undefined;
+  const condition: PodCondition = {
+    type: DISRUPTION,
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message,
+    lastTransitionTime: since ?? rfc3339(now),
+  };
+  return [condition];
 }
 
 /** Since when a condition holds that was never told before, as after a restart of the agent: what runs tells it. */

@@ -27,11 +27,6 @@ describe('C24: a critical pod that there is no room for', () => {
     await node.advance('3s');
     expect(node.view('important')).toMatchObject({ state: 'admitting', waitingFor: 'the node to admit it' });
     expect(node.pod('a').phase).toBe('Running');
-    expect(node.pod('a').conditions?.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({
-      status: 'True',
-      reason: 'TerminationByKubelet',
-      message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
-    });
     await node.advance('4s');
     expect(node.pod('important').phase).toBe('Running');
     expect(node.pod('b').phase).toBe('Running');
@@ -39,6 +34,11 @@ describe('C24: a critical pod that there is no room for', () => {
       phase: 'Failed',
       reason: 'Preempting',
       message: 'Preempted in order to admit critical pod',
+    });
+    expect(node.pod('a').conditions?.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({
+      status: 'True',
+      reason: 'TerminationByKubelet',
+      message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
     });
   });
 

@@ -183,6 +183,49 @@ describe('each condition', () => {
   });
 });
 
+describe('C15: DisruptionTarget', () => {
+  const type = 'DisruptionTarget';
+  const message = 'The node was low on resource: memory.';
+  const evicted = ending({ reason: 'Evicted', phase: 'Failed', message, disruption: message });
+  const ended = podView({ main: { a: exited(137) }, view: { ...evicted, ended: true } });
+  const theirs: PodCondition = {
+    ...{ type, status: 'True', reason: 'PreemptionByScheduler', lastTransitionTime: '2026-05-01T00:00:00Z' },
+  };
+
+  test('is told of a pod that the node ends for its own reasons, with its terminal phase and not before', () => {
+    const ends = podView({ main: { a: running() }, view: evicted });
+    expect(condition(ends, type, { phase: 'Running' })).toBeUndefined();
+    expect(condition(ended, type, { phase: 'Running' })).toEqual({
+      ...{ type, status: 'True', reason: 'TerminationByKubelet', message },
+      lastTransitionTime: '2026-05-04T12:02:56Z',
+    });
+  });
+
+  test('stays as it was told', () => {
+    const first = podStatus(ended, { ...options, previous: { phase: 'Running' } });
+    const later = podStatus(ended, { ...options, now: NOW + 60_000, previous: first });
+    expect(later.conditions).toEqual(first.conditions);
+    expect(later.conditions?.filter((one) => one.type === type)).toHaveLength(1);
+  });
+
+  test('takes the place of what another had told, since when it was so', () => {
+    const conditions = podStatus(ended, {
+      ...options,
+      previous: { phase: 'Running', conditions: [theirs] },
+    }).conditions;
+    expect(conditions?.filter((one) => one.type === type)).toEqual([
+      { ...theirs, reason: 'TerminationByKubelet', message },
+    ]);
+  });
+
+  test('is nothing that an end by other causes tells', () => {
+    for (const more of [{}, { reason: 'DeadlineExceeded', phase: 'Failed' as const }]) {
+      const view = podView({ main: { a: exited(137) }, view: { ...ending(more), ended: true } });
+      expect(condition(view, type, { phase: 'Running' })).toBeUndefined();
+    }
+  });
+});
+
 test('C15: conditions never told before, as after a restart of the agent, hold since what runs tells', () => {
   const startedAt = NOW - 60_000;
   const ready = (ms: number) => running({ now: { kind: 'running', startedAt: NOW - ms } });
