@@ -8,6 +8,7 @@ import type { ImageUser } from './imageUser.ts';
 import * as labels from './labels.ts';
 import { containerResources } from './linuxResources.ts';
 import { containerMounts } from './mounts.ts';
+import { besideTarget } from './namespaces.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import { containerSecurity } from './securityContext.ts';
 import { stopSignal } from './stopSignal.ts';
@@ -31,12 +32,16 @@ export interface ContainerConfigInput {
   readonly sandboxIps: readonly string[];
   /** The file of the host that takes the container's last words (C22), which must exist; absent: none. */
   readonly terminationLog?: string;
+  /** The container whose processes an ephemeral one shares. */
+  readonly targetId?: string;
   readonly node: NodeFacts;
 }
 
 /** What the runtime is told of a container. Throws `CreateContainerConfigError` for what cannot be had. */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
-  const { pod, container, attempt, imageRef, imageUser, sandboxIps, node } = input;
+  const { pod, container, attempt, imageRef, imageUser, sandboxIps, targetId, node } = input;
+  const securityContext = containerSecurity(pod, container, node, imageUser);
+  const { namespaceOptions } = securityContext;
   const environment = environmentOf(pod, container, sandboxIps, node);
   return ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt },
@@ -54,7 +59,10 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     stopSignal: stopSignal(container.lifecycle?.stopSignal),
     linux: {
       resources: containerResources(pod, container, node),
-      securityContext: containerSecurity(pod, container, node, imageUser),
+      securityContext: {
+        ...securityContext,
+        namespaceOptions: targetId && namespaceOptions ? besideTarget(namespaceOptions, targetId) : namespaceOptions,
+      },
     },
   });
 }

@@ -10,6 +10,13 @@ export function namespaceOptions(spec: PodSpec): NamespaceOption {
   });
 }
 
+/** The same, but with the processes of the container that it looks into. */
+export const besideTarget = (options: NamespaceOption, targetId: string): NamespaceOption => ({
+  ...options,
+  pid: NamespaceMode.TARGET,
+  targetId,
+});
+
 function pidMode({ hostPID, shareProcessNamespace }: PodSpec): NamespaceMode {
   if (hostPID) return NamespaceMode.NODE;
   return shareProcessNamespace ? NamespaceMode.POD : NamespaceMode.CONTAINER;

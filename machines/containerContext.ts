@@ -1,5 +1,6 @@
 /** What a container's actor knows, and the plain steps that change it. The chart is in container.ts. */
 import { type BackOff, crashLoopBackOff, nextBackOff, pullBackOff } from '../pod/backoff.ts';
+import { containersOf } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import { containerHash } from '../pod/identity.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
@@ -114,10 +115,9 @@ export function initialContext(input: ContainerInput): ContainerContext {
 
 /** The container's part of its pod's spec. */
 export function specOf(context: { readonly pod: Pod; readonly name: string }): Container {
-  const { spec } = context.pod;
-  const found = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === context.name);
+  const found = containersOf(context.pod.spec).find(({ container }) => container.name === context.name);
   if (found === undefined) throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
-  return found;
+  return found.container;
 }
 
 /** How a container ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */

@@ -202,7 +202,11 @@ export const podMachine = podSetup.createMachine({
         ],
         'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] },
       },
-      always: { guard: 'hasDeparted', actions: 'dismissDeparted' },
+      always: [
+        { guard: 'hasDeparted', actions: 'dismissDeparted' },
+        // At any time, also before the init containers are done.
+        { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
+      ],
       states: {
         /** Init containers and sidecars, each in its turn (C3, C4). */
         initializing: {

@@ -61,7 +61,7 @@ export interface PodContext {
   readonly attempt: number;
   /** Sandboxes that are lost and have still to be stopped. */
   readonly stale: readonly string[];
-  /** The init containers that have had their turn in the present sandbox. */
+  /** The init and ephemeral containers that have had their turn in the present sandbox. */
   readonly told: readonly string[];
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;
@@ -148,6 +148,12 @@ export function nextInit(context: PodContext): string | undefined {
   const name = initNames(context).find((each) => !context.told.includes(each));
   return name !== undefined && name in context.containers ? name : undefined;
 }
+
+/** The ephemeral containers that are to start in the present sandbox, once they have an actor. */
+export const newEphemeral = (context: PodContext): string[] =>
+  namesOf(context.allocated, ['ephemeral']).filter(
+    (name) => name in context.containers && !context.told.includes(name),
+  );
 
 /** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
 const hasNothingLeft = (context: PodContext): boolean =>

@@ -2,7 +2,16 @@
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../pod/containers.ts';
 import type { ContainerEvent } from './events.ts';
-import { departed, firstTurn, hostPaths, initNames, nextInit, vanished, withContainer } from './podContext.ts';
+import {
+  departed,
+  firstTurn,
+  hostPaths,
+  initNames,
+  newEphemeral,
+  nextInit,
+  vanished,
+  withContainer,
+} from './podContext.ts';
 import { nextToStop, stopCommand } from './podStopOrder.ts';
 import { podWords } from './podWords.ts';
 
@@ -79,6 +88,12 @@ export const podSetup = podWords.extend({
       if (name === undefined) return;
       enqueue.sendTo(containerId(name), { type: 'container.start' });
       enqueue.assign({ told: [...context.told, name] });
+    }),
+    /** They need nothing but the sandbox, and nobody takes notice of how they end. */
+    startEphemeral: enqueueActions(({ context, enqueue }) => {
+      const names = newEphemeral(context);
+      for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+      enqueue.assign({ told: [...context.told, ...names] });
     }),
     /** Those that already had their turn take no notice. */
     startRegular: enqueueActions(({ context, enqueue }) => {

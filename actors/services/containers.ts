@@ -37,6 +37,8 @@ export interface ContainerParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
+type CreateInput = PortTypes['createContainer']['input'];
+
 type ContainerServices = Pick<
   Services,
   'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainers' | 'inspectContainer'
@@ -80,7 +82,7 @@ export function containerNamed(pod: Pod, name: string): Container {
 
 async function create(
   { cri, node, layout, clock }: ContainerParts,
-  input: PortTypes['createContainer']['input'],
+  input: CreateInput,
   signal: AbortSignal,
 ): Promise<string> {
   const { pod, sandbox, attempt, imageRef, volumes } = input;
@@ -90,7 +92,8 @@ async function create(
   await writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: node.clusterDomain, signal });
   const user = await userOf(cri, { pod, container, imageRef }, { signal });
   const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) });
-  const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...user };
+  const target = await targetOf(cri, input, { signal });
+  const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...user, ...target };
   const wanted = { ...given, ...(await prepareMounts({ cri, layout }, given, signal)) };
   const request = {
     podSandboxId: sandbox.id,
@@ -128,11 +131,31 @@ async function userOf(
   return { imageUser: user };
 }
 
-async function findAttempt(cri: Cri, input: PortTypes['createContainer']['input'], options: CallOptions) {
-  const labelSelector = { [POD_UID_LABEL]: input.pod.metadata.uid, [CONTAINER_NAME_LABEL]: input.container };
+/** The container whose processes an ephemeral one shares: the newest of the name that it gives. */
+async function targetOf(
+  cri: Cri,
+  { pod, container }: CreateInput,
+  options: CallOptions,
+): Promise<{ targetId?: string }> {
+  const name = pod.spec.ephemeralContainers?.find((each) => each.name === container)?.targetContainerName;
+  if (!name) return {};
+  const all = await runsOf(cri, pod, name, options);
+  const [newest] = all.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
+  if (newest === undefined)
+    throw new NodeFailure('CreateContainerConfigError', `unable to find target container ${name}`);
+  return { targetId: newest.id };
+}
+
+async function findAttempt(cri: Cri, input: CreateInput, options: CallOptions): Promise<ObservedContainer | undefined> {
+  return (await runsOf(cri, input.pod, input.container, options)).find(({ attempt }) => attempt === input.attempt);
+}
+
+/** Every container of a name that the runtime has of a pod. */
+async function runsOf(cri: Cri, pod: Pod, name: string, options: CallOptions): Promise<ObservedContainer[]> {
+  const labelSelector = { [POD_UID_LABEL]: pod.metadata.uid, [CONTAINER_NAME_LABEL]: name };
   const filter = { id: '', state: undefined, podSandboxId: '', labelSelector };
   const { containers } = await cri.listContainers({ filter }, options);
-  return containers.map(observedContainer).find((container) => container?.attempt === input.attempt);
+  return containers.map(observedContainer).filter((container) => container !== undefined);
 }
 
 /** Starts a container that is only created; one that was started by a call whose answer was lost is left as it is. */

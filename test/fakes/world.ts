@@ -1,5 +1,6 @@
 /** A world in which everything that the ports ask for succeeds, and remembers what runs in it. */
 
+import { containersOf } from '../../pod/containers.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { containerHash } from '../../pod/identity.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/observed.ts';
@@ -91,8 +92,7 @@ export class FakeWorld {
 
   /** A container that was made, as the runtime would show it. */
   container(pod: Pod, name: string, over: Partial<ObservedContainer> = {}): ObservedContainer {
-    const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-    const image = all.find((each) => each.name === name)?.image ?? '';
+    const image = containersOf(pod.spec).find(({ container }) => container.name === name)?.container.image ?? '';
     return {
       ...{ id: `${name}-0-0`, sandboxId: `sandbox-${pod.metadata.uid}-0`, podUid: pod.metadata.uid, name, attempt: 0 },
       ...{ state: 'created', createdAt: this.#now(), hash: containerHash({ name, image }), restartCount: 0 },

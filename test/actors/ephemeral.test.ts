@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import * as wire from '../../cri/generated/runtime.ts';
+import { simulatedNode } from '../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+const debugged = (target: string) =>
+  podWith('web', { ephemeralContainers: [{ ...containerWith('debug'), targetContainerName: target }] });
+
+test('an ephemeral container shares the processes of its target, and has a status of its own', async () => {
+  const node = await simulatedNode({ pods: [podWith('web')] });
+  await node.advance('2s');
+  node.apply(debugged('main'));
+  await node.advance('2s');
+  const { config } = node.calls('createContainer').at(-1)?.request as wire.CreateContainerRequest;
+  expect(config?.linux?.securityContext?.namespaceOptions).toMatchObject({
+    pid: wire.NamespaceMode.TARGET,
+    targetId: node.containerId('web'),
+  });
+  expect(node.pod('web')).toMatchObject({
+    phase: 'Running',
+    ephemeralContainerStatuses: [{ name: 'debug', state: { running: {} }, ready: false, restartCount: 0 }],
+  });
+  node.runtime.exitContainer(node.containerId('web', 'debug'), 1);
+  await node.advance('1m');
+  expect(node.pod('web')).toMatchObject({
+    phase: 'Running',
+    ephemeralContainerStatuses: [{ state: { terminated: { exitCode: 1, reason: 'Error' } } }],
+  });
+  expect(node.pod('web').conditions?.find(({ type }) => type === 'Ready')?.status).toBe('True');
+});
+
+test('one whose target is not there is not made, and says so', async () => {
+  const node = await simulatedNode({ pods: [podWith('web')] });
+  await node.advance('2s');
+  node.apply(debugged('nobody'));
+  await node.advance('2s');
+  const message = 'unable to find target container nobody';
+  expect(node.pod('web').ephemeralContainerStatuses).toMatchObject([
+    { state: { waiting: { reason: 'CreateContainerConfigError', message } } },
+  ]);
+});
