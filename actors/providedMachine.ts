@@ -1,3 +1,4 @@
+import { activeDeadlineMachine } from '../machines/activeDeadline.ts';
 import { containerMachine } from '../machines/container.ts';
 import { garbageMachine } from '../machines/garbage.ts';
 import { nodeAgentMachine } from '../machines/nodeAgent.ts';
@@ -36,6 +37,7 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
   });
   const pod = podMachine.provide({
     actors: {
+      activeDeadline: activeDeadlineMachine.provide({ actors: { timer } }),
       container,
       volume,
       preparePod: port('preparePod'),

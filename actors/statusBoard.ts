@@ -141,7 +141,8 @@ const isSamePod = (before: PodView, now: PodView): boolean =>
   before.pod === now.pod && before.termination === now.termination;
 
 function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
-  if (termination === undefined) return { ...pod, status };
+  // A pod that stays was ended, and not deleted.
+  if (termination === undefined || termination.stays) return { ...pod, status };
   const { at, graceSeconds } = termination;
   const deletion = {
     deletionTimestamp: rfc3339(at + graceSeconds * 1_000),

@@ -1,5 +1,6 @@
 /** Every machine as a picture, drawn from its own definition. */
 import type { AnyStateMachine } from 'xstate';
+import { activeDeadlineMachine } from './activeDeadline.ts';
 import { containerMachine } from './container.ts';
 import { garbageMachine } from './garbage.ts';
 import { gateMachine } from './gate.ts';
@@ -26,6 +27,7 @@ export const charts = (): Chart[] => [
   chart(containerMachine, 'One container of a pod over all its restarts.'),
   chart(probeMachine, 'One probe of one run of a container, from its first try to the end of the run.'),
   chart(volumeMachine, 'One volume of one pod, from its mount to its unmount.'),
+  chart(activeDeadlineMachine, 'The time that one pod may be active on its node.'),
   chart(gateMachine, 'A gate of the node: so many at a time, and those that came first go first.'),
   chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),
   chart(ledgerMachine, 'The ledger of the node: it admits pods, one at a time, in the order of their arrival.'),

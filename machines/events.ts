@@ -101,6 +101,8 @@ export type PodEvent =
   | { type: 'volume.changed'; name: string; standing: VolumeStanding; hostPath?: string }
   /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
   | { type: 'container.changed'; name: string; standing: ContainerStanding; id?: string; endedAt?: number }
+  /** It was active for as long as it may be, at this moment (ms since the epoch). */
+  | { type: 'pod.deadlineExceeded'; at: number }
   | { type: 'runtime.podObserved'; pod: ObservedPod }
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.returned' }

@@ -8,6 +8,7 @@ import {
   killFailed,
   refusal,
   sandboxUnreadable,
+  tellsDeadline,
   tellsNewSandbox,
   tellsTermination,
 } from './podNotes.ts';
@@ -18,10 +19,14 @@ export const podMachine = podSetup.createMachine({
   id: 'pod',
   context: ({ input }) => initialPodContext(input),
   initial: 'new',
-  always: { guard: 'isActualStale', actions: 'tellActual' },
+  always: [
+    { guard: 'isActualStale', actions: 'tellActual' },
+    { guard: 'isDeadlineStale', actions: 'countDeadline' },
+  ],
   on: {
     'pod.update': { actions: ['desire', 'askAdmission'] },
     'pod.terminate': { target: '.terminating', actions: ['recordTermination', tellsTermination] },
+    'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', tellsDeadline] },
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
     'container.changed': { actions: 'recordContainer' },
     'runtime.podObserved': { actions: 'observe' },
@@ -46,7 +51,7 @@ export const podMachine = podSetup.createMachine({
       },
     },
     /** The node does not take it: Failed, and so it stays until no source wants it. */
-    refused: { on: { 'pod.update': { actions: 'desire' } } },
+    refused: { on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {} } },
     preparing: {
       initial: 'directory',
       states: {
@@ -171,7 +176,10 @@ export const podMachine = podSetup.createMachine({
                 ],
               },
               // The call is awaited: what it makes must be known to be removed.
-              on: { 'pod.terminate': { actions: ['recordTermination', tellsTermination] } },
+              on: {
+                'pod.terminate': { actions: ['recordTermination', tellsTermination] },
+                'pod.deadlineExceeded': { actions: ['exceedDeadline', tellsDeadline] },
+              },
             },
           },
         },
@@ -264,7 +272,10 @@ export const podMachine = podSetup.createMachine({
     },
     terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
-    finished: { entry: 'settleClaims', on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {} } },
+    finished: {
+      entry: 'settleClaims',
+      on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {}, 'pod.deadlineExceeded': {} },
+    },
     terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'], output: 'gone' },
     broken: { type: 'final', entry: 'leaveGates', output: 'broken' },
   },

@@ -44,6 +44,10 @@ export interface PodContext {
   /** What the ledger was told of it: the containers that were there, and the pod that they were of. */
   readonly actual: { readonly pod: Pod; readonly names: string };
   readonly bornAt: number;
+  /** When it became active on the node, be it under an earlier agent, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** The moment that is counted down to, after which it may not be active any more. */
+  readonly activeUntil?: number | undefined;
   readonly ticket: number;
   readonly ledger: Ref<LedgerEvent>;
   readonly startGate: Ref<GateEvent>;
@@ -83,6 +87,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     allocated: pod,
     actual: { pod, names: '' },
     ...input,
+    startedAt: input.observed.sandboxes.at(-1)?.createdAt ?? input.bornAt,
     volumes: {},
     containers: {},
     containerIds: {},
@@ -216,6 +221,26 @@ export function mergeTermination(present: Termination | undefined, next: Termina
   const { stays = false, ...cause } = present;
   const nearer = deadlineOf(next) < deadlineOf(present) ? { at: next.at, graceSeconds: next.graceSeconds } : {};
   return { ...cause, ...nearer, ...(stays && next.stays ? { stays } : {}) };
+}
+
+/** What a pod's author reads of that end, in its status and as an event. */
+export const DEADLINE_EXCEEDED = 'Pod was active on the node longer than the specified deadline';
+
+/** The end of a pod that was active for longer than it may be, within its own grace. */
+export const deadlineExceeded = ({ allocated, bornAt }: PodContext, at: number): Termination => ({
+  reason: 'DeadlineExceeded',
+  message: DEADLINE_EXCEEDED,
+  graceSeconds: allocated.spec.terminationGracePeriodSeconds ?? 30,
+  phase: 'Failed',
+  // What had passed while no agent was there takes nothing of the grace.
+  at: Math.max(at, bornAt),
+  stays: true,
+});
+
+/** The moment after which the pod may not be active any more. */
+export function activeUntil({ allocated, startedAt }: PodContext): number | undefined {
+  const seconds = allocated.spec.activeDeadlineSeconds;
+  return seconds === undefined ? undefined : startedAt + seconds * 1_000;
 }
 
 /** The observed pod with one container's newer facts in it. */

@@ -3,6 +3,7 @@ import type { Failure } from '../pod/failure.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { PodEvent } from './events.ts';
 import { isRuntimeAway } from './failure.ts';
+import { DEADLINE_EXCEEDED } from './podContext.ts';
 
 const warning = (reason: string, message: string): Note => ({ eventType: 'Warning', reason, message });
 
@@ -33,6 +34,11 @@ export const tellsTermination = {
     event.type === 'pod.terminate' && event.termination.message !== undefined
       ? [warning(event.termination.reason, event.termination.message)]
       : [],
+};
+
+export const tellsDeadline = {
+  type: 'note' as const,
+  params: { reason: 'DeadlineExceeded', message: DEADLINE_EXCEEDED },
 };
 
 export const tellsNewSandbox = {

@@ -11,6 +11,7 @@ export const terminating = podSetup.createStateConfig({
     'pod.update': { actions: 'desire' },
     'pod.terminate': { actions: ['recordTermination', 'stopContainers'] },
     'ledger.admitted': {},
+    'pod.deadlineExceeded': {},
   },
   states: {
     containers: {

@@ -4,13 +4,16 @@ import { claimsOf } from '../pod/claims.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { fullName } from '../pod/staticPod.ts';
+import { activeDeadlineMachine } from './activeDeadline.ts';
 import { containerMachine } from './container.ts';
 import type { PodEvent } from './events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
 import { actualClaims, isActualStale, presentNames } from './podActual.ts';
 import {
+  activeUntil,
   allSandboxes,
   areVolumes,
+  deadlineExceeded,
   decideSandbox,
   departed,
   fits,
@@ -47,9 +50,12 @@ export const podWords = setup({
     emitted: {} as Occurrence,
     output: {} as { isGone: boolean },
     meta: {} as StateMeta,
-    children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' },
+    children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' } & {
+      activeDeadline: 'activeDeadline';
+    },
   },
   actors: {
+    activeDeadline: activeDeadlineMachine,
     container: containerMachine,
     volume: volumeMachine,
     preparePod: port('preparePod'),
@@ -65,6 +71,7 @@ export const podWords = setup({
     mustEnd: ({ context }) => context.termination !== undefined,
     isActualStale: ({ context }) => isActualStale(context),
     staysAfterwards: ({ context }) => staysAfterwards(context.termination),
+    isDeadlineStale: ({ context }) => context.termination === undefined && activeUntil(context) !== context.activeUntil,
     areVolumesMounted: ({ context }) => areVolumes(context, 'mounted'),
     areVolumesUnmounted: ({ context }) => areVolumes(context, 'unmounted'),
     keepsSandbox: ({ context }) => decideSandbox(context) === 'keep',
@@ -122,6 +129,18 @@ export const podWords = setup({
     ),
     recordTermination: assign(({ context, event }) =>
       event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
+    ),
+    countDeadline: enqueueActions(({ context, enqueue, self }) => {
+      const deadline = activeUntil(context);
+      enqueue.stopChild('activeDeadline');
+      enqueue.assign({ activeUntil: deadline });
+      if (deadline === undefined) return;
+      enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { parent: self, deadline } });
+    }),
+    exceedDeadline: assign(({ context, event }) =>
+      event.type === 'pod.deadlineExceeded'
+        ? { termination: mergeTermination(context.termination, deadlineExceeded(context, event.at)) }
+        : {},
     ),
     recordVolume: assign(({ context, event }) => {
       if (event.type !== 'volume.changed') return {};

@@ -11,6 +11,7 @@ import type { PortTypes } from '../../machines/ports.ts';
 import { containersOf } from '../../pod/containers.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { containerHash } from '../../pod/identity.ts';
+import type { ObservedContainer } from '../../pod/observed.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { writeHostsFile } from '../../volume/hostsFile.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { activeDeadlineMachine } from '../../machines/activeDeadline.ts';
 import { containerMachine } from '../../machines/container.ts';
 import { garbageMachine } from '../../machines/garbage.ts';
 import { gateMachine } from '../../machines/gate.ts';
@@ -19,6 +20,7 @@ const REST = {
   volume: ['mounted.steady', 'pulling.found', 'unmounted'],
   probe: [],
   garbage: [],
+  activeDeadline: ['exceeded'],
   gate: ['open', 'full'],
   ledger: ['open'],
 };
@@ -30,6 +32,7 @@ const machines: [keyof typeof REST, AnyStateMachine][] = [
   ['probe', probeMachine],
   ['volume', volumeMachine],
   ['garbage', garbageMachine],
+  ['activeDeadline', activeDeadlineMachine],
   ['gate', gateMachine],
   ['ledger', ledgerMachine],
 ];

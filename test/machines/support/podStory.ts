@@ -1,5 +1,6 @@
 /** One pod's machine with real children over fake ports, told event by event. */
 import { createActor } from 'xstate';
+import { activeDeadlineMachine } from '../../../machines/activeDeadline.ts';
 import type { LedgerAnswer, PodEvent } from '../../../machines/events.ts';
 import { podMachine } from '../../../machines/pod.ts';
 import type { PodInput } from '../../../machines/podContext.ts';
@@ -44,6 +45,7 @@ export const fakedVolume = (ports: FakePorts) =>
 export const fakedPod = (ports: FakePorts) =>
   podMachine.provide({
     actors: {
+      activeDeadline: activeDeadlineMachine.provide({ actors: { timer: ports.timer } }),
       container: fakedContainer(ports),
       volume: fakedVolume(ports),
       preparePod: ports.port('preparePod'),

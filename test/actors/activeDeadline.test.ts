@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { simulatedNode } from '../fakes/node.ts';
+import { podWith } from '../fakes/pods.ts';
+
+const message = 'Pod was active on the node longer than the specified deadline';
+
+test('activeDeadlineSeconds: the pod is Failed, is told why, and stays so; a restart of the agent moves nothing', async () => {
+  const node = await simulatedNode({ pods: [podWith('web', { activeDeadlineSeconds: 60 })] });
+  await node.advance('40s');
+  await node.restartAgent();
+  await node.advance('19s');
+  expect(node.pod('web').phase).toBe('Running');
+  await node.advance('5s');
+  expect(node.pod('web')).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded', message });
+  expect(node.agent.pods()[0]?.metadata.deletionTimestamp).toBeUndefined();
+  await node.restartAgent();
+  await node.advance('2m');
+  expect(node.pod('web')).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded', message });
+  expect(node.calls('startContainer')).toHaveLength(1);
+  node.remove('web');
+  await node.advance('5s');
+  expect(await node.leftovers()).toEqual([]);
+});
