@@ -11,8 +11,8 @@ test('an ephemeral container shares the processes of its target, and has a statu
   await node.advance('2s');
   node.apply(debugged('main'));
   await node.advance('2s');
-  const { config } = node.calls('createContainer').at(-1)?.request as wire.CreateContainerRequest;
-  expect(config?.linux?.securityContext?.namespaceOptions).toMatchObject({
+  const request = node.calls('createContainer').at(-1)?.request as wire.CreateContainerRequest | undefined;
+  expect(request?.config?.linux?.securityContext?.namespaceOptions).toMatchObject({
     pid: wire.NamespaceMode.TARGET,
     targetId: node.containerId('web'),
   });
