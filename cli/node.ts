@@ -13,7 +13,7 @@ import { connectCri } from '../cri/grpc.ts';
 import { ownerMark } from '../cri/labels.ts';
 import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
-import { parseResolvConf } from '../cri/resolvConf.ts';
+import { localResolver, parseResolvConf } from '../cri/resolvConf.ts';
 import { allocatable } from '../pod/allocatable.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -147,7 +147,7 @@ async function nodeFacts(config: NodeConfig, cri: Cri, hierarchies: readonly Hie
     cgroupDriver,
     cgroups,
     hostIps: config.nodeIps,
-    resolvConf: parseResolvConf(text),
+    resolvConf: resolvConf === '' ? localResolver : parseResolvConf(text),
     clusterDns: config.clusterDns,
     clusterDomain: config.clusterDomain,
     memoryCapacityBytes: totalmem(),

@@ -7,6 +7,8 @@ import type { NodeFacts, ResolvConf } from './nodeFacts.ts';
 const MAX_SERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
+/** Some C libraries abort on a longer one. */
+const LONGEST_SEARCH = 253;
 
 const CLUSTER_OPTIONS = ['ndots:5'];
 const NOTHING: ResolvConf = { servers: [], searches: [], options: [] };
@@ -81,7 +83,8 @@ function mergedOptions(base: readonly string[], own: NonNullable<PodDnsConfig['o
 
 function fitting(searches: readonly string[]): string[] {
   let characters = -1;
-  return searches.slice(0, MAX_SEARCHES).filter((search) => {
+  const usable = searches.slice(0, MAX_SEARCHES).filter(({ length }) => length <= LONGEST_SEARCH);
+  return usable.filter((search) => {
     characters += search.length + 1;
     return characters <= MAX_SEARCH_CHARACTERS;
   });

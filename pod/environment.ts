@@ -40,10 +40,16 @@ function valuesFrom(from: EnvFromSource, { all }: EnvLookups): Readonly<Record<s
 
 function resolved(name: string, from: EnvVarSource, { source }: EnvLookups): string | undefined {
   const value = source(from);
-  const reference = from.configMapKeyRef ?? from.secretKeyRef ?? from.fileKeyRef;
-  if (value !== undefined || reference?.optional) return value;
-  const missing = reference === undefined ? 'its value' : `key ${reference.key}`;
-  throw new NodeFailure('CreateContainerConfigError', `couldn't find ${missing} for the environment variable ${name}`);
+  const { configMapKeyRef, secretKeyRef, fileKeyRef } = from;
+  if (value !== undefined || (configMapKeyRef ?? secretKeyRef ?? fileKeyRef)?.optional) return value;
+  const missing =
+    (configMapKeyRef && `configmap "${configMapKeyRef.name ?? ''}" not found`) ??
+    (secretKeyRef && `secret "${secretKeyRef.name ?? ''}" not found`) ??
+    (fileKeyRef && `environment variable key "${fileKeyRef.key}" not found in file "${fileKeyRef.path}"`);
+  throw new NodeFailure(
+    'CreateContainerConfigError',
+    missing ?? `couldn't find its value for the environment variable ${name}`,
+  );
 }
 
 /** Replaces each `$(VAR)` that is known (C21); `$$` is a dollar, what is unknown or unfinished stays as written. */

@@ -2,6 +2,7 @@ import type { Problem } from './problem.ts';
 import type { Pod } from './schema/pod.ts';
 import { isStaticPod } from './staticPod.ts';
 import { validateContainers } from './validation/containers.ts';
+import { validateNames } from './validation/names.ts';
 import { validateAmounts, validateResources } from './validation/resources.ts';
 import { validateSecurity } from './validation/security.ts';
 import { validateStatic } from './validation/static.ts';
@@ -27,6 +28,7 @@ export function validatePod(pod: Pod): Problem[] {
       : []),
     ...(spec.hostname ? dnsLabel('spec.hostname', spec.hostname) : []),
     ...(spec.subdomain ? dnsLabel('spec.subdomain', spec.subdomain) : []),
+    ...validateNames(spec),
     ...validateVolumes(spec.volumes ?? [], 'spec.volumes'),
     ...validateContainers(spec),
     ...validateResources(spec.resources, 'spec.resources'),
