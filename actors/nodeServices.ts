@@ -22,6 +22,7 @@ import { diskServices } from './services/disk.ts';
 import { garbageServices } from './services/garbage.ts';
 import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
+import { defaultLogPolicy, type LogPolicy, logServices } from './services/logs.ts';
 import { probeServices } from './services/probes.ts';
 import { sandboxServices } from './services/sandboxes.ts';
 import { stoppedByUs } from './services/stoppedByUs.ts';
@@ -41,6 +42,8 @@ export interface NodeParts {
   readonly store: NodeStore;
   /** What the store held at the start. */
   readonly durable: DurableFacts;
+  /** When containers' logs are rotated; absent: as a kubelet does. */
+  readonly logs?: LogPolicy;
   /** The directory of static pods, or one manifest; absent: none. */
   readonly staticPodPath?: string;
   /** How often the whole directory is listed, in milliseconds. */
@@ -74,6 +77,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       ...garbageServices({ cri, node, layout }),
       runHook: hookService({ cri, clock, hostIps: node.hostIps }),
       ...probeServices({ cri, clock, hostIps: node.hostIps, chance }),
+      ...logServices({ cri, layout, clock, policy: parts.logs ?? defaultLogPolicy, onError }),
     },
     feeds: {
       runtimeHealth: (send, { signal }) => {

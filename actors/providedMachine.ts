@@ -1,6 +1,7 @@
 import { activeDeadlineMachine } from '../machines/activeDeadline.ts';
 import { containerMachine } from '../machines/container.ts';
 import { garbageMachine } from '../machines/garbage.ts';
+import { logRotationMachine } from '../machines/logRotation.ts';
 import { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import { podMachine } from '../machines/pod.ts';
 import { probeMachine } from '../machines/probe.ts';
@@ -57,6 +58,7 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
     actors: {
       pod,
       garbage,
+      logRotation: logRotationMachine.provide({ actors: { rotateLogs: port('rotateLogs'), timer } }),
       runtimeHealth: feed('runtimeHealth'),
       pleg: feed('pleg'),
       sources: feed('sources'),

@@ -9,7 +9,7 @@ const NEVER = new Set(
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
 /** What is tried again by itself for as long as it fails. */
-const TRIED_AGAIN = new Set(['relist', 'hints', 'logLink', 'removeGarbage', 'surveyDisk']);
+const TRIED_AGAIN = new Set(['relist', 'hints', 'logLink', 'removeGarbage', 'surveyDisk', 'rotateLogs']);
 /** So many different failures are remembered as told. */
 const REMEMBERED = 100;
 

@@ -53,6 +53,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
     fileCheckMs: config.fileCheckFrequencyMs,
+    logs: config.logs,
     onError,
     onRuntimeHealth: ({ ready, name, version, message }) => {
       if (ready) settled();
@@ -76,6 +77,8 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
         baseMs: Math.min(CRASH_BASE_MS, config.maxContainerRestartPeriodMs),
         maxMs: config.maxContainerRestartPeriodMs,
       },
+      garbage: config.garbage,
+      logCheckMs: config.logs.checkMs,
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
       probed: Object.fromEntries(durable.probes),

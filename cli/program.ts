@@ -66,6 +66,14 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
     .option('--max-pods <number>', 'how many pods the node takes (default: 110)')
     .option('--node-labels <labels>', "the node's labels beside those that every node has, as zone=a,disk=ssd")
     .option('--allowed-unsafe-sysctls <names>', 'sysctls that pods may set beside the safe ones, as net.core.*')
+    .option(
+      '--maximum-dead-containers-per-container <number>',
+      'how many dead containers are kept of each container, for their logs; negative: all (default: 1)',
+    )
+    .option(
+      '--maximum-dead-containers <number>',
+      'how many dead containers are kept of all pods; negative: as many as there are (default: -1)',
+    )
     .option('-v, --v <level>', 'how much is logged: 0 info, 2 debug, 5 trace (default: 0)');
 }
 

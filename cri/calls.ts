@@ -35,6 +35,7 @@ export interface Cri {
   readonly removeContainer: CriCall<wire.RemoveContainerRequest, wire.RemoveContainerResponse>;
   readonly listContainers: CriCall<wire.ListContainersRequest, wire.ListContainersResponse>;
   readonly containerStatus: CriCall<wire.ContainerStatusRequest, wire.ContainerStatusResponse>;
+  readonly reopenContainerLog: CriCall<wire.ReopenContainerLogRequest, wire.ReopenContainerLogResponse>;
   readonly execSync: CriCall<wire.ExecSyncRequest, wire.ExecSyncResponse>;
   readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;
   readonly imageStatus: CriCall<wire.ImageStatusRequest, wire.ImageStatusResponse>;

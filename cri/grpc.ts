@@ -42,6 +42,7 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
     stopContainer: unary(runtimeClient, runtime.stopContainer, onTop),
     removeContainer: unary(runtimeClient, runtime.removeContainer, usual),
     listContainers: unary(runtimeClient, runtime.listContainers, usual),
+    reopenContainerLog: unary(runtimeClient, runtime.reopenContainerLog, usual),
     containerStatus: unary(runtimeClient, runtime.containerStatus, usual),
     // An exec without a time of its own runs for as long as its command does.
     execSync: unary(runtimeClient, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),

@@ -5,6 +5,7 @@ import { containerMachine } from './container.ts';
 import { garbageMachine } from './garbage.ts';
 import { gateMachine } from './gate.ts';
 import { ledgerMachine } from './ledger.ts';
+import { logRotationMachine } from './logRotation.ts';
 import { mermaidOf } from './mermaid.ts';
 import { nodeAgentMachine } from './nodeAgent.ts';
 import { podMachine } from './pod.ts';
@@ -30,6 +31,7 @@ export const charts = (): Chart[] => [
   chart(activeDeadlineMachine, 'The time that one pod may be active on its node.'),
   chart(gateMachine, 'A gate of the node: so many at a time, and those that came first go first.'),
   chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),
+  chart(logRotationMachine, 'The rotation of the logs of containers that run.'),
   chart(ledgerMachine, 'The ledger of the node: it admits pods, one at a time, in the order of their arrival.'),
 ];
 

@@ -1,8 +1,7 @@
 /** The events that pass between the actors. Facts are named `source.fact`; commands go from parent to child only. */
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { Claims } from '../pod/claims.ts';
-import type { DeadContainer } from '../pod/garbage.ts';
-import type { ObservedContainer, ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
+import type { ContainerRun, ObservedContainer, ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ProbeKind, Termination } from '../pod/view.ts';
 
@@ -112,7 +111,7 @@ export type PodEvent =
 
 /** What the node knows that its garbage collection goes by. */
 export interface GarbageFound {
-  readonly containers: readonly DeadContainer[];
+  readonly containers: readonly ContainerRun[];
   /** Ids. */
   readonly sandboxes: readonly string[];
   /** The uids of the pods that have an actor, or something at the runtime. */
@@ -126,6 +125,11 @@ export type GarbageWord =
   | { type: 'garbage.podsLeft'; pods: readonly PodIdentity[] };
 
 export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
+
+/** What the log rotation says to its node. */
+export type LogsWord = { type: 'logs.asked' };
+
+export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
 
 export interface RuntimeHealth {
   /** Since when it is so, in milliseconds since the epoch. */
@@ -157,4 +161,4 @@ export type NodeFact =
   /** Ends every pod, each within its own grace, then the node itself. */
   | { type: 'node.drain'; at: number };
 
-export type NodeEvent = NodeFact | GarbageWord | LedgerFact | TimerEvent | DoneActorEvent | ErrorActorEvent;
+export type NodeEvent = NodeFact | GarbageWord | LogsWord | LedgerFact | TimerEvent | DoneActorEvent | ErrorActorEvent;

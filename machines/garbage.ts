@@ -1,4 +1,4 @@
-/** The node's garbage: once a minute what is dead and old goes, and what is left of pods that nobody knows is found. */
+/** The node's garbage: at first and once a minute what is dead and old goes, and what is left of pods that nobody knows is found. */
 import { assign, emit, sendTo, setup } from 'xstate';
 import { involvedNode, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import type { GarbageEvent, GarbageFound, GarbageWord, Ref } from './events.ts';
@@ -36,7 +36,8 @@ export const garbageMachine = setup({
 }).createMachine({
   id: 'garbage',
   context: ({ input }) => ({ ...input, found: { containers: [], sandboxes: [], known: [] } }),
-  initial: 'waiting',
+  // At once, for what a former run of the agent left; then once a minute.
+  initial: 'asking',
   // Asked for too early or answered too late: the next look is as good.
   on: { 'garbage.found': {} },
   states: {

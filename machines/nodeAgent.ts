@@ -4,6 +4,8 @@ import { nodeSetup } from './nodeSetup.ts';
 
 /** So long the runtime has to be listed when the node is told to stop before that. */
 const RUNTIME_LIST_MS = 5_000;
+/** How often a kubelet looks at the sizes of logs. */
+const LOG_CHECK_MS = 10_000;
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
@@ -24,12 +26,25 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     heardAt: 0,
     broken: [],
   }),
-  invoke: [{ src: 'runtimeHealth' }, { src: 'pleg' }, { src: 'sources' }, { src: 'ticker' }],
+  invoke: [
+    { src: 'runtimeHealth' },
+    { src: 'pleg' },
+    { src: 'sources' },
+    { src: 'ticker' },
+    {
+      src: 'logRotation',
+      id: 'logRotation',
+      input: ({ context, self }) => ({ parent: self, everyMs: context.logCheckMs ?? LOG_CHECK_MS }),
+      // As with the garbage: a fault of its own ends it alone.
+      onError: {},
+    },
+  ],
   initial: 'starting',
   on: {
     'config.podsChanged': { actions: 'recordSource' },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
+    'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
       { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', tellsReadiness] },
       { guard: 'hasGone', actions: ['recordHealth', tellsReadiness] },

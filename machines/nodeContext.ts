@@ -5,7 +5,7 @@ import type { BackOff } from '../pod/backoff.ts';
 import type { Capacity, Claims } from '../pod/claims.ts';
 import type { Failure } from '../pod/failure.ts';
 import { deadContainers, defaultGarbagePolicy, emptySandboxes, type GarbagePolicy } from '../pod/garbage.ts';
-import type { ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
+import { type ContainerRun, type ObservedPod, type ObservedSandbox, type PodIdentity, runOf } from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
@@ -34,6 +34,8 @@ export interface NodeInput {
   readonly probed?: Readonly<Record<string, readonly Probed[]>>;
   /** How many dead containers are kept; absent: as many as a kubelet keeps. */
   readonly garbage?: GarbagePolicy;
+  /** How often the sizes of logs are looked at, in milliseconds; absent: as often as a kubelet does. */
+  readonly logCheckMs?: number;
   /** The pods of which something was left on disk, by a former run of the agent or otherwise. */
   readonly left: readonly PodIdentity[];
 }
@@ -166,6 +168,12 @@ export function garbageOf({ observed = {}, pods, health, garbage = defaultGarbag
   const known = [...new Set([...Object.keys(pods), ...Object.keys(observed)])];
   return { containers: deadContainers(live, garbage), sandboxes: emptySandboxes(live), known };
 }
+
+/** The logs that are being written to: those of the running containers of pods that have an actor. */
+export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
+  Object.values(observed).flatMap((pod) =>
+    pod.uid in pods ? pod.containers.filter(({ state }) => state === 'running').map((each) => runOf(pod, each)) : [],
+  );
 
 /** Sandboxes with Kubernetes' labels that are neither ours nor wanted: left alone, and listed. */
 export function foreignSandboxes(context: NodeContext): ObservedSandbox[] {

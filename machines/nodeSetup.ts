@@ -6,6 +6,7 @@ import { failureOf } from './failure.ts';
 import { garbageMachine } from './garbage.ts';
 import { gateMachine } from './gate.ts';
 import { ledgerMachine } from './ledger.ts';
+import { logRotationMachine } from './logRotation.ts';
 import {
   brokenPod,
   edited,
@@ -19,6 +20,7 @@ import {
   orphans,
   podOfOrphan,
   preemptionOf,
+  runningLogs,
   stranded,
   terminationOf,
   unwanted,
@@ -43,13 +45,14 @@ export const nodeSetup = setup({
     events: {} as NodeEvent,
     emitted: {} as Occurrence,
     meta: {} as StateMeta,
-    children: {} as { [id: `pod/${string}`]: 'pod' } & { garbage: 'garbage' },
+    children: {} as { [id: `pod/${string}`]: 'pod' } & { garbage: 'garbage'; logRotation: 'logRotation' },
   },
   actors: {
     pod: podMachine,
     gate: gateMachine,
     ledger: ledgerMachine,
     garbage: garbageMachine,
+    logRotation: logRotationMachine,
     sources: feedPort('sources'),
     pleg: feedPort('pleg'),
     runtimeHealth: feedPort('runtimeHealth'),
@@ -235,6 +238,7 @@ export const nodeSetup = setup({
       enqueue.sendTo(context.startGate, { type: 'gate.forget', uid });
       enqueue.sendTo(context.pullGate, { type: 'gate.forget', uid });
     }),
+    answerLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.found', logs: runningLogs(context) })),
     answerGarbage: sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
     /** They end like any pod that nobody wants: by an actor, which removes what is left of them. */
     recordLeft: assign(({ context, event }) =>

@@ -11,8 +11,7 @@ import {
   type PromiseActorLogic,
 } from 'xstate';
 import type { Failure } from '../pod/failure.ts';
-import type { DeadContainer } from '../pod/garbage.ts';
-import type { ObservedContainer, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
+import type { ContainerRun, ObservedContainer, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ProbeKind } from '../pod/view.ts';
@@ -76,9 +75,11 @@ export interface PortTypes {
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /** Removes dead containers with their logs, and empty sandboxes: as many as it can, then the first failure. Idempotent. */
   removeGarbage: {
-    input: { containers: readonly DeadContainer[]; sandboxes: readonly string[] };
+    input: { containers: readonly ContainerRun[]; sandboxes: readonly string[] };
     output: null;
   };
+  /** Rotates the logs that have grown too large; what fails with one is told, and hinders no other. */
+  rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /** Removes the links to logs that nobody has any more; its answer is the pods with a directory that are not known. */
   surveyDisk: { input: { known: readonly string[] }; output: { pods: readonly PodIdentity[] } };
   inspectContainer: { input: { id: string }; output: ObservedContainer | null };

@@ -1,5 +1,5 @@
 /** What of a node's dead containers and old sandboxes may go. Of each container the last dead ones are kept for their logs. */
-import type { ObservedContainer, ObservedPod } from './observed.ts';
+import { type ContainerRun, type ObservedContainer, type ObservedPod, runOf } from './observed.ts';
 
 /** How many dead containers are kept; Infinity bounds nothing. */
 export interface GarbagePolicy {
@@ -10,16 +10,8 @@ export interface GarbagePolicy {
 /** The kubelet's own: one dead container of each container, however many there are. */
 export const defaultGarbagePolicy: GarbagePolicy = { perContainer: 1, total: Infinity };
 
-/** A dead container as its pod's, so that its logs are found. */
-export interface DeadContainer {
-  readonly pod: { readonly uid: string; readonly namespace: string; readonly name: string };
-  readonly container: string;
-  readonly id: string;
-  readonly attempt: number;
-}
-
 /** The dead containers that may go, of pods that go on. */
-export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
+export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): ContainerRun[] {
   const units = pods.flatMap((pod) => deadByName(pod).map((dead) => ({ pod, dead })));
   const shared = total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, units.length)));
   const all = units.reduce((count, { dead }) => count + dead.length, 0);
@@ -28,12 +20,7 @@ export function deadContainers(pods: readonly ObservedPod[], { perContainer, tot
   const kept = parted.flatMap(({ pod, kept: each }) => each.map((container) => ({ pod, container })));
   const surplus = kept.sort((a, b) => b.container.createdAt - a.container.createdAt).slice(total);
   const gone = parted.flatMap(({ pod, gone: each }) => each.map((container) => ({ pod, container })));
-  return [...gone, ...surplus].map(({ pod: { uid, namespace, name }, container }) => ({
-    pod: { uid, namespace, name },
-    container: container.name,
-    id: container.id,
-    attempt: container.attempt,
-  }));
+  return [...gone, ...surplus].map(({ pod, container }) => runOf(pod, container));
 }
 
 /** The dead of each container, the newest first. One that was just made and has yet to start is none. */

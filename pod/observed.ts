@@ -65,3 +65,19 @@ export interface ObservedPod {
   readonly sandboxes: readonly ObservedSandbox[];
   readonly containers: readonly ObservedContainer[];
 }
+
+/** One run of a container: enough to find its log and what the runtime has of it. */
+export interface ContainerRun {
+  readonly pod: PodIdentity;
+  readonly container: string;
+  /** The container's id at the runtime. */
+  readonly id: string;
+  readonly attempt: number;
+}
+
+export const runOf = ({ uid, namespace, name }: PodIdentity, container: ObservedContainer): ContainerRun => ({
+  pod: { uid, namespace, name },
+  container: container.name,
+  id: container.id,
+  attempt: container.attempt,
+});

@@ -111,7 +111,7 @@ test('a node of the public parts alone runs a pod to its end, and its recording 
 });
 
 test('each machine has a chart', () => {
-  const names = ['nodeAgent', 'pod', 'container', 'volume', 'garbage', 'gate', 'ledger'];
+  const names = ['nodeAgent', 'pod', 'container', 'volume', 'garbage', 'logRotation', 'gate', 'ledger'];
   expect(
     charts()
       .map(({ name }) => name)

@@ -1,7 +1,7 @@
 /** Fills the ports of the garbage collection: the runtime's dead objects with their logs, and what is left on disk. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
-import type { DeadContainer } from '../../pod/garbage.ts';
+import type { ContainerRun } from '../../pod/observed.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { removeDeadLogLinks, removeLogSymlink } from '../../volume/logLinks.ts';
 import { podDirectories } from '../../volume/orphans.ts';
@@ -42,7 +42,7 @@ export function garbageServices({ cri, node, layout }: GarbageParts): Pick<Servi
 /** The logs first: once the container is gone nobody would look for them. */
 async function removeDead(
   { cri, layout }: Pick<GarbageParts, 'cri' | 'layout'>,
-  { pod, container, id, attempt }: DeadContainer,
+  { pod, container, id, attempt }: ContainerRun,
   options: CallOptions,
 ): Promise<void> {
   await removeRunLogs(layout, pod, container, attempt);

@@ -28,11 +28,14 @@ const hostname = z.custom<string>(
 function fromText(bounds: z.ZodMiniCustom<number, number>) {
   return z.pipe(
     z.transform((value: unknown) =>
-      typeof value === 'string' && /^=?\d+$/.test(value) ? Number(value.replace('=', '')) : value,
+      typeof value === 'string' && /^=?-?\d+$/.test(value) ? Number(value.replace('=', '')) : value,
     ),
     bounds,
   );
 }
+
+/** A negative number bounds nothing. */
+const wholeOrNone = whole(-(2 ** 31));
 
 const flags = section({
   '--config': z.optional(text),
@@ -47,6 +50,8 @@ const flags = section({
   '--max-pods': z.optional(fromText(whole())),
   '--node-labels': z.optional(labelsFlag),
   '--allowed-unsafe-sysctls': z.optional(sysctlsFlag),
+  '--maximum-dead-containers-per-container': z.optional(fromText(wholeOrNone)),
+  '--maximum-dead-containers': z.optional(fromText(wholeOrNone)),
   '--v': z.optional(fromText(whole())),
 });
 

@@ -1,11 +1,12 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Flags } from './flags.ts';
+import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
 import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
 
 /** Everything that the node agent is told, compiled once: every path absolute, every time in milliseconds. */
-export interface NodeConfig {
+export interface NodeConfig extends HousekeepingConfig {
   readonly nodeName: string;
   /** The node's addresses, the primary first, at most one of each family. */
   readonly nodeIps: readonly string[];
@@ -95,6 +96,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     resources: nodeResources(file),
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
     admission: nodeAdmission(flags, file),
+    ...housekeepingOf(flags, file),
     maxPods: flags['--max-pods'] ?? (file?.maxPods || 110),
     clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),
     clusterDomain: file?.clusterDomain ?? '',

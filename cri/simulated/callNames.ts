@@ -16,6 +16,7 @@ export const RUNTIME_CALLS = [
   'removeContainer',
   'listContainers',
   'containerStatus',
+  'reopenContainerLog',
   'execSync',
 ] as const satisfies readonly CallName[];
 

@@ -128,6 +128,16 @@ export class Containers {
     return { status: containerStatus(this.#find(containerId)), info: {} };
   }
 
+  /** There are no log files here: whoever wants one writes it. */
+  async reopenLog(
+    { containerId }: wire.ReopenContainerLogRequest,
+    signal: AbortSignal,
+  ): Promise<wire.ReopenContainerLogResponse> {
+    await this.#world.work('reopenContainerLog', signal);
+    if (this.#find(containerId).life.state !== 'running') throw new CallError('UNKNOWN', 'container is not running');
+    return {};
+  }
+
   /** The containers of a sandbox. */
   of(sandbox: SandboxRecord): ContainerRecord[] {
     return [...this.#records.containers.values()].filter((record) => record.sandbox === sandbox);

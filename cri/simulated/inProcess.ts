@@ -34,6 +34,7 @@ export function inProcessCri(
     removeContainer: limited(runtime, 'removeContainer', usual),
     listContainers: limited(runtime, 'listContainers', usual),
     containerStatus: limited(runtime, 'containerStatus', usual),
+    reopenContainerLog: limited(runtime, 'reopenContainerLog', usual),
     execSync: limited(runtime, 'execSync', onTop),
     listImages: limited(runtime, 'listImages', usual),
     imageStatus: limited(runtime, 'imageStatus', usual),

@@ -19,6 +19,7 @@ const CONTAINERD: Latencies = {
   removeContainer: 3,
   listContainers: 1,
   containerStatus: 1,
+  reopenContainerLog: 1,
   execSync: 30,
   listImages: 1,
   imageStatus: 1,

@@ -29,6 +29,7 @@ export function operationsOf(
     removeContainer: (request, signal) => containers.remove(request, signal),
     listContainers: (request, signal) => containers.list(request, signal),
     containerStatus: (request, signal) => containers.status(request, signal),
+    reopenContainerLog: (request, signal) => containers.reopenLog(request, signal),
     execSync,
     listImages: (request, signal) => images.list(request, signal),
     imageStatus: (request, signal) => images.status(request, signal),

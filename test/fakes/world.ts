@@ -68,6 +68,7 @@ export class FakeWorld {
       for (const id of sandboxes) this.sandboxes.delete(id);
       return null;
     },
+    rotateLogs: () => null,
     surveyDisk: () => ({ pods: [] }),
     inspectContainer: ({ id }) => this.containers.get(id) ?? null,
     runHook: ({ graceSeconds, deadline }) => ({

@@ -10,6 +10,7 @@ function nodeWithDead() {
   const story = nodeStory({ held: ['removeGarbage', 'surveyDisk'] });
   story.list();
   story.want([web]);
+  story.ports.answer('surveyDisk', { pods: [] });
   for (const attempt of [0, 1, 2]) {
     story.world.run(web, 'main', { id: `dead-${attempt}`, attempt, state: 'exited', exitCode: 1, createdAt: attempt });
   }
@@ -30,9 +31,9 @@ describe('the garbage of a node', () => {
     expect(removed(story)).toEqual([]);
     story.ports.advance(1);
     expect(removed(story)).toEqual([['dead-1', 'dead-0']]);
-    expect(story.ports.asked('surveyDisk')).toEqual([]);
+    expect(story.ports.asked('surveyDisk')).toHaveLength(1);
     story.ports.answer('removeGarbage', null);
-    expect(story.ports.asked('surveyDisk')).toEqual([{ known: ['web-uid'] }]);
+    expect(story.ports.asked('surveyDisk').slice(1)).toEqual([{ known: ['web-uid'] }]);
     story.ports.answer('surveyDisk', { pods: [] });
     story.ports.advance(MINUTE);
     expect(removed(story)).toHaveLength(2);
@@ -44,7 +45,16 @@ describe('the garbage of a node', () => {
     story.want([web]);
     story.ports.advance(5 * MINUTE);
     expect(removed(story)).toEqual([]);
-    expect(story.ports.asked('surveyDisk')).toHaveLength(5);
+    expect(story.ports.asked('surveyDisk')).toHaveLength(6);
+  });
+
+  test('what a former run of the agent left goes at once', () => {
+    const story = nodeStory({ held: ['removeGarbage'] });
+    for (const attempt of [0, 1, 2]) story.world.run(web, 'main', { id: `dead-${attempt}`, attempt, state: 'exited' });
+    story.world.sandbox(web);
+    story.want([web]);
+    story.list(story.world.observed(web));
+    expect(removed(story)).toEqual([['dead-1', 'dead-0']]);
   });
 
   test('a failure ends nothing: the disk is looked at, and the rest is tried again after a minute', () => {

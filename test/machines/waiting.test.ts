@@ -5,6 +5,7 @@ import { containerMachine } from '../../machines/container.ts';
 import { garbageMachine } from '../../machines/garbage.ts';
 import { gateMachine } from '../../machines/gate.ts';
 import { ledgerMachine } from '../../machines/ledger.ts';
+import { logRotationMachine } from '../../machines/logRotation.ts';
 import { nodeAgentMachine } from '../../machines/nodeAgent.ts';
 import { podMachine } from '../../machines/pod.ts';
 import { probeMachine } from '../../machines/probe.ts';
@@ -21,6 +22,7 @@ const REST = {
   probe: [],
   garbage: [],
   activeDeadline: ['exceeded'],
+  logRotation: [],
   gate: ['open', 'full'],
   ledger: ['open'],
 };
@@ -33,6 +35,7 @@ const machines: [keyof typeof REST, AnyStateMachine][] = [
   ['volume', volumeMachine],
   ['garbage', garbageMachine],
   ['activeDeadline', activeDeadlineMachine],
+  ['logRotation', logRotationMachine],
   ['gate', gateMachine],
   ['ledger', ledgerMachine],
 ];

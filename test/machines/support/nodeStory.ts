@@ -2,6 +2,7 @@
 import { createActor, fromCallback } from 'xstate';
 import type { NodeFact } from '../../../machines/events.ts';
 import { garbageMachine } from '../../../machines/garbage.ts';
+import { logRotationMachine } from '../../../machines/logRotation.ts';
 import { nodeAgentMachine } from '../../../machines/nodeAgent.ts';
 import type { NodeInput } from '../../../machines/nodeContext.ts';
 import type { PortName } from '../../../machines/ports.ts';
@@ -31,6 +32,9 @@ const fakedGarbage = (ports: FakePorts) =>
     },
   });
 
+const fakedLogs = (ports: FakePorts) =>
+  logRotationMachine.provide({ actors: { rotateLogs: ports.port('rotateLogs'), timer: ports.timer } });
+
 /** A pod of this name, with a uid of its own. */
 export const namedPod = (name: string, spec: Partial<Pod['spec']> = {}, uid = `${name}-uid`): Pod =>
   aPod(spec, { name, uid });
@@ -46,7 +50,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
   before?.(world);
   const machine = nodeAgentMachine.provide({
     actors: {
-      ...{ pod: fakedPod(ports), garbage: fakedGarbage(ports), timer: ports.timer },
+      ...{ pod: fakedPod(ports), garbage: fakedGarbage(ports), logRotation: fakedLogs(ports), timer: ports.timer },
       ...{ sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
     },
   });

@@ -1,0 +1,51 @@
+/** Fills the port of log rotation. */
+import type { Cri } from '../../cri/calls.ts';
+import type { Layout } from '../../volume/layout.ts';
+import { tendLog } from '../../volume/logRotation.ts';
+import type { Services } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
+
+/** How large a container's log gets, and how many files there are of it. */
+export interface LogPolicy {
+  /** Infinity: logs are never rotated. */
+  readonly maxBytes: number;
+  readonly maxFiles: number;
+  /** How many logs are rotated at a time. */
+  readonly workers: number;
+}
+
+/** The kubelet's own. */
+export const defaultLogPolicy: LogPolicy = { maxBytes: 10 * 1024 * 1024, maxFiles: 5, workers: 1 };
+
+interface LogParts {
+  readonly cri: Cri;
+  readonly layout: Layout;
+  readonly clock: Clock;
+  readonly policy: LogPolicy;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+export function logServices({ cri, layout, clock, policy, onError }: LogParts): Pick<Services, 'rotateLogs'> {
+  const { maxBytes, maxFiles, workers } = policy;
+  return {
+    rotateLogs: async ({ logs }, { signal }) => {
+      if (maxBytes === Infinity) return null;
+      const waiting = [...logs];
+      const work = async () => {
+        for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
+          const { pod, container, id: containerId, attempt } = next;
+          const reopen = async () => void (await cri.reopenContainerLog({ containerId }, { signal }));
+          try {
+            const file = `${layout.containerLogDir(pod, container)}/${attempt}.log`;
+            await tendLog({ file, maxBytes, maxFiles, now: clock.now(), reopen, signal });
+          } catch (error) {
+            // One that ends meanwhile, or whose disk is full, keeps nobody else waiting.
+            if (!signal.aborted) onError('rotateLogs', error);
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: workers }, work));
+      return null;
+    },
+  };
+}
