@@ -1,6 +1,8 @@
-import { readdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Container } from '../../pod/schema/container.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
@@ -11,6 +13,8 @@ import { identitiesOf, type UpNode, upNode } from './support/node.ts';
 import type { Statelet } from './support/statelet.ts';
 
 jest.setTimeout(120_000);
+
+const execute = promisify(execFile);
 
 let node: UpNode;
 let up: Statelet;
@@ -142,6 +146,30 @@ describe('C26: subPath', () => {
     await node.remove('escaping');
     await node.gone('escaping');
   });
+});
+
+test('mountPropagation: what the host mounts later is seen with HostToContainer, and not without', async () => {
+  const shared = join(node.shared, 'propagated');
+  await mkdir(join(shared, 'sub'), { recursive: true });
+  const look = `until test -e /host/go; do sleep 0.05; done; ls /host/sub; echo ${end}`;
+  const seeing = (name: string, mountPropagation: 'None' | 'HostToContainer') =>
+    shell(name, steadily(look), { volumeMounts: [{ name: 'host', mountPath: '/host', mountPropagation }] });
+  await execute('mount', ['--bind', '--make-shared', shared, shared]);
+  try {
+    const both = [seeing('both', 'HostToContainer'), seeing('alone', 'None')];
+    const volumes = [{ name: 'host', hostPath: { path: shared, type: 'Directory' as const } }];
+    await node.write('propagating', podManifest('propagating', both, { volumes }));
+    const pod = await node.running('propagating');
+    await execute('mount', ['-t', 'tmpfs', 'tmpfs', join(shared, 'sub')]);
+    await writeFile(join(shared, 'sub', 'seen'), '');
+    await writeFile(join(shared, 'go'), '');
+    expect(await node.log(pod, 'both', end)).toEqual(['seen']);
+    expect(await node.log(pod, 'alone', end)).toEqual([]);
+    await node.remove('propagating');
+    await node.gone('propagating');
+  } finally {
+    for (const { path } of await mountsUnder(shared, noAbort)) await execute('umount', [path]);
+  }
 });
 
 test('what containers wrote and mounted survives a restart of the agent, and goes with the pod', async () => {

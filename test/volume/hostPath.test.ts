@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { hostPathPlugin } from '../../volume/hostPath.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { pluginFor } from '../../volume/plugin.ts';
-import { inFolder, requestOf, signal } from './onDisk.ts';
+import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
 
 type Type = 'DirectoryOrCreate' | 'Directory' | 'FileOrCreate' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice' | '';
 
@@ -54,6 +56,15 @@ test('what exists with its type is taken as it is, links followed', async () => 
     await mount(layout, path.join(folder, 'file'), 'FileOrCreate');
     expect((await stat(path.join(folder, 'file'))).size).toBe(4);
     await new Promise((closed) => server.close(closed));
+  });
+});
+
+withRoot('a block device is one, wherever its file lies', async () => {
+  await inFolder(async (folder, layout) => {
+    const device = path.join(folder, 'device');
+    await promisify(execFile)('mknod', [device, 'b', '7', '200']);
+    expect(await mount(layout, device, 'BlockDevice')).toEqual({ hostPath: device });
+    await expect(mount(layout, device, 'CharDevice')).rejects.toThrow('is not a character device');
   });
 });
 
