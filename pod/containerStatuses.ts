@@ -24,7 +24,11 @@ export function containerStatuses(
         if (seen) return seenStatus(container, role, seen, runtimeName);
         return unseenStatus(view, container, role, before.get(container.name));
       });
-  const statuses = { init: of('init', 'sidecar'), regular: of('regular'), ephemeral: of('ephemeral') };
+  const statuses = {
+    init: of('init', 'sidecar'),
+    regular: of('regular').sort(byName),
+    ephemeral: of('ephemeral').sort(byName),
+  };
   if (view.refused) return onlyWhatRan(statuses);
   return withinBudget(view.ended ? containersAtEnd(view, statuses) : statuses);
 }
@@ -47,6 +51,8 @@ function withinBudget({ init, regular, ephemeral }: ContainerStatuses): Containe
   };
   return { init: init.map(within), regular: regular.map(within), ephemeral: ephemeral.map(within) };
 }
+
+const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
 
 /** A pod that was never taken has no containers to speak of. */
 function onlyWhatRan({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
@@ -124,7 +130,6 @@ function hasSucceeded({ now }: ContainerView): boolean {
   return now.kind === 'terminated' && now.run.exitCode === 0;
 }
 
-function resourcesOf({ resources }: Container): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
-  if (!resources) return {};
+function resourcesOf({ resources = {} }: Container): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
   return { ...(resources.requests ? { allocatedResources: resources.requests } : {}), resources };
 }

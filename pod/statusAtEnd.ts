@@ -1,7 +1,7 @@
 import type { ContainerState, ContainerStatus } from './schema/status.ts';
 import type { PodView } from './view.ts';
 
-/** The three lists of a PodStatus, each in the order of the spec; `init` has the sidecars too. */
+/** The three lists of a PodStatus: init containers and sidecars in the order of the spec, the others by name. */
 export interface ContainerStatuses {
   readonly init: ContainerStatus[];
   readonly regular: ContainerStatus[];

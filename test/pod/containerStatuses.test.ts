@@ -31,6 +31,7 @@ describe('a container that', () => {
       image: 'docker.io/a:1',
       imageID: 'sha256:ab',
       containerID: 'containerd://c1',
+      resources: {},
       started: true,
     });
   });
@@ -161,7 +162,7 @@ describe('a container that no actor has seen', () => {
 });
 
 describe('the lists', () => {
-  test('are in the order of the spec, init containers and sidecars in one', () => {
+  test('are in the order of the spec for init containers and sidecars, by name for the others', () => {
     const spec = {
       initContainers: [
         { name: 'z', image: 'z' },
@@ -183,7 +184,7 @@ describe('the lists', () => {
     const { init, regular, ephemeral } = of(view);
     expect([init, regular, ephemeral].map((list) => list.map(({ name }) => name))).toEqual([
       ['z', 's', 'b'],
-      ['y', 'a'],
+      ['a', 'y'],
       ['debug'],
     ]);
   });
