@@ -1,7 +1,11 @@
 /** Fills the port of lifecycle hooks: exec, httpGet and sleep, each within what is left of the grace (C10). */
 import type { Cri } from '../../cri/calls.ts';
+import { runtimeWordsWithCode } from '../../cri/failure.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
+import { quoted } from '../../pod/quoted.ts';
 import type { Container } from '../../pod/schema/container.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { firstBytes } from '../../pod/utf8.ts';
 import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
@@ -21,8 +25,8 @@ interface HookRun {
   readonly signal: AbortSignal;
 }
 
-/** A postStart hook has no deadline of its own; this is only against a runtime that never answers. */
-const LONGEST_MS = 600_000;
+/** A postStart hook has no deadline; this is only against a runtime that never answers. */
+const LONGEST_MS = 86_400_000;
 
 export interface HookParts {
   readonly cri: Cri;
@@ -51,45 +55,81 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
       return { deadline, failure: null };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
-      const message = cause instanceof Error ? cause.message : String(cause);
-      const failure = new NodeFailure(reason, `${hook} hook of container ${name} failed: ${message}`, { cause });
+      const failure = new NodeFailure(reason, failureWords(pod, name, handler, cause), { cause });
       return { deadline, failure: toFailure(failure, clock.now()) };
     }
   };
 }
 
+/** In the words of a kubelet: what hook it was, and why it failed. */
+function failureWords(pod: Pod, container: string, { exec, httpGet: get, sleep }: Handler, cause: unknown): string {
+  const { name, namespace, uid } = pod.metadata;
+  const where = `for Container "${container}" in Pod "${name}_${namespace}(${uid})" failed - error: ${wordsOf(cause)}`;
+  if (exec) {
+    const output = cause instanceof CommandFailure ? cause.output : '';
+    return `Exec lifecycle hook ([${(exec.command ?? []).join(' ')}]) ${where}, message: ${quoted(output)}`;
+  }
+  if (get) return `HTTP lifecycle hook (${get.path ?? ''}) ${where}`;
+  return `Sleep lifecycle hook (${sleep?.seconds ?? 0}) ${where}`;
+}
+
+function wordsOf(cause: unknown): string {
+  if (cause instanceof NodeFailure) return runtimeWordsWithCode(cause);
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** A command that ended with another code than 0, with what it wrote. */
+class CommandFailure extends Error {
+  readonly output: string;
+
+  constructor(message: string, output: string) {
+    super(message);
+    this.output = output;
+  }
+}
+
 async function runHandler(cri: Cri, clock: Clock, run: HookRun): Promise<void> {
   const { handler, timeoutMs, signal } = run;
   if (handler.exec) return execute(cri, run, handler.exec.command ?? []);
-  if (handler.httpGet) return get(run, handler.httpGet);
+  if (handler.httpGet) return get(clock, run, handler.httpGet);
   const seconds = handler.sleep?.seconds ?? 0;
   await createAlarm(clock, signal).wait(clock.now() + Math.min(timeoutMs, seconds * 1_000));
 }
 
+const LONGEST_OUTPUT = 1_024;
+
 async function execute(cri: Cri, { id, timeoutMs, signal }: HookRun, cmd: readonly string[]): Promise<void> {
-  const timeout = BigInt(Math.ceil(timeoutMs / 1_000));
-  const answer = await cri.execSync(
+  // For the runtime, none is no limit.
+  const timeout = timeoutMs < LONGEST_MS ? BigInt(Math.ceil(timeoutMs / 1_000)) : 0n;
+  const { exitCode, stdout, stderr } = await cri.execSync(
     { containerId: id, cmd: [...cmd], timeout },
     { signal, timeoutMs: timeoutMs + 1_000 },
   );
-  if (answer.exitCode === 0) return;
-  const output = Buffer.from(answer.stderr.length > 0 ? answer.stderr : answer.stdout).toString('utf8', 0, 1_024);
-  throw new Error(`command ${cmd.join(' ')} exited with ${answer.exitCode}: ${output.trim()}`);
+  if (exitCode === 0) return;
+  const text = (bytes: Uint8Array) => firstBytes(Buffer.from(bytes).toString('utf8'), LONGEST_OUTPUT);
+  const message = `command '${cmd.join(' ')}' exited with ${exitCode}: ${text(stderr)}`;
+  throw new CommandFailure(message, text(Buffer.concat([stdout, stderr])));
 }
 
 /** That it was answered is enough: a hook's status says nothing. */
-async function get({ container, address, timeoutMs, signal }: HookRun, action: HttpGetAction): Promise<void> {
-  const options = { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]), leavesHost: true };
+async function get(clock: Clock, { container, address, timeoutMs, signal }: HookRun, action: HttpGetAction) {
+  const limit = new AbortController();
+  const end = () => limit.abort();
+  const timer = clock.setTimeout(end, timeoutMs);
+  signal.addEventListener('abort', end, { once: true });
   const send = (scheme: HttpGetAction['scheme']) =>
-    httpGet(
-      httpTarget({ ...action, ...(scheme ? { scheme } : {}) }, container, { address, purpose: 'lifecycle' }),
-      options,
-    );
+    httpGet(httpTarget({ ...action, ...(scheme ? { scheme } : {}) }, container, { address, purpose: 'lifecycle' }), {
+      signal: limit.signal,
+      leavesHost: false,
+    });
   try {
     await send(action.scheme);
   } catch (error) {
     // Whoever asks for TLS of a server that has none is answered all the same.
     if (!isAnsweredInPlain(error)) throw error;
     await send('HTTP');
+  } finally {
+    clock.clearTimeout(timer);
+    signal.removeEventListener('abort', end);
   }
 }

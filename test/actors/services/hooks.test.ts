@@ -1,0 +1,164 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { hookService } from '../../../actors/services/hooks.ts';
+import { SimulatedClock } from '../../../actors/simulatedClock.ts';
+import type { Cri } from '../../../cri/calls.ts';
+import type { ExecSyncRequest, ExecSyncResponse } from '../../../cri/generated/runtime.ts';
+import type { LifecycleHandler } from '../../../pod/schema/container.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { certificate, key } from './certificate.ts';
+
+/** What a server was asked for. */
+interface Asked {
+  readonly path: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const asked: Asked[] = [];
+const servers: Server[] = [];
+let [plain, secure] = [0, 0];
+
+const portOf = (server: Server) =>
+  new Promise<number>((resolve) => {
+    servers.push(server);
+    // A server that listens on a port has an address with it.
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+
+beforeAll(async () => {
+  const answer: Parameters<typeof createServer>[1] = ({ url, headers }, response) => {
+    asked.push({ path: url, headers });
+    if (url === '/away') response.writeHead(302, { location: 'http://127.0.0.2:1/' });
+    if (url === '/error') response.writeHead(500);
+    if (url !== '/never') response.end();
+  };
+  plain = await portOf(createServer({}, answer));
+  secure = await portOf(createSecureServer({ cert: certificate, key }, answer));
+});
+
+afterAll(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+interface Run {
+  readonly hook?: 'postStart' | 'preStop';
+  readonly deadline?: number;
+  readonly exec?: (request: ExecSyncRequest) => Partial<ExecSyncResponse>;
+  readonly advance?: number;
+}
+
+const requests: ExecSyncRequest[] = [];
+
+/** Runs a hook of the pod `web`; its commands are answered by `exec`. */
+async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, exec, advance = 0 }: Run = {}) {
+  const clock = new SimulatedClock();
+  const bytes = new Uint8Array();
+  // Of the runtime a hook needs one call only.
+  const cri = {
+    execSync: async (request: ExecSyncRequest) => {
+      requests.push(request);
+      return { exitCode: 0, stdout: bytes, stderr: bytes, ...exec?.(request) };
+    },
+  } as unknown as Cri;
+  const container = aContainer({ lifecycle: { [hook]: handler }, ports: [{ name: 'web', containerPort: plain }] });
+  const ended = hookService({ cri, clock, hostIps: ['127.0.0.1'] })(
+    {
+      ...{ pod: aPod({ containers: [container] }), container: 'main', id: 'c1', hook, podIp: undefined },
+      ...{ graceSeconds: 30, deadline: deadline === undefined ? undefined : clock.now() + deadline },
+    },
+    { signal: new AbortController().signal },
+  );
+  const began = clock.now();
+  await clock.advance(advance);
+  const { deadline: until, failure } = await ended;
+  return { graceMs: until - began, failure: failure && `${failure.reason}: ${failure.message}` };
+}
+
+const said = (text: string) => Buffer.from(text);
+
+describe('C10: a hook by exec', () => {
+  test('runs the command as it is, without a limit after the start, within the grace before the stop', async () => {
+    requests.length = 0;
+    const handler = { exec: { command: ['sh', '-c', 'true $(X)'] } };
+    expect(await run(handler)).toMatchObject({ failure: null });
+    expect(await run(handler, { hook: 'preStop', deadline: 4_500 })).toEqual({ graceMs: 4_500, failure: null });
+    expect(requests).toEqual([
+      { containerId: 'c1', cmd: ['sh', '-c', 'true $(X)'], timeout: 0n },
+      { containerId: 'c1', cmd: ['sh', '-c', 'true $(X)'], timeout: 5n },
+    ]);
+  });
+
+  test('that fails says so in the words of a kubelet', async () => {
+    const exec = () => ({ exitCode: 3, stdout: said('so\n'), stderr: said('no "way"') });
+    const { failure } = await run({ exec: { command: ['sh', '-c', 'exit 3'] } }, { exec });
+    expect(failure).toBe(
+      'PostStartHookError: Exec lifecycle hook ([sh -c exit 3]) for Container "main" in Pod "web_default(uid-1)" failed' +
+        ` - error: command 'sh -c exit 3' exited with 3: no "way", message: "so\\nno \\"way\\""`,
+    );
+    const preStop = await run({ exec: { command: ['false'] } }, { exec, hook: 'preStop' });
+    expect(preStop).toMatchObject({ graceMs: 30_000, failure: expect.stringMatching(/^FailedPreStopHook: Exec /) });
+  });
+});
+
+describe('C10: a hook by httpGet', () => {
+  const action = (path: string, more = {}) => ({ httpGet: { path, port: plain, ...more } });
+
+  test('asks with its headers, at its host or else at the pod', async () => {
+    asked.length = 0;
+    const httpHeaders = [
+      { name: 'X-Hook', value: 'yes' },
+      { name: 'Host', value: 'example.com' },
+    ];
+    expect(await run(action('/hook?a=b', { httpHeaders }))).toMatchObject({ failure: null });
+    expect(await run(action('/named', { port: 'web', host: 'localhost' }))).toMatchObject({ failure: null });
+    expect(asked).toMatchObject([
+      { path: '/hook?a=b', headers: { 'x-hook': 'yes', host: 'example.com', accept: '*/*' } },
+      {
+        path: '/named',
+        headers: { host: `localhost:${plain}`, 'user-agent': expect.stringMatching(/^kube-lifecycle/) },
+      },
+    ]);
+  });
+
+  test('over HTTPS takes any certificate, and a server without TLS too', async () => {
+    expect(await run(action('/', { port: secure, scheme: 'HTTPS' }))).toMatchObject({ failure: null });
+    expect(await run(action('/', { scheme: 'HTTPS' }))).toMatchObject({ failure: null });
+  });
+
+  test('is done once it is answered, whatever the answer', async () => {
+    expect(await run(action('/error'))).toMatchObject({ failure: null });
+    expect(await run(action('/away'))).toMatchObject({ failure: null });
+  });
+
+  test('that nobody answers fails', async () => {
+    const { failure } = await run(action('/x', { port: 1 }));
+    expect(failure).toBe(
+      'PostStartHookError: HTTP lifecycle hook (/x) for Container "main" in Pod "web_default(uid-1)" failed' +
+        ' - error: Get "http://127.0.0.1:1/x": dial tcp 127.0.0.1:1: connect: connection refused',
+    );
+  });
+
+  test('is given up at the end of the grace', async () => {
+    const { failure } = await run(action('/never'), { hook: 'preStop', deadline: 2_000, advance: 2_000 });
+    expect(failure).toMatch(/^FailedPreStopHook: HTTP .* context deadline exceeded/);
+  });
+
+  test('needs a port', async () => {
+    expect((await run(action('/', { port: 'none' }))).failure).toMatch(/^PostStartHookError: HTTP .*none/);
+  });
+});
+
+describe('C10: a hook that sleeps', () => {
+  test('does so for its time, or until the grace is over', async () => {
+    expect(await run({ sleep: { seconds: 5 } }, { advance: 5_000 })).toMatchObject({ failure: null });
+    expect(
+      await run({ sleep: { seconds: 3_600 } }, { hook: 'preStop', deadline: 2_000, advance: 2_000 }),
+    ).toMatchObject({ failure: null });
+    expect(await run({ sleep: { seconds: 0 } })).toMatchObject({ failure: null });
+  });
+});
