@@ -1,12 +1,19 @@
 /** What must outlive a restart of the agent and can be read neither from the runtime nor from the sources. */
 import * as z from 'zod/mini';
 import type { Probed } from '../machines/containerContext.ts';
-import type { Claims } from '../pod/claims.ts';
+import type { Allocation } from '../pod/allocation.ts';
+import { resourceRequirementsSchema } from '../pod/schema/container.ts';
 import { type Pod, podSchema } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import { openStore, type Store } from './store.ts';
 
 const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
+
+const podResources = z.object({
+  pod: z.optional(resourceRequirementsSchema),
+  containers: z.record(z.string(), resourceRequirementsSchema),
+});
+const containerSize = z.object({ cpuRequest: z.number(), cpuLimit: z.number(), memoryLimit: z.number() });
 
 const schemas = {
   /** The last good version of each manifest, by its file. */
@@ -23,7 +30,9 @@ const schemas = {
     extra: z._default(z.record(z.string(), z.number()), {}),
     priority: z._default(z.nullable(z.int()), null),
     qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
-  }) as unknown as z.ZodMiniType<Claims>,
+    resources: z.optional(podResources),
+    sizes: z.optional(z.record(z.string(), containerSize)),
+  }) as unknown as z.ZodMiniType<Allocation>,
   /** What the probes of its running containers had come to, by the pod's uid. */
   probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
     readonly Probed[]
@@ -35,7 +44,7 @@ export type NodeStore = Store<typeof schemas>;
 export interface DurableFacts {
   readonly manifests: ReadonlyMap<string, Pod>;
   readonly statuses: ReadonlyMap<string, PodStatus>;
-  readonly allocations: ReadonlyMap<string, Claims>;
+  readonly allocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly Probed[]>;
   /** One message for each file that could not be read; it has been set aside. */
   readonly damaged: readonly string[];

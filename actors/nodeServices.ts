@@ -5,9 +5,8 @@ import type { NodeFacts } from '../cri/nodeFacts.ts';
 import type { Probed } from '../machines/containerContext.ts';
 import type { RuntimeHealth } from '../machines/events.ts';
 import { probeOf } from '../machines/probeContext.ts';
-import { claimsOf } from '../pod/claims.ts';
+import { allocationOf } from '../pod/allocation.ts';
 import { isTerminalPhase } from '../pod/phase.ts';
-import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
 import { createLayout } from '../volume/layout.ts';
 import { type Clock, systemChance } from './clock.ts';
@@ -24,6 +23,7 @@ import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { defaultLogPolicy, type LogPolicy, logServices } from './services/logs.ts';
 import { probeServices } from './services/probes.ts';
+import { resizeServices } from './services/resizing.ts';
 import { sandboxServices } from './services/sandboxes.ts';
 import { stoppedByUs } from './services/stoppedByUs.ts';
 import { touchedPods } from './services/touchedPods.ts';
@@ -74,6 +74,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       stopContainer: stops(({ id }) => [id], containers.stopContainer),
       ...imageServices(cri, clock),
       ...diskServices({ cri, node, clock, layout, cgroups: parts.cgroups }),
+      ...resizeServices({ cri, node, cgroups: parts.cgroups }),
       ...garbageServices({ cri, node, layout }),
       runHook: hookService({ cri, clock, hostIps: node.hostIps }),
       ...probeServices({ cri, clock, hostIps: node.hostIps, chance }),
@@ -141,7 +142,7 @@ function fileFeed(parts: NodeParts): NodeServices['feeds']['sources'] {
 
 /** Keeps what must outlive a restart: what was admitted, what probes have come to, and how pods ended. */
 function keepFacts({ store, onError }: NodeParts): (change: PodChange) => void {
-  const admitted = new Map<string, Pod>();
+  const admitted = new Map<string, PodView>();
   const probed = new Map<string, string>();
   const settle = (...writes: Promise<void>[]) => {
     for (const write of writes) write.catch((error) => onError('store', error));
@@ -160,9 +161,11 @@ function keepFacts({ store, onError }: NodeParts): (change: PodChange) => void {
     }
     if (isTerminalPhase(pod.status?.phase) && pod.status) settle(store.write('statuses', uid, pod.status));
     // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
-    if (admitted.get(uid) === view.pod || view.termination || view.refused || view.state === 'admitting') return;
-    admitted.set(uid, view.pod);
-    settle(store.write('allocations', uid, claimsOf(view.pod)));
+    const known = admitted.get(uid);
+    const isKept = known?.pod === view.pod && known.resizing === view.resizing;
+    if (isKept || view.termination || view.refused || view.state === 'admitting') return;
+    admitted.set(uid, view);
+    settle(store.write('allocations', uid, allocationOf(view)));
   };
 }
 

@@ -36,7 +36,7 @@ export interface PodCgroups {
   /** Lets a pod's cgroup have at least what the pod may use: before its containers grow. */
   raise(pod: Pod): Promise<void>;
   /** Lets a pod's cgroup have exactly what the pod may use: after its containers have shrunk. */
-  fit(pod: Pod): Promise<void>;
+  trim(pod: Pod): Promise<void>;
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     const isThere = await hasCgroup(cgroup);
     if (isSystemd && !isThere) await startSlice(systemd, nameOf(names), limits, version);
     await makeCgroup(cgroup);
-    // What runs in one that is there may use more than it is to have from now on: only `fit` takes that away.
+    // What runs in one that is there may use more than it is to have from now on: only `trim` takes that away.
     await (isThere ? raiseLimits : writeLimits)(cgroup, limits);
   };
   const set = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
@@ -110,7 +110,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
         await shareOut();
         await raiseLimits(cgroupOf(podCgroupNames(pod)), podCgroupLimits(pod.spec, rules));
       }),
-    fit: (pod) => allowed(() => set(podCgroupNames(pod), podCgroupLimits(pod.spec, rules))),
+    trim: (pod) => allowed(() => set(podCgroupNames(pod), podCgroupLimits(pod.spec, rules))),
     remove: async (pod, signal) => {
       // Of a pod that nobody wants any more the class is not known.
       for (const tier of [[], ...TIERS.map((each) => [each])]) {

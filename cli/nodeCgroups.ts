@@ -1,8 +1,9 @@
 /** What the host's kernel and the configuration say of cgroups, and the cgroups that the node makes of it. */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { systemClock } from '../actors/clock.ts';
+import { createAlarm } from '../actors/feeds/alarm.ts';
 import { type Hierarchy, hierarchyOf } from '../cgroup/hierarchies.ts';
 import { type PodCgroups, podCgroups } from '../cgroup/podCgroups.ts';
 import { callSystemd } from '../cgroup/systemd.ts';
@@ -71,7 +72,7 @@ export function ownCgroups(given: {
     enforced: enforcesAllocatable ? unreserved(capacity, reserved) : capacity,
     hierarchies,
     systemd: callSystemd,
-    wait: (ms, signal) => pause(ms, undefined, { signal }),
+    wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
     onTrouble: (error) =>
       logger.warn(
         `the cgroups of pods stay as the runtime makes them: ${error instanceof Error ? error.message : error}`,

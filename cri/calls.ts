@@ -36,6 +36,11 @@ export interface Cri {
   readonly listContainers: CriCall<wire.ListContainersRequest, wire.ListContainersResponse>;
   readonly containerStatus: CriCall<wire.ContainerStatusRequest, wire.ContainerStatusResponse>;
   readonly reopenContainerLog: CriCall<wire.ReopenContainerLogRequest, wire.ReopenContainerLogResponse>;
+  readonly updateContainerResources: CriCall<
+    wire.UpdateContainerResourcesRequest,
+    wire.UpdateContainerResourcesResponse
+  >;
+  readonly containerStats: CriCall<wire.ContainerStatsRequest, wire.ContainerStatsResponse>;
   readonly execSync: CriCall<wire.ExecSyncRequest, wire.ExecSyncResponse>;
   readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;
   readonly imageStatus: CriCall<wire.ImageStatusRequest, wire.ImageStatusResponse>;

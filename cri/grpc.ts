@@ -44,6 +44,8 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
     listContainers: unary(runtimeClient, runtime.listContainers, usual),
     reopenContainerLog: unary(runtimeClient, runtime.reopenContainerLog, usual),
     containerStatus: unary(runtimeClient, runtime.containerStatus, usual),
+    updateContainerResources: unary(runtimeClient, runtime.updateContainerResources, usual),
+    containerStats: unary(runtimeClient, runtime.containerStats, usual),
     // An exec without a time of its own runs for as long as its command does.
     execSync: unary(runtimeClient, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
     listImages: unary(imageClient, image.listImages, usual),

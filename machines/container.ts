@@ -183,7 +183,7 @@ export const containerMachine = containerSetup.createMachine({
         'timer.elapsed': 'backingOff',
         'container.stop': { target: 'stopped', actions: 'stopForGood' },
         'container.update': [
-          { guard: 'changesIdentity', target: 'restarting', actions: ['update', 'forgetCrashes'] },
+          { guard: 'changesBackOffKey', target: 'restarting', actions: ['update', 'forgetCrashes'] },
           { actions: 'update' },
         ],
       },
@@ -201,7 +201,7 @@ export const containerMachine = containerSetup.createMachine({
         'timer.elapsed': 'restarting',
         'container.stop': { target: 'stopped', actions: 'stopForGood' },
         'container.update': [
-          { guard: 'changesIdentity', target: 'restarting', actions: ['update', 'forgetCrashes'] },
+          { guard: 'changesBackOffKey', target: 'restarting', actions: ['update', 'forgetCrashes'] },
           { actions: 'update' },
         ],
       },

@@ -1,9 +1,12 @@
 /** What a container's actor knows, and the plain steps that change it. The chart is in container.ts. */
 import { type BackOff, crashLoopBackOff, nextBackOff, pullBackOff } from '../pod/backoff.ts';
+import type { ContainerSize } from '../pod/containerSize.ts';
 import { containersOf } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import { containerHash } from '../pod/identity.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
+import { keyOf, sameSize } from '../pod/resize.ts';
+import { containerSize } from '../pod/resources.ts';
 import { shouldRestart } from '../pod/restart.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -26,6 +29,8 @@ export interface ContainerInput {
   readonly volumes: Readonly<Record<string, string>>;
   /** The pod's sandbox if it has one already. */
   readonly sandbox: ObservedSandbox | undefined;
+  /** The size that it has at the runtime, where that is not the one of its spec. */
+  readonly size?: ContainerSize | undefined;
   /** What the runtime already has of it, the newest first. */
   readonly observed: readonly ObservedContainer[];
   /** What its probes had come to before the agent restarted. */
@@ -69,6 +74,8 @@ export interface ContainerContext {
   readonly adopted?: Probed | undefined;
   /** The identity (C6) of the container under `id`. */
   readonly madeFrom?: string | undefined;
+  /** The size of the container under `id`. */
+  readonly size?: ContainerSize | undefined;
   /** The last run that ended, and the one before it. */
   readonly run?: TerminatedRun | undefined;
   readonly earlierRun?: TerminatedRun | undefined;
@@ -103,6 +110,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     id: newest?.id,
     madeFrom: newest?.hash || undefined,
     imageRef: newest?.imageRef,
+    size: newest && (input.size ?? sizeOf(input)),
     earlierRun: previous && terminatedRun(previous),
     onEnd: 'byPolicy',
     awaitsOthers: false,
@@ -112,6 +120,18 @@ export function initialContext(input: ContainerInput): ContainerContext {
     retryAt: 0,
   };
 }
+
+/** The size that the spec asks for. */
+export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): ContainerSize =>
+  containerSize(context.pod.spec, specOf(context));
+
+/** Whether the container at the runtime has another size than its spec asks for. */
+export const isMissized = (context: ContainerContext): boolean =>
+  context.role !== 'init' && context.size !== undefined && !sameSize(context.size, sizeOf(context));
+
+/** What a back-off is counted for: another image or other resources begin it anew (C7). */
+export const backOffKey = (context: { readonly pod: Pod; readonly name: string }): string =>
+  `${identityOf(context)} ${keyOf(specOf(context).resources ?? {})}`;
 
 /** The container's part of its pod's spec. */
 export function specOf(context: { readonly pod: Pod; readonly name: string }): Container {

@@ -78,6 +78,7 @@ export function failedProbe(context: ContainerContext, kind: ProbeKind): Note {
   const policy = role === 'sidecar' ? 'Always' : (specOf(context).restartPolicy ?? pod.spec.restartPolicy);
   return killing(`Container ${name} failed ${kind} probe${policy === 'Never' ? '' : ', will be restarted'}`);
 }
+const resizedByRestart = ({ context }: Told): Note => killing(`Container ${context.name} resize requires restart`);
 
 const postStartFailed: Note[] = [
   warning('FailedPostStartHook', 'PostStartHook failed'),
@@ -94,6 +95,7 @@ export const tellsStart = tells({ reason: 'Started', message: 'Container started
 /** It has to end because its pod wants it so; one that was never made needs no killing. */
 export const tellsStop = tells(stopped);
 export const tellsOutdated = tells(outdated);
+export const tellsResize = tells(resizedByRestart);
 export const tellsUnknownState = tells(killing(UNKNOWN_STATE));
 /** What the hook said is not told: it may hold a secret. */
 export const tellsFailedPostStart = tells(postStartFailed);

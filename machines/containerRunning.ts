@@ -1,14 +1,18 @@
 /** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in container.ts. */
 import { assign } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
-import { failedProbe, tellsOutdated, tellsStop, tellsUnknownState } from './containerNotes.ts';
+import { failedProbe, tellsOutdated, tellsResize, tellsStop, tellsUnknownState } from './containerNotes.ts';
+import { awaitingResize, resizing } from './containerResizing.ts';
 import { containerSetup } from './containerSetup.ts';
 
 export const running = containerSetup.createStateConfig({
-  entry: 'forgetTrouble',
+  entry: ['forgetTrouble', 'reportSize'],
   initial: 'choosing',
   // The spec may have changed since it was made, also while the agent was away.
-  always: { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', tellsOutdated] },
+  always: [
+    { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', tellsOutdated] },
+    { guard: 'resizesByRestart', target: 'stopping', actions: ['askForNewOne', tellsResize] },
+  ],
   on: {
     'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
     // No hook can run in what is lost.
@@ -38,7 +42,9 @@ export const running = containerSetup.createStateConfig({
       entry: ['endStartup', { type: 'report', params: { standing: 'running' } }, 'beginProbes'],
       always: 'steady',
     },
-    steady: {},
+    steady: { always: { guard: 'isMissized', target: 'resizing' } },
+    resizing,
+    awaitingResize,
     /** A list without it may be older than it: only the runtime's own word about it counts. */
     verifying: {
       meta: { waitsFor: "the runtime's word on whether it still exists" },

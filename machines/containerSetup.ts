@@ -1,20 +1,25 @@
 /** The words of a container's chart: its ports, guards and actions. The chart itself is in container.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import type { ContainerSize } from '../pod/containerSize.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer } from '../pod/observed.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import { needsRestart, sameSize } from '../pod/resize.ts';
 import {
+  backOffKey,
   type ContainerContext,
   type ContainerInput,
   condemned,
   crashBackoff,
   failedStart,
   identityOf,
+  isMissized,
   isOutdated,
   mustStartUp,
   nextAttempt,
   probeInput,
   pullBackoff,
+  sizeOf,
   sooner,
   specOf,
   stopRequest,
@@ -62,6 +67,7 @@ export const containerSetup = setup({
     startContainer: port('startContainer'),
     stopContainer: port('stopContainer'),
     inspectContainer: port('inspectContainer'),
+    resizeContainer: port('resizeContainer'),
     removeContainers: port('removeContainers'),
     runHook: port('runHook'),
     timer: timerPort(),
@@ -72,6 +78,15 @@ export const containerSetup = setup({
     mayLaunch: ({ context }) => context.hasTurn && context.sandbox !== undefined,
     changesIdentity: ({ context, event }) =>
       event.type === 'container.update' && identityOf({ ...context, pod: event.pod }) !== identityOf(context),
+    changesBackOffKey: ({ context, event }) =>
+      event.type === 'container.update' && backOffKey({ ...context, pod: event.pod }) !== backOffKey(context),
+    changesSize: ({ context, event }) =>
+      event.type === 'container.update' && !sameSize(sizeOf({ ...context, pod: event.pod }), sizeOf(context)),
+    isMissized: ({ context }) => isMissized(context),
+    resizesByRestart: ({ context }) =>
+      isMissized(context) &&
+      context.size !== undefined &&
+      needsRestart(context.pod.spec, specOf(context), context.size),
     hasPostStart: ({ context }) => specOf(context).lifecycle?.postStart !== undefined,
     hasPreStop: ({ context }) => specOf(context).lifecycle?.preStop !== undefined,
     isOutdated: ({ context }) => isOutdated(context),
@@ -194,10 +209,17 @@ export const containerSetup = setup({
     takeTurn: assign({ hasTurn: true }),
     /** What was made under the present number, if anything, is not the one that is to run: it is made anew. */
     forgetIt: assign({ id: undefined, madeFrom: undefined }),
-    recordIdentity: assign(({ context }) => ({ madeFrom: identityOf(context) })),
-    update: assign(({ event }) =>
-      event.type === 'container.update' ? { pod: event.pod, volumes: event.volumes } : {},
-    ),
+    recordIdentity: assign(({ context }) => ({ madeFrom: identityOf(context), size: sizeOf(context) })),
+    recordSize: assign((_, size: ContainerSize) => ({ size, failure: undefined })),
+    reportSize: enqueueActions(({ context: { parent, name, size }, enqueue }) => {
+      if (size !== undefined) enqueue.sendTo(parent, { type: 'container.sized', name, size });
+    }),
+    update: assign(({ context, event }) => {
+      if (event.type !== 'container.update') return {};
+      const isAnother = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
+      // Other resources may be what it needed: its back-off begins anew (C7).
+      return { pod: event.pod, volumes: event.volumes, ...(isAnother ? { crashDelayMs: undefined } : {}) };
+    }),
     forgetCrashes: assign({ crashDelayMs: undefined }),
     askForNewOne: assign({ onEnd: 'recreate' }),
     stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),

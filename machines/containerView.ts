@@ -33,6 +33,7 @@ export function containerView(
     ...(probes.length > 0 ? { probes } : {}),
     ...(context.id ? { containerId: context.id } : {}),
     ...(context.made ? { made: context.made } : {}),
+    ...(context.size ? { size: context.size } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The events that pass between the actors. Facts are named `source.fact`; commands go from parent to child only. */
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { Claims } from '../pod/claims.ts';
+import type { ContainerSize } from '../pod/containerSize.ts';
 import type { ContainerRun, ObservedContainer, ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ProbeKind, Termination } from '../pod/view.ts';
@@ -102,6 +103,8 @@ export type PodEvent =
   | { type: 'container.changed'; name: string; standing: ContainerStanding; id?: string; endedAt?: number }
   /** It was active for as long as it may be, at this moment (ms since the epoch). */
   | { type: 'pod.deadlineExceeded'; at: number }
+  /** The size that a container at the runtime has: told when it runs, and whenever it has another. */
+  | { type: 'container.sized'; name: string; size: ContainerSize }
   | { type: 'runtime.podObserved'; pod: ObservedPod }
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.returned' }

@@ -3,6 +3,7 @@ import { type Decision, decide } from '../pod/admission/decide.ts';
 import type { AdmissionNode } from '../pod/admission/node.ts';
 import type { Occupant } from '../pod/admission/preemption.ts';
 import { type Capacity, type Claims, conflicts, type Refusal } from '../pod/claims.ts';
+import { pendingResize } from '../pod/resize.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { LedgerAnswer, LedgerFact, Ref } from './events.ts';
 
@@ -97,7 +98,7 @@ function decisionOn(context: LedgerContext, request: Request, reserved: readonly
   ];
   const staying = beside('staying');
   const decision = isUpdate(context, request)
-    ? ofRefusal(conflicts(request.claims, claimsOf(staying), context.capacity))
+    ? ofUpdate(context, request, conflicts(request.claims, claimsOf(staying), context.capacity))
     : decide(request, { ...context, occupants: staying });
   if (decision.kind !== 'admitted') return decision;
   return conflicts(request.claims, claimsOf(beside('all')), context.capacity) === undefined ? decision : undefined;
@@ -108,5 +109,6 @@ export const isUpdate = ({ entries }: LedgerContext, { uid }: Request): boolean 
 
 const claimsOf = (those: readonly Occupant[]): Claims[] => those.map(({ claims }) => claims);
 
-const ofRefusal = (refusal: Refusal | undefined): Decision =>
-  refusal === undefined ? { kind: 'admitted' } : { kind: 'refused', ...refusal };
+/** An update that there is no room for stays wanted: it waits, or can never be on this node. */
+const ofUpdate = ({ capacity }: LedgerContext, { claims }: Request, refusal: Refusal | undefined): Decision =>
+  refusal === undefined ? { kind: 'admitted' } : { kind: 'refused', ...pendingResize(claims, capacity, refusal) };

@@ -1,6 +1,7 @@
 /** What the node agent knows, and the plain questions that its chart asks of it. The chart is in nodeAgent.ts. */
 import { type AdmissionNode, nodeLabels } from '../pod/admission/node.ts';
 import { safeSysctls } from '../pod/admission/sysctls.ts';
+import type { Allocation } from '../pod/allocation.ts';
 import type { BackOff } from '../pod/backoff.ts';
 import type { Capacity, Claims } from '../pod/claims.ts';
 import type { Failure } from '../pod/failure.ts';
@@ -29,7 +30,7 @@ export interface NodeInput {
   /** Terminal statuses that pods had reached before the restart, by uid. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** What had been admitted before the restart, by uid. */
-  readonly allocations: Readonly<Record<string, Claims>>;
+  readonly allocations: Readonly<Record<string, Allocation>>;
   /** What the probes of running containers had come to before the restart, by the pod's uid. */
   readonly probed?: Readonly<Record<string, readonly Probed[]>>;
   /** How many dead containers are kept; absent: as many as a kubelet keeps. */

@@ -2,6 +2,7 @@
 import { assign } from 'xstate';
 import { failureOf } from './failure.ts';
 import { initialPodContext } from './podContext.ts';
+import { awaitingFit, fitting } from './podFitting.ts';
 import {
   asFailed,
   directoryFailed,
@@ -24,16 +25,17 @@ export const podMachine = podSetup.createMachine({
     { guard: 'isDeadlineStale', actions: 'countDeadline' },
   ],
   on: {
-    'pod.update': { actions: ['desire', 'askAdmission'] },
+    'pod.update': { actions: ['desire', 'noteResizeRefusal', 'askAdmission'] },
     'pod.terminate': { target: '.terminating', actions: ['recordTermination', tellsTermination] },
     'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', tellsDeadline] },
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
     'container.changed': { actions: 'recordContainer' },
+    'container.sized': { actions: 'recordSizing' },
     'runtime.podObserved': { actions: 'observe' },
     'runtime.containerSeen': { actions: 'seeContainer' },
     'runtime.returned': { actions: 'passOnReturn' },
     'ledger.admitted': { actions: 'applyUpdate' },
-    'ledger.refused': { actions: 'recordUnadmitted' },
+    'ledger.refused': { actions: ['recordUnadmitted', 'applyRest'] },
     // A fault of ours in a child: the node builds the whole pod anew from the facts.
     'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
   },
@@ -43,7 +45,8 @@ export const podMachine = podSetup.createMachine({
       meta: { waitsFor: 'the node to admit it' },
       entry: 'askAdmission',
       on: {
-        'ledger.admitted': { target: 'preparing', actions: 'applyUpdate' },
+        'pod.update': { actions: ['desireAnew', 'askAdmission'] },
+        'ledger.admitted': { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
         'ledger.refused': {
           target: 'refused',
           actions: ['recordRefusal', { type: 'note', params: ({ event }) => refusal(event) }],
@@ -234,7 +237,11 @@ export const podMachine = podSetup.createMachine({
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
             { guard: 'hasNewcomers', actions: ['spawnContainers', 'startRegular'] },
           ],
-          states: { steady: {} },
+          states: {
+            steady: { always: { guard: 'mustFit', target: 'fitting' } },
+            fitting,
+            awaitingFit,
+          },
         },
       },
     },

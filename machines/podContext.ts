@@ -1,9 +1,11 @@
 /** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in pod.ts. */
+import type { Allocation } from '../pod/allocation.ts';
 import type { BackOff } from '../pod/backoff.ts';
-import type { Claims } from '../pod/claims.ts';
+import type { ContainerSize } from '../pod/containerSize.ts';
 import { containersOf } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import { withResources } from '../pod/resize.ts';
 import { shouldRestart } from '../pod/restart.ts';
 import { sandboxDecision } from '../pod/sandboxDecision.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -25,7 +27,7 @@ export interface PodInput {
   readonly pullGate: Ref<GateEvent>;
   readonly crashLoop: BackOff;
   /** What was admitted for it before the agent restarted. */
-  readonly allocation?: Claims;
+  readonly allocation?: Allocation;
   /** What the probes of its containers had come to before the agent restarted. */
   readonly probed?: readonly Probed[];
   /** Set for a pod that must end from the start: no source wants it any more, or it had finished before. */
@@ -37,6 +39,8 @@ export interface PodInput {
 export interface PodContext {
   /** What the sources want. */
   readonly desired: Pod;
+  /** What the node was asked to admit last: `desired`, but for resources that can not be changed. */
+  readonly asked: Pod;
   /** What the node has admitted and the actors work for: differs from `desired` while an update is not admitted. */
   readonly allocated: Pod;
   /** What the runtime has. */
@@ -54,12 +58,16 @@ export interface PodContext {
   readonly pullGate: Ref<GateEvent>;
   readonly crashLoop: BackOff;
   readonly restored?: PodStatus;
-  readonly allocation?: Claims;
+  readonly allocation?: Allocation;
   readonly probed?: readonly Probed[];
   readonly volumes: Readonly<Record<string, { standing: VolumeStanding; hostPath?: string }>>;
   readonly containers: Readonly<Record<string, ContainerStanding>>;
   /** The ids of their containers at the runtime, as the containers' actors tell them. */
   readonly containerIds: Readonly<Record<string, string>>;
+  /** The sizes that the containers at the runtime have, as their actors tell them. */
+  readonly sizes: Readonly<Record<string, ContainerSize>>;
+  /** The version of the pod that its cgroup has the limits of; absent when nobody knows. */
+  readonly fitted?: Pod | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
   /** The number of the sandbox that is, or will next be, run. */
   readonly attempt: number;
@@ -82,10 +90,16 @@ export interface PodContext {
 }
 
 export function initialPodContext({ pod, ...input }: PodInput): PodContext {
+  const resources = input.allocation?.resources;
+  // A resize that was not admitted before the restart is not admitted by it.
+  const allocated = resources ? withResources(pod, resources) : pod;
   return {
     desired: pod,
-    allocated: pod,
-    actual: { pod, names: '' },
+    asked: allocated,
+    allocated,
+    actual: { pod: allocated, names: '' },
+    sizes: {},
+    ...(input.allocation?.sizes ? {} : { fitted: allocated }),
     ...input,
     startedAt: input.observed.sandboxes.at(-1)?.createdAt ?? input.bornAt,
     volumes: {},

@@ -1,6 +1,16 @@
 /** What a pod does with its children: volumes and containers are spawned, told and dismissed. The chart is in pod.ts. */
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../pod/containers.ts';
+import { involvedPod, occurrence } from '../pod/occurrence.ts';
+import {
+  isPendingResize,
+  resizeMessage,
+  resizeRefusal,
+  resourcesOf,
+  sameResources,
+  withResources,
+} from '../pod/resize.ts';
+import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerEvent } from './events.ts';
 import {
   departed,
@@ -12,13 +22,18 @@ import {
   vanished,
   withContainer,
 } from './podContext.ts';
+import { podResizeWords } from './podResizeWords.ts';
 import { nextToStop, stopCommand } from './podStopOrder.ts';
-import { podWords } from './podWords.ts';
+
+const hasSameContainers = (one: Pod, other: Pod): boolean =>
+  [one, other]
+    .map(({ spec }) => [...containersOf(spec)].map(({ container }) => container.name).join())
+    .every((names, _, [first]) => names === first);
 
 const containerId = (name: string) => `container/${name}` as const;
 const volumeId = (name: string) => `volume/${name}` as const;
 
-export const podSetup = podWords.extend({
+export const podSetup = podResizeWords.extend({
   actions: {
     /** A volume whose definition was mended is tried again under the new one; one that shows its pod shows it as it is now. */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
@@ -63,9 +78,10 @@ export const podSetup = podWords.extend({
         const { name } = container;
         if (name in context.containers) continue;
         const seen = observed.containers.filter((shown) => shown.name === name);
+        const size = context.allocation?.sizes?.[name];
         enqueue.assign(({ context: now }) => ({ containers: { ...now.containers, [name]: 'pending' as const } }));
         const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
-        const input = { ...common, name, role, observed: seen, probed };
+        const input = { ...common, name, role, observed: seen, probed, size };
         enqueue.spawnChild('container', { id: containerId(name), input });
       }
     }),
@@ -149,15 +165,29 @@ export const podSetup = podWords.extend({
     }),
     /** An admitted update: containers that the spec no longer has end, the others compare themselves with it. */
     applyUpdate: enqueueActions(({ context, enqueue }) => {
-      const pod = context.desired;
+      const { asked: pod, allocated, desired } = context;
       const wanted = [...containersOf(pod.spec)].map(({ container }) => container.name);
-      enqueue.assign({ allocated: pod, unadmitted: undefined });
+      enqueue.assign({ allocated: pod, unadmitted: resizeRefusal(pod, desired) });
+      if (!sameResources(resourcesOf(pod), resourcesOf(allocated))) {
+        const message = resizeMessage('Pod resize started', pod);
+        enqueue.emit(occurrence(involvedPod(pod), { reason: 'ResizeStarted', message }));
+      }
       for (const name of Object.keys(context.containers)) {
         if (wanted.includes(name)) {
           enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
         } else {
           enqueue.sendTo(containerId(name), { type: 'container.stop', leavesNothing: true });
         }
+      }
+    }),
+    /** Of a resize that the node does not take on now the rest of the update counts all the same. */
+    applyRest: enqueueActions(({ context, enqueue }) => {
+      const { desired, allocated } = context;
+      const pod = withResources(desired, resourcesOf(allocated));
+      if (!isPendingResize(context.unadmitted) || !hasSameContainers(desired, allocated)) return;
+      enqueue.assign({ allocated: pod });
+      for (const name of Object.keys(context.containers)) {
+        enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
       }
     }),
     dismissDeparted: enqueueActions(({ context, enqueue }) => {

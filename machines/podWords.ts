@@ -6,7 +6,7 @@ import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '.
 import { fullName } from '../pod/staticPod.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
 import { containerMachine } from './container.ts';
-import type { PodEvent } from './events.ts';
+import type { LedgerAnswer, LedgerEvent, PodEvent, Ref } from './events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
 import { actualClaims, isActualStale, presentNames } from './podActual.ts';
 import {
@@ -33,6 +33,7 @@ import {
   staysAfterwards,
   wasInitialized,
 } from './podContext.ts';
+import { mustFit, wish } from './podResizing.ts';
 import { hasNoProcess, nextToStop } from './podStopOrder.ts';
 import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
@@ -41,6 +42,18 @@ import { volumeMachine } from './volume.ts';
 const ledgerOf = ({ context }: { context: PodContext }) => context.ledger;
 const startGateOf = ({ context }: { context: PodContext }) => context.startGate;
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
+
+/** Asks the ledger to admit the pod as it is to be now. */
+export const admission = (context: PodContext, holder: Ref<LedgerAnswer>): LedgerEvent => ({
+  type: 'ledger.admit',
+  uid: context.asked.metadata.uid,
+  fullName: fullName(context.asked),
+  pod: context.asked,
+  claims: claimsOf(context.asked),
+  ...(context.allocation ? { allocated: context.allocation } : {}),
+  adopted: context.observed.sandboxes.length > 0 && context.asked === context.allocated,
+  holder,
+});
 
 export const podWords = setup({
   types: {
@@ -60,6 +73,7 @@ export const podWords = setup({
     volume: volumeMachine,
     preparePod: port('preparePod'),
     prepareCgroup: port('prepareCgroup'),
+    fitPod: port('fitPod'),
     removePodData: port('removePodData'),
     runSandbox: port('runSandbox'),
     inspectSandbox: port('inspectSandbox'),
@@ -90,22 +104,14 @@ export const podWords = setup({
     lacksSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && lacksSandbox(context, event.pod),
     fits: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && fits(context, sandbox),
     isReady: (_, sandbox: ObservedSandbox | null) => sandbox?.state === 'ready',
+    mustFit: ({ context }) => mustFit(context),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
   actions: {
     note: enqueueActions(({ context, enqueue }, notes: Notes) => {
       for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.allocated), note));
     }),
-    askAdmission: sendTo(ledgerOf, ({ context, self }) => ({
-      type: 'ledger.admit',
-      uid: context.desired.metadata.uid,
-      fullName: fullName(context.desired),
-      pod: context.desired,
-      claims: claimsOf(context.desired),
-      ...(context.allocation ? { allocated: context.allocation } : {}),
-      adopted: context.observed.sandboxes.length > 0 && context.desired === context.allocated,
-      holder: self,
-    })),
+    askAdmission: sendTo(ledgerOf, ({ context, self }) => admission(context, self)),
     settleClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.settle', uid: context.allocated.metadata.uid })),
     releaseClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid })),
     tellActual: enqueueActions(({ context, enqueue }) => {
@@ -120,12 +126,11 @@ export const podWords = setup({
       holder: self,
     })),
     releaseSlot: sendTo(startGateOf, ({ context }) => ({ type: 'gate.release', key: slotKey(context) })),
-    desire: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod } : {})),
+    desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
+    /** Before it is admitted there is nothing to be resized. */
+    desireAnew: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {})),
     recordRefusal: assign(({ event }) =>
       event.type === 'ledger.refused' ? { refused: { reason: event.reason, message: event.message } } : {},
-    ),
-    recordUnadmitted: assign(({ event }) =>
-      event.type === 'ledger.refused' ? { unadmitted: { reason: event.reason, message: event.message } } : {},
     ),
     recordTermination: assign(({ context, event }) =>
       event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},

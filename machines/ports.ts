@@ -10,6 +10,7 @@ import {
   type NonReducibleUnknown,
   type PromiseActorLogic,
 } from 'xstate';
+import type { ContainerSize } from '../pod/containerSize.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { ContainerRun, ObservedContainer, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
@@ -72,6 +73,10 @@ export interface PortTypes {
     input: { id: string; graceSeconds: number; deadline: number | undefined };
     output: ObservedContainer | null;
   };
+  /** Gives a running container the resources of its spec, its pod's cgroup growing before it; tells which it has then. */
+  resizeContainer: { input: { pod: Pod; container: string; id: string }; output: { size: ContainerSize } };
+  /** Gives the pod's cgroup the limits of the pod, once its containers have theirs. Idempotent. */
+  fitPod: { input: { pod: Pod }; output: null };
   removeContainers: { input: { ids: readonly string[] }; output: null };
   /** Removes dead containers with their logs, and empty sandboxes: as many as it can, then the first failure. Idempotent. */
   removeGarbage: {

@@ -1,5 +1,6 @@
 import { containersOf } from './containers.ts';
 import { isTerminalPhase } from './phase.ts';
+import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';
 import { rfc3339 } from './rfc3339.ts';
 import type { Container } from './schema/container.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from './schema/status.ts';
@@ -25,7 +26,9 @@ const OURS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersRe
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const { view, now, observedGeneration } = input;
   const before = input.previous?.conditions ?? view.pod.status?.conditions ?? [];
-  const others = (view.pod.status?.conditions ?? before).filter(({ type }) => !OURS.includes(type));
+  const others = (view.pod.status?.conditions ?? before).filter(
+    ({ type }) => !OURS.includes(type) && !RESIZE_CONDITIONS.includes(type),
+  );
   const containersReady = containersReadyVerdict(input);
   const verdicts: Record<string, Verdict> = {
     PodReadyToStartContainers: { status: hasNetwork(view) ? 'True' : 'False' },
@@ -47,7 +50,12 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     };
   });
   const told = [...others, ...before].find(({ type }) => type === DISRUPTION);
-  return [...others.filter(({ type }) => type !== DISRUPTION), ...disruption(input, told), ...ours];
+  return [
+    ...others.filter(({ type }) => type !== DISRUPTION),
+    ...disruption(input, told),
+    ...ours,
+    ...resizeConditions(view, { before, now, observedGeneration }),
+  ];
 }
 
 const DISRUPTION = 'DisruptionTarget';

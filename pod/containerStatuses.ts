@@ -1,7 +1,12 @@
 import { containerDetails } from './containerDetails.ts';
+import type { ContainerSize } from './containerSize.ts';
 import { containersOf } from './containers.ts';
+import { formatQuantity } from './quantity.ts';
+import { sameSize } from './resize.ts';
+import { containerSize } from './resources.ts';
 import { rfc3339 } from './rfc3339.ts';
-import type { Container } from './schema/container.ts';
+import type { Container, ResourceRequirements } from './schema/container.ts';
+import type { PodSpec } from './schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from './schema/status.ts';
 import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
 import { firstBytes } from './utf8.ts';
@@ -21,7 +26,7 @@ export function containerStatuses(
       .filter(({ role }) => roles.includes(role))
       .map(({ container, role }) => {
         const seen = view.containers.find(({ name }) => name === container.name);
-        if (seen) return seenStatus(container, role, seen, runtimeName);
+        if (seen) return seenStatus(view.pod.spec, container, role, seen, runtimeName);
         return unseenStatus(view, container, role, before.get(container.name));
       });
   const statuses = {
@@ -68,7 +73,13 @@ function allStatuses(status: PodStatus | undefined): ContainerStatus[] {
   ];
 }
 
-function seenStatus(spec: Container, role: ContainerRole, seen: ContainerView, runtimeName: string): ContainerStatus {
+function seenStatus(
+  pod: PodSpec,
+  spec: Container,
+  role: ContainerRole,
+  seen: ContainerView,
+  runtimeName: string,
+): ContainerStatus {
   const running = seen.now.kind === 'running';
   const id = seen.containerId ?? (seen.now.kind === 'terminated' ? seen.now.run : seen.last)?.containerId;
   return {
@@ -78,7 +89,7 @@ function seenStatus(spec: Container, role: ContainerRole, seen: ContainerView, r
     ready: role === 'init' ? hasSucceeded(seen) : role !== 'ephemeral' && running && seen.ready,
     restartCount: seen.restartCount,
     ...containerDetails(spec, seen.made),
-    ...(id ? { containerID: `${runtimeName}://${id}`, ...resourcesOf(spec) } : {}),
+    ...(id ? { containerID: `${runtimeName}://${id}`, ...resourcesOf(pod, spec, seen.size) } : {}),
     ...(role === 'ephemeral' ? {} : { started: running && (role === 'init' || seen.started) }),
   };
 }
@@ -130,6 +141,26 @@ function hasSucceeded({ now }: ContainerView): boolean {
   return now.kind === 'terminated' && now.run.exitCode === 0;
 }
 
-function resourcesOf({ resources = {} }: Container): Pick<ContainerStatus, 'allocatedResources' | 'resources'> {
-  return { ...(resources.requests ? { allocatedResources: resources.requests } : {}), resources };
+/** What was admitted for it, and what it has: they differ while a resize is under way. */
+function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize): Shown {
+  const { resources = {} } = container;
+  const shown = size && !sameSize(size, containerSize(spec, container)) ? ofSize(resources, size) : resources;
+  return { ...(resources.requests ? { allocatedResources: resources.requests } : {}), resources: shown };
+}
+
+type Shown = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
+
+function ofSize(resources: ResourceRequirements, { cpuRequest, cpuLimit, memoryLimit }: ContainerSize) {
+  const cpu = (milli: number) => formatQuantity(BigInt(milli) * 1_000_000n);
+  const memory = formatQuantity(BigInt(memoryLimit) * 1_000_000_000n, 'binary');
+  const { requests = {}, limits = {} } = resources;
+  return {
+    ...resources,
+    ...(requests.cpu === undefined ? {} : { requests: { ...requests, cpu: cpu(cpuRequest) } }),
+    limits: {
+      ...limits,
+      ...(limits.cpu === undefined ? {} : { cpu: cpu(cpuLimit) }),
+      ...(limits.memory === undefined ? {} : { memory }),
+    },
+  };
 }

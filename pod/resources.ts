@@ -1,3 +1,4 @@
+import type { ContainerSize } from './containerSize.ts';
 import { isSidecar } from './containers.ts';
 import { milliValue, wholeValue } from './quantity.ts';
 import type { Container, ResourceRequirements } from './schema/container.ts';
@@ -43,16 +44,6 @@ export function aggregate(spec: PodSpec, kind: Kind, resource: string): number {
     peak = Math.max(peak, isSidecar(init) ? sidecars : sidecars + amount(init));
   }
   return Math.max(peak, sidecars + spec.containers.reduce((sum, container) => sum + amount(container), 0));
-}
-
-/** What the kernel is told of a container: what a resize changes without the container's end. */
-export interface ContainerSize {
-  /** Millicores. */
-  readonly cpuRequest: number;
-  /** Millicores; 0 for none, as below. */
-  readonly cpuLimit: number;
-  /** Bytes. */
-  readonly memoryLimit: number;
 }
 
 /** The size of a container: a limit alone asks for all of it, and the pod's limits are those of a container without. */

@@ -2,6 +2,8 @@
  * Plain views of the actors: what statuses, tables and explanations are computed from.
  * The machines export functions that make them of snapshots; nobody else reads a snapshot.
  */
+
+import type { ContainerSize } from './containerSize.ts';
 import type { Failure } from './failure.ts';
 import type { MadeContainer, ObservedSandbox } from './observed.ts';
 import type { Pod } from './schema/pod.ts';
@@ -62,6 +64,8 @@ export interface ContainerView extends ActorView {
   readonly containerId?: string;
   /** The latest container of it that the runtime has shown. */
   readonly made?: MadeContainer;
+  /** The resources that it has at the runtime, in numbers. */
+  readonly size?: ContainerSize;
 }
 
 export interface VolumeView extends ActorView {
@@ -94,6 +98,8 @@ export interface PodView extends ActorView {
   readonly refused?: { readonly reason: string; readonly message: string };
   /** Why the node does not take an update; the pod goes on as it was admitted before. */
   readonly unadmitted?: { readonly reason: string; readonly message: string };
+  /** Whether its containers or its cgroup have still to get the resources that were admitted. */
+  readonly resizing?: boolean;
   readonly termination?: Termination;
   /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
   readonly restored?: PodStatus;

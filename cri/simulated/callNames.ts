@@ -17,6 +17,8 @@ export const RUNTIME_CALLS = [
   'listContainers',
   'containerStatus',
   'reopenContainerLog',
+  'updateContainerResources',
+  'containerStats',
   'execSync',
 ] as const satisfies readonly CallName[];
 

@@ -14,6 +14,7 @@ import {
   type Records,
   type SandboxRecord,
 } from './records.ts';
+import { statsOf, updateResources } from './resizing.ts';
 import { emitContainer, run, type StartRules } from './running.ts';
 import { containerStatus } from './statuses.ts';
 import type { World } from './world.ts';
@@ -136,6 +137,20 @@ export class Containers {
     await this.#world.work('reopenContainerLog', signal);
     if (this.#find(containerId).life.state !== 'running') throw new CallError('UNKNOWN', 'container is not running');
     return {};
+  }
+
+  async update(
+    request: wire.UpdateContainerResourcesRequest,
+    signal: AbortSignal,
+  ): Promise<wire.UpdateContainerResourcesResponse> {
+    await this.#world.work('updateContainerResources', signal);
+    updateResources(this.#find(request.containerId), request);
+    return {};
+  }
+
+  async stats({ containerId }: wire.ContainerStatsRequest, signal: AbortSignal): Promise<wire.ContainerStatsResponse> {
+    await this.#world.work('containerStats', signal);
+    return { stats: statsOf(this.#find(containerId)) };
   }
 
   /** The containers of a sandbox. */

@@ -35,6 +35,8 @@ export function inProcessCri(
     listContainers: limited(runtime, 'listContainers', usual),
     containerStatus: limited(runtime, 'containerStatus', usual),
     reopenContainerLog: limited(runtime, 'reopenContainerLog', usual),
+    updateContainerResources: limited(runtime, 'updateContainerResources', usual),
+    containerStats: limited(runtime, 'containerStats', usual),
     execSync: limited(runtime, 'execSync', onTop),
     listImages: limited(runtime, 'listImages', usual),
     imageStatus: limited(runtime, 'imageStatus', usual),

@@ -20,6 +20,8 @@ const CONTAINERD: Latencies = {
   listContainers: 1,
   containerStatus: 1,
   reopenContainerLog: 1,
+  updateContainerResources: 10,
+  containerStats: 2,
   execSync: 30,
   listImages: 1,
   imageStatus: 1,

@@ -30,6 +30,8 @@ export function operationsOf(
     listContainers: (request, signal) => containers.list(request, signal),
     containerStatus: (request, signal) => containers.status(request, signal),
     reopenContainerLog: (request, signal) => containers.reopenLog(request, signal),
+    updateContainerResources: (request, signal) => containers.update(request, signal),
+    containerStats: (request, signal) => containers.stats(request, signal),
     execSync,
     listImages: (request, signal) => images.list(request, signal),
     imageStatus: (request, signal) => images.status(request, signal),

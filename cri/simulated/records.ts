@@ -53,6 +53,8 @@ export interface ContainerRecord {
   readonly image: { readonly id: string; readonly name: string; readonly digest: string };
   readonly createdAt: number;
   life: Life;
+  /** What it uses; nothing when absent. */
+  memoryBytes?: number;
   removing: boolean;
 }
 

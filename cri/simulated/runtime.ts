@@ -1,4 +1,4 @@
-import type { Container, PodSandbox } from '../generated/runtime.ts';
+import type { Container, LinuxContainerResources, PodSandbox } from '../generated/runtime.ts';
 import { AddressPool } from './addresses.ts';
 import type { BehaviourSource } from './behaviour.ts';
 import { CallError } from './callError.ts';
@@ -122,6 +122,16 @@ export class SimulatedRuntime {
     const { life } = this.#container(id);
     if (life.state !== 'running') throw new Error(`container ${id} is not running`);
     life.process.end({ exitCode, reason });
+  }
+
+  /** Lets a container use so much memory. */
+  useMemory(id: string, bytes: number): void {
+    this.#container(id).memoryBytes = bytes;
+  }
+
+  /** The resources that a container was last given. */
+  resourcesOf(id: string): LinuxContainerResources | undefined {
+    return this.#container(id).config.linux?.resources;
   }
 
   /** Removes a sandbox with its containers at once, as somebody beside the agent might. */

@@ -150,7 +150,7 @@ describe('an update in place', () => {
     expect(node.view('b').pod.spec.containers[0]?.resources?.requests).toEqual({ cpu: '1' });
     expect(node.calls('createContainer')).toHaveLength(2);
     expect(node.agent.explain('b')?.pod.notes).toEqual([
-      expect.stringMatching(/^update not admitted: OutOfcpu: .*requested: 1500, used: 1000, capacity: 2000$/),
+      expect.stringMatching(/^update not admitted: Deferred: .*requested: 1500, used: 1000, capacity: 2000$/),
     ]);
     node.remove('a');
     await node.advance('5s');

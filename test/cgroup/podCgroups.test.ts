@@ -84,7 +84,7 @@ describe('C25: the cgroups above containers', () => {
     expect(quota()).toBe('100000');
     await node.raise(burstable('one', '250m'));
     expect(quota()).toBe('100000');
-    await node.fit(burstable('one', '250m'));
+    await node.trim(burstable('one', '250m'));
     expect(quota()).toBe('25000');
   });
 
@@ -123,7 +123,7 @@ describe('C25: the cgroups above containers', () => {
     const node = cgroups({ hierarchies, systemd, place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     await node.prepare(burstable('one', '500m'));
     await node.prepare(burstable('two', '500m'));
-    await node.fit(burstable('two', '500m'));
+    await node.trim(burstable('two', '500m'));
     expect(troubles).toEqual(['Error: read-only']);
   });
 

@@ -1,5 +1,6 @@
 /** A world in which everything that the ports ask for succeeds, and remembers what runs in it. */
 
+import { sizeOf } from '../../machines/containerContext.ts';
 import { containersOf } from '../../pod/containers.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { containerHash } from '../../pod/identity.ts';
@@ -22,6 +23,8 @@ export class FakeWorld {
   readonly answers: Answers = {
     preparePod: () => null,
     prepareCgroup: () => null,
+    fitPod: () => null,
+    resizeContainer: ({ pod, container }) => ({ size: sizeOf({ pod, name: container }) }),
     removePodData: () => null,
     mountVolume: ({ volume }) => ({ hostPath: `/volumes/${volume}` }),
     unmountVolume: () => null,

@@ -97,7 +97,7 @@ describe('three values of a pod', () => {
     const pod = ask(of, 'a');
     ask(of, 'b');
     pod.again({ claims: claims({ cpuMillis: 1_500 }) });
-    expect(pod.answers()).toEqual(['admitted', 'OutOfcpu']);
+    expect(pod.answers()).toEqual(['admitted', 'Deferred']);
     expect(of.getSnapshot().context.entries.a).toMatchObject({
       desired: { cpuMillis: 1_500 },
       allocated: { cpuMillis: 1_000 },
@@ -112,14 +112,14 @@ describe('three values of a pod', () => {
     const other = ask(of, 'b');
     pod.again({ claims: claims({ cpuMillis: 1_500 }) });
     other.again({ claims: claims({ cpuMillis: 700 }) });
-    expect(pod.answers()).toEqual(['admitted', 'OutOfcpu', 'OutOfcpu']);
+    expect(pod.answers()).toEqual(['admitted', 'Deferred', 'Deferred']);
     other.again({ claims: claims({ cpuMillis: 500 }) });
-    expect(pod.answers()).toEqual(['admitted', 'OutOfcpu', 'OutOfcpu', 'admitted']);
+    expect(pod.answers()).toEqual(['admitted', 'Deferred', 'Deferred', 'admitted']);
     expect(allocatedOf(of, 'a')).toBe(1_500);
     other.again({ claims: claims({ cpuMillis: 600 }) });
     other.again({ claims: claims({ cpuMillis: 400 }) });
     of.send({ type: 'ledger.release', uid: 'a' });
-    expect(other.answers()).toEqual(['admitted', 'admitted', 'admitted', 'OutOfcpu', 'admitted']);
+    expect(other.answers()).toEqual(['admitted', 'admitted', 'admitted', 'Deferred', 'admitted']);
     expect(of.getSnapshot().context.refused).toEqual([]);
   });
 

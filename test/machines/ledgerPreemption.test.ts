@@ -122,7 +122,7 @@ describe('C24: room for a critical pod', () => {
     const { ask, ended } = stand();
     ask('a', 2_000);
     ask('important', 2_000, critical);
-    expect(ask('important', 3_000, critical)()).toEqual(['OutOfcpu']);
+    expect(ask('important', 3_000, critical)()).toEqual(['Deferred']);
     expect(ended()).toEqual([]);
   });
 

@@ -228,7 +228,7 @@ describe('updates in place', () => {
 
   test('an update that the node does not admit changes nothing that runs', () => {
     const story = runningPod();
-    const greedy = aPod({ containers: [aContainer({ image: 'b:1', resources: { requests: { cpu: '5' } } })] });
+    const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
     story.send({ type: 'pod.update', pod: greedy });
     expect(story.context()).toMatchObject({ desired: greedy });
     expect(story.context().allocated).not.toBe(greedy);

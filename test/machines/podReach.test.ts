@@ -58,6 +58,7 @@ const lost: ObservedPod = { ...all, sandboxes: [{ ...sandbox, state: 'notReady' 
 const outputs: Outputs = {
   preparePod: () => [null],
   prepareCgroup: () => [null],
+  fitPod: () => [null],
   removePodData: () => [null],
   runSandbox: () => [sandbox],
   inspectSandbox: () => [sandbox, { ...sandbox, state: 'notReady' }, null],

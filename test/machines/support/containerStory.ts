@@ -42,6 +42,7 @@ export const fakedContainer = (ports: FakePorts) =>
       startContainer: ports.port('startContainer'),
       stopContainer: ports.port('stopContainer'),
       inspectContainer: ports.port('inspectContainer'),
+      resizeContainer: ports.port('resizeContainer'),
       removeContainers: ports.port('removeContainers'),
       runHook: ports.port('runHook'),
       timer: ports.timer,

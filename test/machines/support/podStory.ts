@@ -50,6 +50,7 @@ export const fakedPod = (ports: FakePorts) =>
       volume: fakedVolume(ports),
       preparePod: ports.port('preparePod'),
       prepareCgroup: ports.port('prepareCgroup'),
+      fitPod: ports.port('fitPod'),
       removePodData: ports.port('removePodData'),
       runSandbox: ports.port('runSandbox'),
       inspectSandbox: ports.port('inspectSandbox'),

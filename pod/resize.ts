@@ -1,0 +1,144 @@
+/** In-place resize: which changes of a pod's resources a node takes on while its containers run, and in which words. */
+import type { Capacity, Claims, Refusal } from './claims.ts';
+import type { ContainerSize } from './containerSize.ts';
+import { isSidecar } from './containers.ts';
+import { qosClass } from './qos.ts';
+import { parseQuantity } from './quantity.ts';
+import { containerSize } from './resources.ts';
+import type { Container, ResourceRequirements } from './schema/container.ts';
+import type { Pod, PodSpec } from './schema/pod.ts';
+import { isStaticPod } from './staticPod.ts';
+
+/** The resources of a pod by container, and the pod's own: what is admitted apart from the rest of its spec. */
+export interface PodResources {
+  readonly pod?: ResourceRequirements;
+  readonly containers: Readonly<Record<string, ResourceRequirements>>;
+}
+
+export const isResizable = (spec: PodSpec, container: Container): boolean =>
+  !(spec.initContainers ?? []).includes(container) || isSidecar(container);
+
+export function resourcesOf({ spec }: Pod): PodResources {
+  const all = [...(spec.initContainers ?? []), ...spec.containers].filter((each) => isResizable(spec, each));
+  return {
+    ...(spec.resources ? { pod: spec.resources } : {}),
+    containers: Object.fromEntries(all.map(({ name, resources = {} }) => [name, resources])),
+  };
+}
+
+/** The pod with these resources; a container that they do not name keeps its own. The same pod when nothing differs. */
+export function withResources(pod: Pod, given: PodResources): Pod {
+  if (sameResources(resourcesOf(pod), given)) return pod;
+  const { resources: _own, ...spec } = pod.spec;
+  const sized = (container: Container): Container => {
+    const resources = isResizable(pod.spec, container) ? given.containers[container.name] : undefined;
+    return resources === undefined ? container : { ...container, resources };
+  };
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      containers: spec.containers.map(sized),
+      ...(spec.initContainers ? { initContainers: spec.initContainers.map(sized) } : {}),
+      ...(given.pod ? { resources: given.pod } : {}),
+    },
+  };
+}
+
+/** Whether both say the same of every container that both have, and of the pod. */
+export function sameResources(one: PodResources, other: PodResources): boolean {
+  const names = Object.keys(one.containers).filter((name) => name in other.containers);
+  const same = (a: ResourceRequirements = {}, b: ResourceRequirements = {}) => keyOf(a) === keyOf(b);
+  return same(one.pod, other.pod) && names.every((name) => same(one.containers[name], other.containers[name]));
+}
+
+/** Resources as text that is the same for the same amounts. */
+export function keyOf({ requests = {}, limits = {} }: ResourceRequirements): string {
+  return [requests, limits]
+    .map((list) =>
+      Object.keys(list)
+        .sort()
+        .map((name) => `${name}=${parseQuantity(list[name] ?? '') ?? 0n}`)
+        .join(),
+    )
+    .join('/');
+}
+
+const infeasible = (message: string): Refusal => ({ reason: 'Infeasible', message });
+
+/** Why the resources of a pod can not become those that are wanted, whatever the node has; undefined when they can. */
+export function resizeRefusal(allocated: Pod, desired: Pod): Refusal | undefined {
+  const [from, to] = [resourcesOf(allocated), resourcesOf(desired)];
+  if (sameResources(from, to)) return undefined;
+  if (isStaticPod(desired)) return infeasible('In-place resize of static-pods is not supported');
+  if (qosClass(withResources(allocated, to).spec) !== qosClass(allocated.spec)) {
+    return infeasible('Pod QOS Class may not change as a result of resizing');
+  }
+  const pairs = [
+    [from.pod, to.pod],
+    ...Object.keys(to.containers).map((name) => [from.containers[name], to.containers[name]]),
+  ];
+  for (const [before = {}, after = {}] of pairs) {
+    if (rest(before) !== rest(after)) return infeasible('only cpu and memory resources are mutable');
+    if (hasFewer(before.limits, after.limits)) return infeasible('resource limits cannot be removed');
+    if (hasFewer(before.requests, after.requests)) return infeasible('resource requests cannot be removed');
+  }
+  return undefined;
+}
+
+const MUTABLE = ['cpu', 'memory'];
+
+function rest({ requests = {}, limits = {} }: ResourceRequirements): string {
+  const without = (list: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(list).filter(([name]) => !MUTABLE.includes(name)));
+  return keyOf({ requests: without(requests), limits: without(limits) });
+}
+
+const hasFewer = (
+  before: Readonly<Record<string, string>> = {},
+  after: Readonly<Record<string, string>> = {},
+): boolean => MUTABLE.some((name) => name in before && !(name in after));
+
+/** A refused update that asks for more than the node has room for: it may fit later, or never on this node. */
+export function pendingResize(claims: Claims, capacity: Capacity, refusal: Refusal): Refusal {
+  if (!/^(OutOfcpu|OutOfmemory|UnexpectedAdmissionError)$/.test(refusal.reason)) return refusal;
+  if (claims.cpuMillis <= capacity.cpuMillis && claims.memoryBytes <= capacity.memoryBytes)
+    return { ...refusal, reason: 'Deferred' };
+  const [name, requested, has] =
+    claims.memoryBytes > capacity.memoryBytes
+      ? ['memory', claims.memoryBytes, capacity.memoryBytes]
+      : ['cpu', claims.cpuMillis, capacity.cpuMillis];
+  return infeasible(`Node didn't have enough capacity: ${name}, requested: ${requested}, capacity: ${has}`);
+}
+
+export const isPendingResize = (refusal: Refusal | undefined): boolean =>
+  refusal?.reason === 'Deferred' || refusal?.reason === 'Infeasible';
+
+export const sameSize = (one: ContainerSize | undefined, other: ContainerSize): boolean =>
+  one?.cpuRequest === other.cpuRequest && one.cpuLimit === other.cpuLimit && one.memoryLimit === other.memoryLimit;
+
+/** Whether a container must end to get from one size to another, as its resize policy says. */
+export function needsRestart(spec: PodSpec, container: Container, size: ContainerSize): boolean {
+  const wanted = containerSize(spec, container);
+  const policyOf = (resource: string) =>
+    container.resizePolicy?.find(({ resourceName }) => resourceName === resource)?.restartPolicy;
+  const changesCpu = size.cpuRequest !== wanted.cpuRequest || size.cpuLimit !== wanted.cpuLimit;
+  return (
+    (changesCpu && policyOf('cpu') === 'RestartContainer') ||
+    (size.memoryLimit !== wanted.memoryLimit && policyOf('memory') === 'RestartContainer')
+  );
+}
+
+/** What an event of a resize tells: the pod's resources as JSON behind a few words. */
+export function resizeMessage(words: string, pod: Pod, error?: string): string {
+  const summary = (containers: readonly Container[] = []) =>
+    containers.map(({ name, resources = {} }) => ({ name, resources }));
+  const { containers, initContainers = [] } = pod.spec;
+  const details = {
+    ...(initContainers.length > 0 ? { initContainers: summary(initContainers) } : {}),
+    containers: summary(containers),
+    generation: pod.metadata.generation ?? 0,
+    ...(error ? { error } : {}),
+  };
+  return `${words}: ${JSON.stringify(details)}`;
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../pod/schema/container.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+const Mi = 2 ** 20;
+
+/** A pod of one container with the same requests as limits, and what a test adds to it. */
+function sized(cpu: string, memory: string, more: Partial<Container> = {}, name = 'web'): Pod {
+  const resources = { requests: { cpu, memory }, limits: { cpu, memory } };
+  return podWith(name, { containers: [containerWith('main', { resources, ...more })] });
+}
+
+const conditionOf = (node: SimulatedNode, type: string, name = 'web') => {
+  const found = node.pod(name).conditions?.find((condition) => condition.type === type);
+  return found && [found.status, found.reason, found.message].filter((each) => each !== undefined).join(' ');
+};
+const quotaOf = (node: SimulatedNode, id: string) => Number(node.runtime.resourcesOf(id)?.cpuQuota ?? 0n);
+
+async function running(pod: Pod, capacity = { cpuMillis: 2_000, memoryBytes: 512 * Mi, pods: 5 }) {
+  const node = await simulatedNode({ pods: [pod], config: { capacity } });
+  await node.advance('5s');
+  expect(node.container(pod.metadata.name).state?.running).toBeDefined();
+  return node;
+}
+
+describe('C25: in-place resize', () => {
+  test('a container gets more and less without a restart', async () => {
+    const node = await running(sized('500m', '64Mi'));
+    const id = node.containerId('web');
+    for (const [cpu, memory] of [
+      ['1', '128Mi'],
+      ['250m', '32Mi'],
+    ] as const) {
+      node.apply(sized(cpu, memory));
+      await node.advance('1s');
+      expect(node.containerId('web')).toBe(id);
+      expect(node.container('web')).toMatchObject({
+        restartCount: 0,
+        allocatedResources: { cpu, memory },
+        resources: { requests: { cpu, memory }, limits: { cpu, memory } },
+      });
+      expect(conditionOf(node, 'PodResizeInProgress')).toBeUndefined();
+    }
+    expect(quotaOf(node, id)).toBe(25_000);
+    expect(node.runtime.resourcesOf(id)?.memoryLimitInBytes).toBe(BigInt(32 * Mi));
+  });
+
+  test('while it is under way the status shows what it has beside what was admitted', async () => {
+    const node = await running(sized('500m', '64Mi'));
+    node.runtime.faults.add({ call: 'updateContainerResources', hang: true });
+    node.apply(sized('1', '128Mi'));
+    await node.advance('1s');
+    expect(node.containerView('web').state).toBe('running.resizing');
+    expect(conditionOf(node, 'PodResizeInProgress')).toBe('True');
+    expect(node.container('web')).toMatchObject({
+      allocatedResources: { cpu: '1', memory: '128Mi' },
+      resources: { limits: { cpu: '500m', memory: '64Mi' } },
+    });
+  });
+
+  test('a resize policy of RestartContainer restarts it once, gracefully and at once', async () => {
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
+    const node = await running(sized('500m', '64Mi', { resizePolicy }));
+    const id = node.containerId('web');
+    node.apply(sized('1', '64Mi', { resizePolicy }));
+    await node.advance('1s');
+    expect(node.containerId('web')).toBe(id);
+    node.apply(sized('1', '128Mi', { resizePolicy }));
+    await node.advance('40s');
+    expect(node.container('web')).toMatchObject({ restartCount: 1, resources: { limits: { memory: '128Mi' } } });
+    expect(node.calls('stopContainer')).toHaveLength(1);
+    expect(conditionOf(node, 'PodResizeInProgress')).toBeUndefined();
+  });
+
+  test('what fits later is deferred, until something gets free', async () => {
+    const node = await running(sized('500m', '64Mi'));
+    node.apply(sized('1', '64Mi', {}, 'other'));
+    await node.advance('5s');
+    node.apply(sized('1500m', '64Mi'));
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizePending')).toBe(
+      "True Deferred Node didn't have enough resource: cpu, requested: 1500, used: 1000, capacity: 2000",
+    );
+    expect(node.container('web').allocatedResources).toEqual({ cpu: '500m', memory: '64Mi' });
+    node.remove('other');
+    await node.advance('40s');
+    expect(conditionOf(node, 'PodResizePending')).toBeUndefined();
+    expect(quotaOf(node, node.containerId('web'))).toBe(150_000);
+  });
+
+  test('what the node never has is infeasible; taken back, the pod is as it was', async () => {
+    const node = await running(sized('500m', '64Mi'));
+    node.apply(sized('3', '64Mi'));
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizePending')).toBe(
+      "True Infeasible Node didn't have enough capacity: cpu, requested: 3000, capacity: 2000",
+    );
+    node.apply(sized('500m', '64Mi'));
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizePending')).toBeUndefined();
+    expect(node.calls('updateContainerResources')).toEqual([]);
+  });
+
+  test.each([
+    [
+      'a static pod',
+      { annotations: { 'kubernetes.io/config.source': 'file' } },
+      { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '1', memory: '64Mi' } },
+      'In-place resize of static-pods is not supported',
+    ],
+    [
+      'another QoS class',
+      {},
+      { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '500m', memory: '64Mi' } },
+      'Pod QOS Class may not change as a result of resizing',
+    ],
+  ])('%s is not resized, and the rest of the update counts', async (_, metadata, resources, message) => {
+    const before = sized('500m', '64Mi');
+    const node = await running({ ...before, metadata: { ...before.metadata, ...metadata } });
+    const [main] = before.spec.containers;
+    const containers = main ? [{ ...main, resources }] : [];
+    const labels = { changed: 'yes' };
+    node.apply({
+      ...before,
+      metadata: { ...before.metadata, ...metadata, labels },
+      spec: { ...before.spec, containers },
+    });
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizePending')).toBe(`True Infeasible ${message}`);
+    expect(node.view('web').pod.metadata.labels).toEqual(labels);
+    expect(node.container('web').allocatedResources?.cpu).toBe('500m');
+    expect(node.calls('updateContainerResources')).toEqual([]);
+  });
+
+  test('a limit of memory below what is used waits, and says so', async () => {
+    const node = await running(sized('500m', '64Mi'));
+    node.runtime.useMemory(node.containerId('web'), 48 * Mi);
+    node.apply(sized('500m', '32Mi'));
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizeInProgress')).toBe(
+      `True Error cannot decrease memory limits: attempting to set container "main" memory limit (${32 * Mi}) below current usage (${48 * Mi})`,
+    );
+    node.runtime.useMemory(node.containerId('web'), 8 * Mi);
+    await node.advance('20s');
+    expect(conditionOf(node, 'PodResizeInProgress')).toBeUndefined();
+    expect(node.runtime.resourcesOf(node.containerId('web'))?.memoryLimitInBytes).toBe(BigInt(32 * Mi));
+  });
+
+  test('over a restart of the agent neither what was deferred nor what was under way is lost', async () => {
+    const node = await running(sized('500m', '64Mi'));
+    const { release } = node.runtime.faults.add({ call: 'updateContainerResources', hang: true, times: Infinity });
+    node.apply(sized('1', '64Mi'));
+    await node.advance('1s');
+    await node.restartAgent();
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizeInProgress')).toBe('True');
+    release();
+    await node.advance('20s');
+    expect(quotaOf(node, node.containerId('web'))).toBe(100_000);
+    node.apply(sized('3', '64Mi'));
+    await node.advance('1s');
+    await node.restartAgent();
+    await node.advance('5s');
+    expect(conditionOf(node, 'PodResizePending')).toMatch(/^True Infeasible/);
+    expect(node.container('web')).toMatchObject({ restartCount: 0, allocatedResources: { cpu: '1', memory: '64Mi' } });
+    expect(quotaOf(node, node.containerId('web'))).toBe(100_000);
+  });
+
+  test('C7: other resources begin the back-off anew', async () => {
+    const command = ['sh', '-c', 'exit 1'];
+    const node = await simulatedNode({ pods: [sized('500m', '64Mi', { command })] });
+    await node.advance('15s');
+    expect(node.container('web').state?.waiting?.reason).toBe('CrashLoopBackOff');
+    const before = node.container('web').restartCount;
+    node.apply(sized('500m', '128Mi', { command }));
+    await node.advance('1s');
+    expect(node.container('web').restartCount).toBeGreaterThan(before);
+  });
+});
