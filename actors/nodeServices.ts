@@ -9,6 +9,7 @@ import { allocationOf } from '../pod/allocation.ts';
 import { isTerminalPhase } from '../pod/phase.ts';
 import type { PodView } from '../pod/view.ts';
 import { createLayout } from '../volume/layout.ts';
+import { userNamespaces } from '../volume/userNamespaces.ts';
 import { type Clock, systemChance } from './clock.ts';
 import type { NodeServices } from './createNodeAgent.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
@@ -30,6 +31,7 @@ import { touchedPods } from './services/touchedPods.ts';
 import type { PodChange } from './statusBoard.ts';
 
 const TICK_MS = 10_000;
+const DEFAULT_PODS = 110;
 
 export interface NodeParts {
   readonly cri: Cri;
@@ -58,8 +60,9 @@ export interface NodeParts {
 export function nodeServices(parts: NodeParts): NodeServices {
   const { cri, clock, node, onError, chance = systemChance } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
-  const sandboxes = sandboxServices(cri, node, clock);
-  const containers = containerServices({ cri, node, layout, clock, onError });
+  const users = userNamespaces({ layout, pods: DEFAULT_PODS, ...node.userNamespaces });
+  const sandboxes = sandboxServices({ cri, node, users, clock });
+  const containers = containerServices({ cri, node, layout, users, clock, onError });
   const { touching, takeTouched } = touchedPods();
   const { stops, isBeingStopped } = stoppedByUs();
   // Rings once the health is watched: a broken event stream is a reason to ask for it at once.

@@ -157,6 +157,7 @@ async function nodeFacts(config: NodeConfig, cri: Cri, hierarchies: readonly Hie
     cpuCount: availableParallelism(),
     canLowerOomScoreAdj,
     seccompDefault: config.seccompDefault,
+    userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },
     podDirectory: (uid) => `${rootDir}/pods/${uid}`,
   };
 }

@@ -3,12 +3,12 @@ import { containerHash } from '../pod/identity.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { environmentOf } from './environment.ts';
-import { ContainerConfig } from './generated/runtime.ts';
+import { ContainerConfig, type Mount } from './generated/runtime.ts';
 import type { ImageUser } from './imageUser.ts';
 import * as labels from './labels.ts';
 import { containerResources } from './linuxResources.ts';
 import { containerMounts } from './mounts.ts';
-import { besideTarget } from './namespaces.ts';
+import { besideTarget, mappingsOf, type UserRange } from './namespaces.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import { containerSecurity } from './securityContext.ts';
 import { stopSignal } from './stopSignal.ts';
@@ -34,13 +34,15 @@ export interface ContainerConfigInput {
   readonly terminationLog?: string;
   /** The container whose processes an ephemeral one shares. */
   readonly targetId?: string;
+  /** The pod's own users; absent where it has those of the host. */
+  readonly users?: UserRange;
   readonly node: NodeFacts;
 }
 
 /** What the runtime is told of a container. Throws `CreateContainerConfigError` for what cannot be had. */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
-  const { pod, container, attempt, imageRef, imageUser, sandboxIps, targetId, node } = input;
-  const securityContext = containerSecurity(pod, container, node, imageUser);
+  const { pod, container, attempt, imageRef, imageUser, sandboxIps, targetId, users, node } = input;
+  const securityContext = containerSecurity(pod, container, node, imageUser, users);
   const { namespaceOptions } = securityContext;
   const environment = environmentOf(pod, container, sandboxIps, node);
   return ContainerConfig.fromPartial({
@@ -49,7 +51,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
-    mounts: containerMounts({ ...input, environment }),
+    mounts: containerMounts({ ...input, environment }).map((mount) => withUsers(mount, users)),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),
     logPath: `${container.name}/${attempt}.log`,
@@ -65,6 +67,12 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
       },
     },
   });
+}
+
+/** Files keep the owners that they have on the host: the kernel shows them to the pod as its own users. */
+function withUsers(mount: Mount, users: UserRange | undefined): Mount {
+  const ids = users && mappingsOf(users);
+  return ids === undefined ? mount : { ...mount, uidMappings: ids, gidMappings: ids };
 }
 
 function containerLabels({ metadata: { name, namespace, uid } }: Pod, container: Container): Record<string, string> {

@@ -1,12 +1,20 @@
 import type { PodSpec } from '../pod/schema/pod.ts';
-import { NamespaceMode, NamespaceOption } from './generated/runtime.ts';
+import { type IDMapping, NamespaceMode, NamespaceOption } from './generated/runtime.ts';
 
-/** Which Linux namespaces a pod's containers share with each other (POD) or with the host (NODE). */
-export function namespaceOptions(spec: PodSpec): NamespaceOption {
+/** Users and groups of the host that a pod has for itself: so many from `hostId` on. */
+export interface UserRange {
+  readonly hostId: number;
+  readonly length: number;
+}
+
+/** Which Linux namespaces a pod's containers share with each other (POD) or with the host (NODE); `users` are its own. */
+export function namespaceOptions(spec: PodSpec, users?: UserRange): NamespaceOption {
+  const ids = users && mappingsOf(users);
   return NamespaceOption.fromPartial({
     network: spec.hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
     ipc: spec.hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,
     pid: pidMode(spec),
+    usernsOptions: ids && { mode: NamespaceMode.POD, uids: ids, gids: ids },
   });
 }
 
@@ -16,6 +24,9 @@ export const besideTarget = (options: NamespaceOption, targetId: string): Namesp
   pid: NamespaceMode.TARGET,
   targetId,
 });
+
+/** The pod's users from 0 on are the host's of its range. */
+export const mappingsOf = ({ hostId, length }: UserRange): IDMapping[] => [{ hostId, containerId: 0, length }];
 
 function pidMode({ hostPID, shareProcessNamespace }: PodSpec): NamespaceMode {
   if (hostPID) return NamespaceMode.NODE;

@@ -1,7 +1,6 @@
 import { dottedSysctl } from '../pod/admission/sysctls.ts';
 import { cgroupPath, podCgroupNames } from '../pod/cgroup.ts';
 import { containersOf } from '../pod/containers.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { sandboxHostname } from '../pod/hostname.ts';
 import type { ContainerPort } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -9,13 +8,13 @@ import { podDns } from './dns.ts';
 import { PodSandboxConfig, type PortMapping, Protocol } from './generated/runtime.ts';
 import { OWNER, POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './labels.ts';
 import { sandboxOverhead, sandboxResources } from './linuxResources.ts';
+import type { UserRange } from './namespaces.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import { sandboxSecurity } from './securityContext.ts';
 
-/** What the runtime is told of a pod, for its sandbox and again for each container in it. */
-export function sandboxConfig(pod: Pod, attempt: number, node: NodeFacts): PodSandboxConfig {
+/** What the runtime is told of a pod, for its sandbox and again for each container in it; `users` are those of its own. */
+export function sandboxConfig(pod: Pod, attempt: number, node: NodeFacts, users?: UserRange): PodSandboxConfig {
   const { name, namespace, uid, labels, annotations } = pod.metadata;
-  refuseUserNamespace(pod);
   return PodSandboxConfig.fromPartial({
     metadata: { name, namespace, uid, attempt },
     hostname: sandboxHostname(pod, node.clusterDomain),
@@ -26,7 +25,7 @@ export function sandboxConfig(pod: Pod, attempt: number, node: NodeFacts): PodSa
     annotations: { ...annotations, [OWNER]: node.owner },
     linux: {
       cgroupParent: cgroupParent(pod, node),
-      securityContext: sandboxSecurity(pod),
+      securityContext: sandboxSecurity(pod, users),
       sysctls: sysctls(pod),
       overhead: sandboxOverhead(pod.spec, node),
       resources: sandboxResources(pod.spec, node),
@@ -57,11 +56,4 @@ function portMapping({ protocol = 'TCP', containerPort, hostPort, hostIP = '' }:
 function sysctls({ spec }: Pod): Record<string, string> {
   const wanted = spec.securityContext?.sysctls ?? [];
   return Object.fromEntries(wanted.map(({ name, value }) => [dottedSysctl(name), value]));
-}
-
-/** Running such a pod as the host's users would give it more than it was written for. */
-function refuseUserNamespace({ spec }: Pod): void {
-  if (spec.hostUsers !== false) return;
-  const message = 'this node has no user namespaces for pods (hostUsers: false)';
-  throw new NodeFailure('FailedCreatePodSandBox', message, { retryable: false });
 }

@@ -10,7 +10,7 @@ import {
   SupplementalGroupsPolicy,
 } from './generated/runtime.ts';
 import type { ImageUser } from './imageUser.ts';
-import { namespaceOptions } from './namespaces.ts';
+import { namespaceOptions, type UserRange } from './namespaces.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import { apparmorName, apparmorProfile, RUNTIME_DEFAULT, seccompProfile } from './securityProfiles.ts';
 
@@ -39,6 +39,7 @@ export function containerSecurity(
   container: Container,
   node: NodeFacts,
   image: ImageUser | undefined,
+  users?: UserRange,
 ): LinuxContainerSecurityContext {
   const own = container.securityContext ?? {};
   const context = { ...pod.spec.securityContext, ...own };
@@ -49,7 +50,7 @@ export function containerSecurity(
     ...groups(pod.spec.securityContext ?? {}),
     capabilities: capabilities(own),
     privileged: own.privileged ?? false,
-    namespaceOptions: namespaceOptions(pod.spec),
+    namespaceOptions: namespaceOptions(pod.spec, users),
     selinuxOptions: selinux(context),
     readonlyRootfs: own.readOnlyRootFilesystem ?? false,
     noNewPrivs: own.allowPrivilegeEscalation === false,
@@ -62,14 +63,14 @@ export function containerSecurity(
 }
 
 /** The sandbox's own privileges: a runtime refuses privileged containers in a sandbox that is not. */
-export function sandboxSecurity({ spec }: Pod): LinuxSandboxSecurityContext {
+export function sandboxSecurity({ spec }: Pod, users?: UserRange): LinuxSandboxSecurityContext {
   const context = spec.securityContext ?? {};
   const { runAsUser, runAsGroup } = user(context);
   return LinuxSandboxSecurityContext.fromPartial({
     runAsUser,
     runAsGroup,
     ...groups(context),
-    namespaceOptions: namespaceOptions(spec),
+    namespaceOptions: namespaceOptions(spec, users),
     selinuxOptions: selinux(context),
     privileged: containersOf(spec).some(({ container }) => container.securityContext?.privileged),
     // The pause process needs nothing that the runtime's own profile refuses.

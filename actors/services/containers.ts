@@ -18,6 +18,7 @@ import { writeHostsFile } from '../../volume/hostsFile.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { writeLogSymlink } from '../../volume/logLinks.ts';
 import { makeTerminationLog } from '../../volume/podDirectory.ts';
+import type { UserNamespaces } from '../../volume/userNamespaces.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { readContainer } from './containerStatus.ts';
@@ -34,6 +35,7 @@ export interface ContainerParts {
   readonly cri: Cri;
   readonly node: NodeFacts;
   readonly layout: Layout;
+  readonly users: UserNamespaces;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -82,7 +84,7 @@ export function containerNamed(pod: Pod, name: string): Container {
 }
 
 async function create(
-  { cri, node, layout, clock }: ContainerParts,
+  { cri, node, layout, users, clock }: ContainerParts,
   input: CreateInput,
   signal: AbortSignal,
 ): Promise<string> {
@@ -94,12 +96,14 @@ async function create(
   const user = await userOf(cri, { pod, container, imageRef }, { signal });
   const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) });
   const target = await targetOf(cri, input, { signal });
-  const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...user, ...target };
+  const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
+  const found = { ...user, ...target, ...own };
+  const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...found };
   const wanted = { ...given, ...(await prepareMounts({ cri, layout }, given, signal)) };
   const request = {
     podSandboxId: sandbox.id,
     config: containerConfig(wanted),
-    sandboxConfig: sandboxConfig(pod, sandbox.attempt, node),
+    sandboxConfig: sandboxConfig(pod, sandbox.attempt, node, own.users),
   };
   const make = async () => (await cri.createContainer(request, { signal })).containerId;
   const hash = containerHash({ name: container.name, image: container.image ?? '' });

@@ -31,3 +31,12 @@ export async function recursiveReadOnly(cri: Cri, container: Container, handler:
   const found = runtimeHandlers.find(({ name }) => name === handler);
   return found?.features?.recursiveReadOnlyMounts ?? false;
 }
+
+/** Fails where the runtime can not give a pod users of its own: with the host's it would have more than it was written for. */
+export async function requireUserNamespaces(cri: Pick<Cri, 'status'>, handler: string, options: CallOptions) {
+  const { runtimeHandlers } = await cri.status({ verbose: false }, options);
+  if (runtimeHandlers.find(({ name }) => name === handler)?.features?.userNamespaces) return;
+  const who = handler === '' ? 'runtime' : `RuntimeClass handler "${handler}"`;
+  const message = `can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces`;
+  throw new NodeFailure('FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`);
+}

@@ -8,19 +8,29 @@ import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { ObservedSandbox } from '../../pod/observed.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import type { UserNamespaces } from '../../volume/userNamespaces.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
+import { requireUserNamespaces } from './runtimeFeatures.ts';
 
 /** A network plugin may take long, and what it began must be known to be undone. */
 const RUN_TIMEOUT_MS = 240_000;
 
 type SandboxServices = Pick<Services, 'runSandbox' | 'inspectSandbox' | 'stopSandboxes' | 'removeSandboxes'>;
 
-export function sandboxServices(cri: Cri, node: NodeFacts, clock: Clock): SandboxServices {
+interface SandboxParts {
+  readonly cri: Cri;
+  readonly node: NodeFacts;
+  readonly users: UserNamespaces;
+  readonly clock: Clock;
+}
+
+export function sandboxServices(parts: SandboxParts): SandboxServices {
+  const { cri, node } = parts;
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
-      const id = await runSandbox({ cri, node, clock }, { pod, attempt, signal });
+      const id = await runSandbox(parts, { pod, attempt, signal });
       const sandbox = await inspect(cri, id, { signal });
       const warnings = dnsWarnings(pod, node);
       if (sandbox !== null) return { ...sandbox, ...(warnings.length > 0 ? { warnings } : {}) };
@@ -45,10 +55,11 @@ export function unlessGone(error: unknown): void {
 
 /** Runs a sandbox; one of this pod and attempt that an earlier call made, its answer lost, is taken or cleared away. */
 async function runSandbox(
-  { cri, node, clock }: { cri: Cri; node: NodeFacts; clock: Clock },
+  { cri, node, users, clock }: SandboxParts,
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
-  const config = sandboxConfig(pod, attempt, node);
+  const own = await ownUsers({ cri, users }, pod, { signal });
+  const config = sandboxConfig(pod, attempt, node, own);
   const run = async () =>
     (await cri.runPodSandbox({ config, runtimeHandler: '' }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
   const take = async () => {
@@ -62,6 +73,17 @@ async function runSandbox(
   return despiteReservation(run, take, { clock, signal }).catch((error) => {
     throw failedSandbox(error);
   });
+}
+
+/** The users that a pod has for itself; undefined where it has those of the host. */
+async function ownUsers(
+  { cri, users }: Pick<SandboxParts, 'cri' | 'users'>,
+  { metadata, spec }: Pod,
+  options: CallOptions,
+) {
+  if (spec.hostUsers !== false) return undefined;
+  await requireUserNamespaces(cri, '', options);
+  return users.rangeOf(metadata.uid);
 }
 
 /** How long the name of something that was given up half-made may stay reserved: the runtime rolls it back meanwhile. */

@@ -50,6 +50,9 @@ export const kubeletConfiguration = fields.check(
     const line = config.evictionHard?.['memory.available'] ?? '0';
     return /^\d+(\.\d+)?%$/.test(line) || parseQuantity(line) !== undefined;
   }),
+  rule('userNamespaces', 'idsPerPod must be a multiple of 65536', (config) => {
+    return (config.userNamespaces?.idsPerPod ?? 0) % 65_536 === 0;
+  }),
   rule('systemCgroups', 'needs cgroupRoot', (config) => !config.systemCgroups || Boolean(config.cgroupRoot)),
 );
 
@@ -84,6 +87,7 @@ export const fieldsActedOn: ReadonlySet<string> = new Set<keyof Fields>([
   'clusterDomain',
   'resolvConf',
   'seccompDefault',
+  'userNamespaces',
   'crashLoopBackOff',
   'containerLogMaxSize',
   'containerLogMaxFiles',

@@ -37,6 +37,8 @@ export interface NodeConfig extends HousekeepingConfig {
   /** The file whose name servers pods get; empty for none. */
   readonly resolvConf: string;
   readonly seccompDefault: boolean;
+  /** How many users a pod has that has its own. */
+  readonly idsPerPod: number;
   readonly maxContainerRestartPeriodMs: number;
   readonly failCgroupV1: boolean;
   readonly failSwapOn: boolean;
@@ -67,6 +69,7 @@ function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, default
     ...(file?.cgroupRoot ? { cgroupRoot: file.cgroupRoot } : {}),
     cgroupDriver: file?.cgroupDriver || ('cgroupfs' as const),
     seccompDefault: file?.seccompDefault ?? false,
+    idsPerPod: file?.userNamespaces?.idsPerPod ?? 65_536,
     maxContainerRestartPeriodMs: file?.crashLoopBackOff?.maxContainerRestartPeriod ?? 300_000,
     maxParallelImagePulls:
       file?.maxParallelImagePulls ?? (file?.serializeImagePulls === false ? Number.POSITIVE_INFINITY : 1),

@@ -1,6 +1,7 @@
 import type { CallName, Operations } from './callNames.ts';
 import type { Containers } from './containers.ts';
 import type { Images } from './images.ts';
+import type { RuntimeCan } from './options.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { runtimeConfig, runtimeStatus, VERSION } from './selfReport.ts';
 import type { World } from './world.ts';
@@ -10,13 +11,14 @@ export function operationsOf(
   world: World,
   { sandboxes, containers, images }: { sandboxes: Sandboxes; containers: Containers; images: Images },
   execSync: Operations['execSync'],
+  features: RuntimeCan,
 ): Operations {
   const fixed = <Answer>(call: CallName, answer: Answer) => {
     return (_: unknown, signal: AbortSignal) => world.work(call, signal).then(() => answer);
   };
   return {
     version: fixed('version', VERSION),
-    status: fixed('status', runtimeStatus()),
+    status: fixed('status', runtimeStatus(features)),
     runtimeConfig: fixed('runtimeConfig', runtimeConfig()),
     runPodSandbox: (request, signal) => sandboxes.run(request, signal),
     stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),

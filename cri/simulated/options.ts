@@ -4,6 +4,12 @@ import type { ExecScript } from './exec.ts';
 import type { ImagesOption } from './images.ts';
 import type { LatencyOption } from './latency.ts';
 
+/** What only some runtimes can do. */
+export interface RuntimeCan {
+  readonly userNamespaces?: boolean;
+  readonly supplementalGroupsPolicy?: boolean;
+}
+
 /** What a simulated runtime is made of. */
 export interface SimulatedRuntimeOptions {
   readonly clock: Clock;
@@ -17,6 +23,8 @@ export interface SimulatedRuntimeOptions {
   readonly random?: () => number;
   /** Whether stopping what does not exist fails with NOT_FOUND, as containerd up to 1.6 does; later ones succeed. */
   readonly absentStopsFail?: boolean;
+  /** What it can do that only some runtimes can: nothing when absent. */
+  readonly features?: RuntimeCan;
   /** How many pods can have an address at a time; 65,000 when absent. */
   readonly addresses?: number;
 }

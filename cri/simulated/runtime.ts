@@ -67,7 +67,7 @@ export class SimulatedRuntime {
     this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, new AddressPool(addresses));
     const parts = { sandboxes: this.#sandboxes, containers, images: this.images };
     const exec: Operations['execSync'] = (...call) => execSync(this.#world, this.#records, this.exec, ...call);
-    this.#operations = operationsOf(this.#world, parts, exec);
+    this.#operations = operationsOf(this.#world, parts, exec, options.features ?? {});
   }
 
   /** Does a call on wire messages. Rejects with a `CallError`, as a gRPC client sees it. */

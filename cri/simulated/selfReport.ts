@@ -4,6 +4,7 @@ import {
   StatusResponse,
   type VersionResponse,
 } from '../generated/runtime.ts';
+import type { RuntimeCan } from './options.ts';
 
 /** What the runtime says it is. */
 export const VERSION: VersionResponse = {
@@ -13,10 +14,17 @@ export const VERSION: VersionResponse = {
   runtimeApiVersion: 'v1',
 };
 
-/** What the runtime says of its own health: all is well. */
-export function runtimeStatus(): StatusResponse {
+/** What the runtime says of its own health: all is well; and what it can do. */
+export function runtimeStatus({
+  userNamespaces = false,
+  supplementalGroupsPolicy = false,
+}: RuntimeCan): StatusResponse {
   const conditions = ['RuntimeReady', 'NetworkReady'].map((type) => ({ type, status: true, reason: '', message: '' }));
-  return StatusResponse.create({ status: { conditions } });
+  return StatusResponse.fromPartial({
+    status: { conditions },
+    runtimeHandlers: [{ name: '', features: { userNamespaces } }],
+    features: { supplementalGroupsPolicy },
+  });
 }
 
 /** What the runtime says of its configuration. */

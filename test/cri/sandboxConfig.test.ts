@@ -119,8 +119,10 @@ test('a group without a user is left out of the sandbox, which runtimes would re
   expect(config.linux?.securityContext).toMatchObject({ runAsUser: undefined, runAsGroup: undefined });
 });
 
-test('a pod that wants a user namespace is refused rather than run without', () => {
-  expect(() => sandboxConfig(pod({ hostUsers: false }), 0, node())).toThrow('user namespaces');
+test('a pod with users of its own', () => {
+  const { linux } = sandboxConfig(pod({ hostUsers: false }), 0, node(), { hostId: 65_536, length: 65_536 });
+  const ids = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
+  expect(linux?.securityContext?.namespaceOptions?.usernsOptions).toEqual({ mode: 0, uids: ids, gids: ids });
 });
 
 describe('C25: the cgroup below the node’s root', () => {

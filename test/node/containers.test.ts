@@ -77,25 +77,6 @@ describe('what a manifest says of a container reaches its process', () => {
     expect((await node.running('sized')).status?.qosClass).toBe('Burstable');
   });
 
-  test('its security context', async () => {
-    const securityContext = {
-      runAsUser: 1234,
-      runAsGroup: 2345,
-      readOnlyRootFilesystem: true,
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-    };
-    const script = "id -u; id -g; touch /x; grep -E '^(CapBnd|CapEff|NoNewPrivs):' /proc/self/status";
-    expect(await saidBy('confined', script, { securityContext })).toEqual([
-      '1234',
-      '2345',
-      'touch: /x: Read-only file system',
-      expect.stringMatching(/^CapEff:\s+0+$/),
-      expect.stringMatching(/^CapBnd:\s+0+$/),
-      expect.stringMatching(/^NoNewPrivs:\s+1$/),
-    ]);
-  });
-
   test('a hostPort, reached on the host', async () => {
     const hostPort = await freePort();
     const server = 'mkdir /www && echo served > /www/index.html && httpd -p 8080 -h /www';

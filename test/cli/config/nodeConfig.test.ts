@@ -36,6 +36,7 @@ describe('defaults', () => {
       },
       admission: { labels: {}, taints: [], unsafeSysctls: [] },
       seccompDefault: false,
+      idsPerPod: 65_536,
       maxContainerRestartPeriodMs: 300_000,
       maxParallelImagePulls: 1,
       fileCheckFrequencyMs: 20_000,
