@@ -8,7 +8,7 @@ import type { Layout } from './layout.ts';
 import { podDirectories } from './orphans.ts';
 
 /** Users and groups of the host: so many from this one on are those of a pod from 0 on. */
-export interface IdRange {
+interface IdRange {
   readonly hostId: number;
   readonly length: number;
 }
