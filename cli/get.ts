@@ -4,6 +4,7 @@ import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { podTable } from '../pod/table.ts';
 import { type AgentClient, findAgent } from '../server/client.ts';
+import { asText, type OutputFormat } from './output.ts';
 import { candidateSockets } from './places.ts';
 import { readIsSimulated, readPodList, readWatchEvent } from './readPods.ts';
 import { type TablePrinter, tablePrinter } from './table/printer.ts';
@@ -12,7 +13,7 @@ export interface GetOptions {
   readonly name?: string;
   readonly namespace?: string;
   readonly allNamespaces?: boolean;
-  readonly output?: 'wide' | 'json' | 'yaml' | 'name';
+  readonly output?: OutputFormat;
   readonly watch?: boolean;
   readonly rootDir?: string;
   readonly stateDir?: string;
@@ -25,11 +26,6 @@ function wanted(pods: readonly Pod[], { name, namespace, allNamespaces }: GetOpt
     return namespace === undefined || allNamespaces === true || metadata.namespace === namespace;
   });
   return name === undefined ? there : podsCalled(name, there);
-}
-
-async function asText(value: unknown, output: 'json' | 'yaml'): Promise<string> {
-  if (output === 'json') return `${JSON.stringify(value, null, 4)}\n`;
-  return (await import('./asYaml.ts')).asYaml(value);
 }
 
 /** Prints pods as they come, in the form that was asked for. */

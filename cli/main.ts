@@ -34,6 +34,8 @@ const program = createProgram({
     await (await import('./up.ts')).up(flags, { startNode, startRuntime, output: process.stdout });
   },
   get: async (options) => (await import('./get.ts')).get(options, write),
+  getEvents: async (options) => (await import('./getEvents.ts')).getEvents(options, write),
+  describe: async (words, options) => (await import('./describe.ts')).describe(words, options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
   charts: async (options) => (await import('./charts.ts')).charts(options, write),
 });

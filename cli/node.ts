@@ -4,6 +4,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { systemClock } from '../actors/clock.ts';
 import { createNodeAgent, type NodeAgent } from '../actors/createNodeAgent.ts';
 import { openNodeStore } from '../actors/durableFacts.ts';
+import { createEventRecorder, type EventRecorder } from '../actors/eventRecorder.ts';
 import { podsLeftOnDisk } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
 import { type Hierarchy, readHierarchies } from '../cgroup/hierarchies.ts';
@@ -63,6 +64,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     onManifestProblem: (level, file, path, message) =>
       logger[level === 'error' ? 'error' : 'warn']({ file, path }, `${file}: ${path ? `${path}: ` : ''}${message}`),
   });
+  const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const agent = createNodeAgent(
     {
       nodeName: config.nodeName,
@@ -84,10 +86,10 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
       probed: Object.fromEntries(durable.probes),
       left: await podsLeftOnDisk(node, durable),
     },
-    services,
+    { ...services, events: recorder.record },
     { clock: systemClock, onError },
   );
-  const port = agentPort(agent, config, simulated);
+  const port = agentPort(agent, recorder, config, simulated);
   const endLog = logStatuses(port, logger);
   const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
   agent.start();
@@ -102,11 +104,13 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
 };
 
 /** The agent as the socket, the tables and the explanations see it. */
-function agentPort(agent: NodeAgent, { nodeName }: NodeConfig, simulated: boolean): AgentPort {
+function agentPort(agent: NodeAgent, recorder: EventRecorder, { nodeName }: NodeConfig, simulated: boolean): AgentPort {
   return {
     pods: agent.pods,
     views: agent.views,
     subscribe: agent.subscribe,
+    events: recorder.events,
+    subscribeEvents: recorder.subscribe,
     explain: agent.explain,
     node: () => {
       const { state, runtime, foreign, problems, gates } = agent.overview();

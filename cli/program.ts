@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import type { ChartsOptions } from './charts.ts';
+import { ConfigError } from './config/configError.ts';
 import { type Flags, readFlags } from './config/flags.ts';
+import type { DescribeOptions } from './describe.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
+import type { GetEventsOptions } from './getEvents.ts';
 import { packageDirectory } from './places.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
@@ -12,6 +15,8 @@ export interface Commands {
   run(flags: Flags): Promise<void>;
   up(flags: Flags): Promise<void>;
   get(options: GetOptions): Promise<void>;
+  getEvents(options: GetEventsOptions): Promise<void>;
+  describe(words: string[], options: DescribeOptions): Promise<void>;
   explain(words: string[], options: ExplainOptions): Promise<void>;
   charts(options: ChartsOptions): Promise<void>;
 }
@@ -99,17 +104,34 @@ function addNodeCommands(program: Command, commands: Commands): void {
     .action((_, command: Command) => commands.up(readFlags(givenFlags(command))));
 }
 
-function addQueryCommands(program: Command, commands: Commands): void {
-  socketOptions(program.command('get').description("show the running agent's pods"))
-    .addArgument(new Argument('<resource>', 'what to show').choices(['pods', 'pod', 'po']))
-    .argument('[name]', "only the pod of this name, its full one or its manifest's")
-    .option('-n, --namespace <namespace>', 'only pods of this namespace (default: all)')
-    .option('-A, --all-namespaces', 'pods of all namespaces, with a column that shows theirs')
+const PODS = ['pods', 'pod', 'po'];
+const EVENTS = ['events', 'event', 'ev'];
+
+function addGetCommand(program: Command, commands: Commands): void {
+  socketOptions(program.command('get').description("show the running agent's pods, or its events of the last hour"))
+    .addArgument(new Argument('<resource>', 'what to show').choices([...PODS, ...EVENTS]))
+    .argument('[name]', "only the one of this name; a pod's is its full one or its manifest's")
+    .option('-n, --namespace <namespace>', 'only those of this namespace (default: all)')
+    .option('-A, --all-namespaces', 'those of all namespaces, with a column that shows theirs')
     .addOption(new Option('-o, --output <format>', 'the form').choices(['wide', 'json', 'yaml', 'name']))
     .option('-w, --watch', 'go on with every change')
-    .action((_resource, name: string | undefined, options: GetOptions) => {
-      return commands.get(name === undefined ? options : { ...options, name });
+    .option('--for <pod>', 'only the events about pod/NAME')
+    .option('--types <types>', 'only the events of these types: Normal, Warning')
+    .action((resource: string, name: string | undefined, options: GetEventsOptions) => {
+      const named = name === undefined ? options : { ...options, name };
+      if (EVENTS.includes(resource)) return commands.getEvents(named);
+      const only = Object.entries({ for: options.for, types: options.types }).find(([, value]) => value !== undefined);
+      if (only) throw new ConfigError(`--${only[0]}: only events can be chosen by it`);
+      return commands.get(named);
     });
+}
+
+function addQueryCommands(program: Command, commands: Commands): void {
+  addGetCommand(program, commands);
+  socketOptions(program.command('describe').description('show all there is to know of a pod, and its events'))
+    .argument('<pod...>', "pod/NAME, by its full name or its manifest's")
+    .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
+    .action((words: string[], options: DescribeOptions) => commands.describe(words, options));
   socketOptions(program.command('explain').description('show why a pod is in the state it is in'))
     .argument('<pod...>', "pod/NAME, by its full name or its manifest's")
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
@@ -132,6 +154,8 @@ Examples:
   statelet run --config kubelet.yaml        the daemon, on the host's containerd
   statelet get pods --watch                 the pods of the running agent, as they change
   statelet explain pod/web                  why a pod is in the state it is in
+  statelet describe pod web                 all of a pod, as kubectl shows it
+  statelet get events --for pod/web         what happened to it
 
 "statelet help run" shows the flags of a command.
 `;

@@ -20,10 +20,16 @@ export function readPodList(answer: unknown): Pod[] {
   return listShape.parse(answer).items as unknown as Pod[];
 }
 
-/** A watch event from the agent's socket; throws a `NodeFailure` with its message when it tells of the watch's end. */
-export function readWatchEvent(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod } {
+/** What a watch at the agent's socket tells; throws a `NodeFailure` with its message when that is the watch's end. */
+export function readWatched(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown } {
   const { type, object } = eventShape.parse(line);
   if (type === 'ERROR') throw new NodeFailure('Expired', statusShape.parse(object).message);
+  return { type, object };
+}
+
+/** A watch event of a pod. */
+export function readWatchEvent(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod } {
+  const { type, object } = readWatched(line);
   // As above.
   return { type, pod: podShape.parse(object) as unknown as Pod };
 }

@@ -1,6 +1,6 @@
 import type { Pod } from '../pod/schema/pod.ts';
 
 /** A pod's name for people: with its namespace where that is not `default`. */
-export function shownName({ name, namespace }: Pod['metadata']): string {
+export function shownName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'namespace'>): string {
   return namespace === 'default' ? name : `${namespace}/${name}`;
 }

@@ -1,20 +1,32 @@
-/** The log as a sink: what becomes of each pod, and what fails on the way, once each. */
+/** The log as a sink: what becomes of each pod, what its events tell, and what else fails on the way, once each. */
 import type { Logger } from 'pino';
+import type { CoreEvent } from '../pod/event.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ActorView, PodView } from '../pod/view.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { shownName } from './shownName.ts';
 
-/** Logs every change of a pod's phase and readiness (info) and every new failure of one of its actors (warning). */
+/**
+ * Logs every change of a pod's phase and readiness (info), every event (a warning that is new as such, the others for
+ * debugging), and every new failure of an actor that no event has told (warning).
+ */
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   const told = new Map<string, string>();
   const failures = new Map<string, Failure>();
-  return agent.subscribe(({ uid, pod, view, removed }) => {
+  const events = new Map<string, string[]>();
+  const endEvents = agent.subscribeEvents(({ event, removed }) => {
+    if (!removed) tellEvent(logger, events, event);
+  });
+  const endStatuses = agent.subscribe(({ uid, pod, view, removed }) => {
     const { namespace, name } = pod.metadata;
-    for (const actor of actorsOf(view)) tellFailure(logger, failures, actor, pod.metadata);
+    for (const actor of actorsOf(view)) {
+      if (!isTold(events.get(uid), actor)) tellFailure(logger, failures, actor, pod.metadata);
+    }
     const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
-    const now = removed ? 'gone' : `${pod.status?.phase ?? 'Unknown'}${ready ? ', ready' : ''}${whyOf(pod)}`;
+    const now = removed
+      ? 'gone'
+      : `${pod.status?.phase ?? 'Unknown'}${ready ? ', ready' : ''}${whyOf(pod, events.get(uid))}`;
     const before = told.get(uid);
     if (before === now) return;
     logger.info(
@@ -23,12 +35,38 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     );
     if (!removed) return void told.set(uid, now);
     told.delete(uid);
+    events.delete(uid);
     for (const path of failures.keys()) if (path.startsWith(view.path)) failures.delete(path);
   });
+  return () => {
+    endEvents();
+    endStatuses();
+  };
 }
 
+/** What each pod of a node without a cluster has to tell is no news in its log. */
+const NO_NEWS = 'MissingClusterDNS';
+/** How many of a pod's last warnings are compared with the failures of its actors. */
+const COMPARED = 8;
+
+function tellEvent(logger: Logger, told: Map<string, string[]>, event: CoreEvent): void {
+  const { involvedObject, type, reason, message, count } = event;
+  const { kind, namespace = '', name, uid, fieldPath } = involvedObject;
+  const container = /\{(.*)\}/.exec(fieldPath ?? '')?.[1];
+  const who = kind === 'Pod' ? `pod ${shownName({ namespace, name })}` : `node ${name}`;
+  const sentence = `${who}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
+  const isNews = type === 'Warning' && count === 1 && reason !== NO_NEWS;
+  logger[isNews ? 'warn' : 'debug']({ reason, object: `${namespace}/${name}` }, sentence);
+  if (type === 'Warning') told.set(uid, [...(told.get(uid) ?? []), message].slice(-COMPARED));
+}
+
+/** Whether an event has told the failure: its words carry those of the failure. */
+const isTold = (messages: readonly string[] = [], { lastFailure }: ActorView): boolean =>
+  lastFailure !== undefined && messages.some((message) => message.includes(lastFailure.message));
+
 /** Why a pod is refused, evicted or otherwise ended by its node. */
-function whyOf({ status: { reason, message } = {} }: Pod): string {
+function whyOf({ status: { reason, message } = {} }: Pod, told: readonly string[] = []): string {
+  if (message !== undefined && told.some((words) => message.includes(words))) return '';
   return reason ? ` (${message ? `${reason}: ${message}` : reason})` : '';
 }
 

@@ -2,7 +2,7 @@
 import type { Pod } from './schema/pod.ts';
 import type { ContainerRole } from './view.ts';
 
-type EventType = 'Normal' | 'Warning';
+export type EventType = 'Normal' | 'Warning';
 
 /** What is told: the kubelet's reason and message. `Normal` when it says nothing else. */
 export interface Note {

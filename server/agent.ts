@@ -1,3 +1,4 @@
+import type { CoreEvent } from '../pod/event.ts';
 import type { Explanation } from '../pod/explain.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -8,6 +9,12 @@ export interface PodChange {
   readonly uid: string;
   readonly pod: Pod;
   readonly view: PodView;
+  readonly removed: boolean;
+}
+
+/** An event that is new, was counted once more, or is forgotten. */
+export interface EventChange {
+  readonly event: CoreEvent;
   readonly removed: boolean;
 }
 
@@ -39,6 +46,10 @@ export interface AgentPort {
   views(): readonly PodView[];
   /** Tells of every change until the function it returns is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
+  /** What happened in the last hour; what happened last stands last. */
+  events(): readonly CoreEvent[];
+  /** Tells of every event until the function it returns is called. */
+  subscribeEvents(listener: (change: EventChange) => void): () => void;
   /** Why a pod is in the state it is in, by its full name; undefined when there is no such pod in the namespace. */
   explain(name: string, namespace?: string): Explanation | undefined;
   node(): NodeSummary;

@@ -28,6 +28,16 @@ function podList(agent: AgentPort): Answer {
   };
 }
 
+const eventList = (agent: AgentPort, namespace?: string): Answer => ({
+  code: 200,
+  body: {
+    apiVersion: 'v1',
+    kind: 'EventList',
+    metadata: { resourceVersion: '' },
+    items: agent.events().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+  },
+});
+
 function onePod(agent: AgentPort, namespace: string, name: string): Answer {
   const pod = agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return pod ? { code: 200, body: pod } : notFound(name);
@@ -82,18 +92,12 @@ export function answer(agent: AgentPort, path: string, accept: string): Answer {
   const [first, second, third, fourth, fifth, sixth] = steps;
   if (path === '/node') return { code: 200, body: agent.node() };
   if (path === '/api/v1/pods') return podList(agent);
+  if (path === '/api/v1/events') return eventList(agent);
   const asked = askedFor(steps);
   if (asked) return explanation(agent, asked, accept.includes('text/plain'));
-  if (
-    first === 'api' &&
-    second === 'v1' &&
-    third === 'namespaces' &&
-    fourth &&
-    fifth === 'pods' &&
-    sixth &&
-    steps.length === 6
-  ) {
-    return onePod(agent, fourth, sixth);
+  if (first === 'api' && second === 'v1' && third === 'namespaces' && fourth) {
+    if (fifth === 'pods' && sixth && steps.length === 6) return onePod(agent, fourth, sixth);
+    if (fifth === 'events' && steps.length === 5) return eventList(agent, fourth);
   }
   return { code: 404, body: failure(404, 'NotFound', `there is nothing at ${path}`) };
 }

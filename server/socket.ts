@@ -6,7 +6,7 @@ import type { AgentPort } from './agent.ts';
 import { answer } from './routes.ts';
 import { checkSocketPath, isAnswering } from './socketPath.ts';
 import { failure } from './status.ts';
-import { type PodWatch, watchPods } from './watch.ts';
+import { type Watch, watchEvents, watchPods } from './watch.ts';
 
 /** The agent's own API, until it is closed. */
 export interface AgentSocket {
@@ -22,9 +22,13 @@ function send(response: ServerResponse, code: number, body: unknown): void {
   response.end(text);
 }
 
-function respond(agent: AgentPort, watch: PodWatch, url: URL, accept: string, response: ServerResponse): void {
-  const watched = url.searchParams.get('watch');
-  if (url.pathname === '/api/v1/pods' && (watched === 'true' || watched === '1')) {
+/** The watches by the path that they are asked for at. */
+type Watches = Readonly<Record<string, Watch>>;
+
+function respond(agent: AgentPort, watches: Watches, url: URL, accept: string, response: ServerResponse): void {
+  const isWatched = ['true', '1'].includes(url.searchParams.get('watch') ?? '');
+  const watch = isWatched ? watches[url.pathname] : undefined;
+  if (watch) {
     watch.add(response);
     return;
   }
@@ -32,7 +36,7 @@ function respond(agent: AgentPort, watch: PodWatch, url: URL, accept: string, re
   send(response, code, body);
 }
 
-function handle(agent: AgentPort, watch: PodWatch, request: IncomingMessage, response: ServerResponse): void {
+function handle(agent: AgentPort, watches: Watches, request: IncomingMessage, response: ServerResponse): void {
   const url = URL.parse(request.url ?? '/', 'http://agent');
   if (request.method !== 'GET') {
     const message = `${request.method} is not supported: the socket only reads`;
@@ -41,7 +45,7 @@ function handle(agent: AgentPort, watch: PodWatch, request: IncomingMessage, res
     send(response, 400, failure(400, 'BadRequest', `${request.url} is no path`));
   } else {
     try {
-      respond(agent, watch, url, request.headers.accept ?? '', response);
+      respond(agent, watches, url, request.headers.accept ?? '', response);
     } catch (error) {
       const [code, reason] =
         error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
@@ -72,13 +76,13 @@ export async function serveSocket(options: { path: string; agent: AgentPort }): 
     throw new NodeFailure('AgentRunning', `another agent answers at ${path}`, { retryable: false });
   }
   await rm(path, { force: true });
-  const watch = watchPods(agent);
-  const server = createServer((request, response) => handle(agent, watch, request, response));
+  const watches = { '/api/v1/pods': watchPods(agent), '/api/v1/events': watchEvents(agent) };
+  const server = createServer((request, response) => handle(agent, watches, request, response));
   await listen(server, path);
   return {
     path,
     close: async () => {
-      watch.close();
+      for (const watch of Object.values(watches)) watch.close();
       const closed = once(server, 'close');
       server.close();
       server.closeIdleConnections();

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { AgentPort, PodChange } from './agent.ts';
+import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 
-/** How much a watch client may leave unread, in bytes, beyond the pods that it began with. */
+/** How much a watch client may leave unread, in bytes, beyond the objects that it began with. */
 export const UNREAD_LIMIT = 4 * 1024 * 1024;
 
 /** How long a dropped client may take to read why, in milliseconds. */
@@ -13,9 +13,21 @@ interface Client {
   readonly limit: number;
 }
 
-/** The watches of the agent's pods: each change is written out once, to all clients, at once. */
-export interface PodWatch {
-  /** Sends every pod as ADDED, then each change as it happens, until the client goes or falls behind. */
+/** What can be watched: objects that come, change and go, each under a key of its own. */
+interface Watched {
+  objects(): Iterable<readonly [key: string, object: unknown]>;
+  subscribe(listener: (change: Change) => void): () => void;
+}
+
+interface Change {
+  readonly key: string;
+  readonly object: unknown;
+  readonly removed: boolean;
+}
+
+/** The watches of objects of one kind: each change is written out once, to all clients, at once. */
+export interface Watch {
+  /** Sends every object as ADDED, then each change as it happens, until the client goes or falls behind. */
   add(response: ServerResponse): void;
   close(): void;
 }
@@ -28,21 +40,34 @@ function drop({ response }: Client): void {
   AbortSignal.timeout(FAREWELL_MS).addEventListener('abort', () => response.destroy());
 }
 
-/** The line that tells of a change, and the memory of what was told; nothing when the pod itself is the same. */
-function lineOf(change: PodChange, told: Map<string, string>): string | undefined {
-  const before = told.get(change.uid);
-  const json = JSON.stringify(change.pod);
-  if (change.removed) {
-    told.delete(change.uid);
+/** The line that tells of a change, and the memory of what was told; nothing when the object itself is the same. */
+function lineOf({ key, object, removed }: Change, told: Map<string, string>): string | undefined {
+  const before = told.get(key);
+  const json = JSON.stringify(object);
+  if (removed) {
+    told.delete(key);
     return line('DELETED', json);
   }
   if (before === json) return undefined;
-  told.set(change.uid, json);
+  told.set(key, json);
   return line(before === undefined ? 'ADDED' : 'MODIFIED', json);
 }
 
-/** Watches an agent's pods for any number of clients; with none it costs nothing. */
-export function watchPods(agent: AgentPort): PodWatch {
+export const watchPods = (agent: AgentPort): Watch =>
+  watchObjects({
+    objects: () => agent.pods().map((pod) => [pod.metadata.uid, pod]),
+    subscribe: (listener) => agent.subscribe(({ uid, pod, removed }) => listener({ key: uid, object: pod, removed })),
+  });
+
+export const watchEvents = (agent: AgentPort): Watch =>
+  watchObjects({
+    objects: () => agent.events().map((event) => [event.metadata.name, event]),
+    subscribe: (listener) =>
+      agent.subscribeEvents(({ event, removed }) => listener({ key: event.metadata.name, object: event, removed })),
+  });
+
+/** Watches objects for any number of clients; with none it costs nothing. */
+function watchObjects(watched: Watched): Watch {
   const clients = new Set<Client>();
   const told = new Map<string, string>();
   let unsubscribe: (() => void) | undefined;
@@ -54,7 +79,7 @@ export function watchPods(agent: AgentPort): PodWatch {
     unsubscribe = undefined;
     told.clear();
   };
-  const tell = (change: PodChange) => {
+  const tell = (change: Change) => {
     const text = lineOf(change, told);
     if (text === undefined) return;
     for (const client of clients) {
@@ -68,14 +93,14 @@ export function watchPods(agent: AgentPort): PodWatch {
     add(response) {
       response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
       response.flushHeaders();
-      for (const pod of agent.pods()) {
-        const json = JSON.stringify(pod);
-        if (!told.has(pod.metadata.uid)) told.set(pod.metadata.uid, json);
+      for (const [key, object] of watched.objects()) {
+        const json = JSON.stringify(object);
+        if (!told.has(key)) told.set(key, json);
         response.write(line('ADDED', json));
       }
       const client = { response, limit: response.writableLength + UNREAD_LIMIT };
       clients.add(client);
-      unsubscribe ??= agent.subscribe(tell);
+      unsubscribe ??= watched.subscribe(tell);
       response.on('close', () => leave(client));
     },
     close() {

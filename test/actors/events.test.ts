@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { createEventRecorder } from '../../actors/eventRecorder.ts';
 import type { EventSink } from '../../actors/eventSink.ts';
 import { createReplay } from '../../actors/replay.ts';
-import { simulatedNode } from '../fakes/node.ts';
-import { podWith } from '../fakes/pods.ts';
+import { type SimulatedNodeOptions, simulatedNode } from '../fakes/node.ts';
+import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 
 type Told = Parameters<EventSink>[0];
 
@@ -34,5 +35,65 @@ describe('events leave the actors', () => {
     await play();
     expect(again).toEqual(told);
     agent.stop();
+  });
+});
+
+/** A node, and what its recorder has of the pod `web`: `3 Started: Container started`. */
+async function recordedNode(options: SimulatedNodeOptions) {
+  const recorder = createEventRecorder('node-1', () => node.clock.now());
+  const node = await simulatedNode({ ...options, onlookers: { events: recorder.record } });
+  const events = () =>
+    recorder
+      .events()
+      .filter(({ involvedObject, reason }) => involvedObject.name === 'web' && reason !== 'MissingClusterDNS')
+      .map(({ count, reason, message }) => `${count} ${reason}: ${message}`);
+  return { node, events };
+}
+
+const PULLED = `Pulled: Container image "${IMAGE}" already present on machine and can be accessed by the pod`;
+
+describe('the events of a pod on a node', () => {
+  test('that starts and is removed', async () => {
+    const { node, events } = await recordedNode({ pods: [podWith('web')] });
+    await node.advance('3s');
+    expect(events()).toEqual([`1 ${PULLED}`, '1 Created: Container created', '1 Started: Container started']);
+    node.remove('web');
+    await node.advance('5s');
+    expect(events().slice(3)).toEqual(['1 Killing: Stopping container main']);
+  });
+
+  test('whose image is in no registry', async () => {
+    const image = 'registry.local/none:1';
+    const { node, events } = await recordedNode({
+      pods: [podWith('web', { containers: [containerWith('main', { image })] })],
+    });
+    await node.advance('20s');
+    expect(events().map((event) => event.replace(/": rpc.*/, '": …'))).toEqual([
+      `2 Pulling: Pulling image "${image}"`,
+      `2 Failed: Failed to pull image "${image}": …`,
+      '2 Failed: Error: ErrImagePull',
+      `2 BackOff: Back-off pulling image "${image}"`,
+      '2 Failed: Error: ImagePullBackOff',
+    ]);
+  });
+
+  test('whose container crashes again and again', async () => {
+    const { node, events } = await recordedNode({ pods: [podRunning('web', 'exit 1')] });
+    await node.advance('25s');
+    expect(events()).toEqual([
+      `3 ${PULLED}`,
+      '3 Created: Container created',
+      '3 Started: Container started',
+      '2 BackOff: Back-off restarting failed container main in pod web_default(web-uid)',
+    ]);
+  });
+
+  test('whose volume cannot be mounted', async () => {
+    const hostPath = { path: '/nowhere/at/all', type: 'Directory' as const };
+    const { node, events } = await recordedNode({ pods: [podWith('web', { volumes: [{ name: 'data', hostPath }] })] });
+    await node.advance('2s');
+    expect(events()).toEqual([
+      expect.stringMatching(/^\d FailedMount: MountVolume\.SetUp failed for volume "data" : hostPath .*nowhere/),
+    ]);
   });
 });

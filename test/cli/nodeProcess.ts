@@ -3,6 +3,7 @@ import { readFlags } from '../../cli/config/flags.ts';
 import { run } from '../../cli/run.ts';
 import type { StartNode } from '../../cli/startNode.ts';
 import { up } from '../../cli/up.ts';
+import { involvedNode, involvedPod, occurrence } from '../../pod/occurrence.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { podView, running, sandbox } from '../pod/views.ts';
 
@@ -22,8 +23,15 @@ const startNode: StartNode = async ({ config, simulated }) => {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
   if (modes.includes('fails')) failed.reject(new Error('the agent has failed'));
+  const now = Date.now();
+  const agent = fakeAgent({ now, views: [view], node: { simulated } });
+  const note = { reason: 'Started', message: 'Container started' };
+  agent.record({ ...occurrence(involvedNode('host'), { reason: 'Starting', message: 'Starting kubelet.' }), at: now });
+  agent.record({ ...occurrence(involvedPod(view.pod, { name: 'web', role: 'regular' }), note), at: now });
+  const warning = { eventType: 'Warning', reason: 'FailedMount', message: 'no such disk' } as const;
+  agent.record({ ...occurrence(involvedPod(view.pod), warning), at: now });
   return {
-    agent: fakeAgent({ now: Date.now(), views: [view], node: { simulated } }),
+    agent,
     drain: async () => {
       tell('draining');
       if (modes.includes('slowDrain')) await new Promise((resolve) => setTimeout(resolve, 30_000));

@@ -248,6 +248,50 @@ describe('get and explain ask the running agent', () => {
     });
   });
 
+  test('events as a table, wide or not, as JSON or names, and only those that are asked for', async () => {
+    const cells = (text: string) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(/ {3,}/));
+    expect(cells(await get('get', 'events')).map(([, ...rest]) => rest)).toEqual([
+      ['TYPE', 'REASON', 'OBJECT', 'MESSAGE'],
+      ['Normal', 'Starting', 'node/host', 'Starting kubelet.'],
+      ['Normal', 'Started', 'pod/web-host', 'Container started'],
+      ['Warning', 'FailedMount', 'pod/web-host', 'no such disk'],
+    ]);
+    expect(await get('get', 'events', '-A', '-o', 'wide')).toMatch(
+      /^NAMESPACE .* SUBOBJECT .* COUNT .* NAME\ndefault /,
+    );
+    expect(JSON.parse(await get('get', 'events', '-o', 'json'))).toMatchObject({ kind: 'EventList' });
+    expect(await get('get', 'ev', '-o', 'name')).toMatch(/^event\/host\.[0-9a-f]+\nevent\/web-host\./);
+    expect(cells(await get('get', 'events', '--for', 'pod/web', '--types', 'normal')).slice(1)).toEqual([
+      [expect.any(String), 'Normal', 'Started', 'pod/web-host', 'Container started'],
+    ]);
+  });
+
+  test('a mistake in what is asked of them is one sentence', async () => {
+    const asked = async (...args: string[]) => (await statelet(...args, '--root-dir', directory)).err;
+    expect(await asked('get', 'events', '--types', 'Warnin')).toMatch(
+      /^statelet: --types: Warnin is no type of event.*Warning/,
+    );
+    expect(await asked('get', 'events', '--for', 'node/host')).toMatch(/^statelet: node: unknown kind of resource/);
+    expect(await asked('get', 'pods', '--types', 'Normal')).toBe(
+      'statelet: --types: only events can be chosen by it\n',
+    );
+    expect(await asked('get', 'events', 'none')).toBe('statelet: events "none" not found\n');
+    expect(await asked('describe', 'pod', 'none')).toBe('statelet: pods "none" not found\n');
+    expect(await asked('get', 'events', '--for', 'pod/none')).toBe('No events found for pod/none\n');
+  });
+
+  test('a pod is described with its events', async () => {
+    const text = await get('describe', 'pod/web-host', '-n', 'default');
+    expect(text).toMatch(/^Name: +web-host\nNamespace: +default\n/);
+    expect(text).toMatch(/\nEvents:\n {2}Type +Reason +Age +From +Message\n {2}---- /);
+    expect(text).toContain('spec.containers{web}: Container started');
+    expect(await get('describe', 'pod', 'web')).toContain('Warning  FailedMount');
+  });
+
   test('watching ends with the agent', async () => {
     const watcher = start('cli/main.ts', 'get', 'pods', '--watch', '--root-dir', directory);
     await watcher.says('web-host');

@@ -1,3 +1,4 @@
+import { createEventRecorder, type EventRecorder } from '../../actors/eventRecorder.ts';
 import { explainPod } from '../../pod/explain.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { podStatus } from '../../pod/status.ts';
@@ -9,6 +10,8 @@ export interface FakeAgent extends AgentPort {
   /** Brings a pod, or changes it, and tells all subscribers. */
   show(view: PodView): void;
   remove(view: PodView): void;
+  /** What the node's machines tell now. */
+  readonly record: EventRecorder['record'];
   /** Changes what the node says of itself. */
   become(node: Partial<NodeSummary>): void;
   readonly subscribers: () => number;
@@ -23,6 +26,7 @@ export function fakeAgent(options: {
   node?: Partial<NodeSummary>;
 }): FakeAgent {
   const views = new Map((options.views ?? []).map((view) => [view.pod.metadata.uid, view]));
+  const recorder = createEventRecorder('host', () => options.now);
   const listeners = new Set<(change: PodChange) => void>();
   let node: NodeSummary = {
     name: 'host',
@@ -56,6 +60,9 @@ export function fakeAgent(options: {
       return view && explainPod(view, options.now);
     },
     node: () => node,
+    events: recorder.events,
+    subscribeEvents: recorder.subscribe,
+    record: recorder.record,
     show: (view) => {
       views.set(view.pod.metadata.uid, view);
       tell(view, false);

@@ -3,6 +3,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { occurrence } from '../../pod/occurrence.ts';
 import type { PodView } from '../../pod/view.ts';
 import { agentClient, findAgent } from '../../server/client.ts';
 import { type AgentSocket, serveSocket } from '../../server/socket.ts';
@@ -304,4 +305,37 @@ describe('finding the agent', () => {
 test('a pod in back-off is explained by its failure', async () => {
   agent.show(podView({ main: { web: backOff(1) }, meta: { name: 'crash-host', uid: 'c' } }));
   expect(await client().text('/explain/pods/crash-host')).toContain('CrashLoopBackOff');
+});
+
+describe('events', () => {
+  const tell = (name: string, at = NOW) =>
+    agent.record({
+      ...occurrence(
+        { kind: 'Pod', namespace: 'default', name, uid: `uid-${name}` },
+        { reason: 'Started', message: 'Container started' },
+      ),
+      at,
+    });
+
+  test('the list is an EventList, of all namespaces or of one', async () => {
+    tell('web-host');
+    const list = { apiVersion: 'v1', kind: 'EventList', items: [{ kind: 'Event', reason: 'Started', count: 1 }] };
+    expect(await client().json('/api/v1/events')).toMatchObject(list);
+    expect(await client().json('/api/v1/namespaces/default/events')).toMatchObject(list);
+    expect(await client().json('/api/v1/namespaces/other/events')).toMatchObject({ items: [] });
+  });
+
+  test('a watch tells those that are there, then each as it comes or is counted', async () => {
+    tell('web-host');
+    const ending = new AbortController();
+    const watch = await client().watch('/api/v1/events', ending.signal);
+    const next = async () => (await watch.next()).value;
+    expect(await next()).toMatchObject({ type: 'ADDED', object: { count: 1 } });
+    tell('web-host');
+    expect(await next()).toMatchObject({ type: 'MODIFIED', object: { count: 2 } });
+    tell('db-host', NOW + 3_600_000);
+    expect(await next()).toMatchObject({ type: 'ADDED', object: { involvedObject: { name: 'db-host' } } });
+    expect(await next()).toMatchObject({ type: 'DELETED', object: { involvedObject: { name: 'web-host' } } });
+    ending.abort();
+  });
 });

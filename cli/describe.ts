@@ -1,0 +1,44 @@
+import { systemClock } from '../actors/clock.ts';
+import { podsCalled } from '../pod/called.ts';
+import { describePod } from '../pod/describe/pod.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import { findAgent } from '../server/client.ts';
+import { podNameOf } from './explain.ts';
+import { candidateSockets } from './places.ts';
+import { readEventList } from './readEvents.ts';
+import { readPodList } from './readPods.ts';
+
+export interface DescribeOptions {
+  readonly namespace?: string;
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}
+
+/** The one pod that is asked for. */
+function onePod(name: string, namespace: string | undefined, pods: readonly Pod[]): Pod {
+  const called = podsCalled(
+    name,
+    pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+  );
+  const [pod, ...others] = called;
+  if (pod === undefined) throw new NodeFailure('NotFound', `pods "${name}" not found`, { retryable: false });
+  if (others.length === 0) return pod;
+  const all = called.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(' and ');
+  throw new NodeFailure('BadRequest', `there are ${all}: -n, --namespace says which is meant`, { retryable: false });
+}
+
+/** Prints all there is to know of a pod, and its events, as kubectl does. */
+export async function describe(
+  words: readonly string[],
+  options: DescribeOptions,
+  write: (text: string) => unknown,
+): Promise<void> {
+  const name = podNameOf(words);
+  const agent = await findAgent(candidateSockets(options));
+  const pod = onePod(name, options.namespace, readPodList(await agent.json('/api/v1/pods')));
+  const events = readEventList(await agent.json('/api/v1/events')).filter(
+    ({ involvedObject }) => involvedObject.uid === pod.metadata.uid,
+  );
+  write(describePod(pod, events, systemClock.now()));
+}

@@ -1,0 +1,7 @@
+/** The forms in which objects are printed. */
+export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
+
+export async function asText(value: unknown, output: 'json' | 'yaml'): Promise<string> {
+  if (output === 'json') return `${JSON.stringify(value, null, 4)}\n`;
+  return (await import('./asYaml.ts')).asYaml(value);
+}

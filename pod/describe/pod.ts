@@ -1,0 +1,148 @@
+/** A pod as `kubectl describe pod` shows it. */
+import { humanDuration } from '../duration.ts';
+import type { CoreEvent } from '../event.ts';
+import { eventAge } from '../eventTable.ts';
+import { qosClass } from '../qos.ts';
+import type { Pod } from '../schema/pod.ts';
+import { describeContainers } from './containers.ts';
+import { indented, tabbed } from './tabbed.ts';
+import { localTime } from './time.ts';
+import { describeVolumes } from './volumes.ts';
+
+/** All there is to know of a pod, and its events; `now` is in milliseconds since the epoch. */
+export function describePod(pod: Pod, events: readonly CoreEvent[], now: number): string {
+  const { spec, status = {} } = pod;
+  const { initContainers = [], ephemeralContainers = [] } = spec;
+  const lines = [
+    ...headLines(pod),
+    ...statusLines(pod, now),
+    ...(initContainers.length > 0
+      ? describeContainers('Init Containers', pod, initContainers, status.initContainerStatuses)
+      : []),
+    ...describeContainers('Containers', pod, spec.containers, status.containerStatuses),
+    ...(ephemeralContainers.length > 0
+      ? describeContainers('Ephemeral Containers', pod, ephemeralContainers, status.ephemeralContainerStatuses)
+      : []),
+    ...gateLines(pod),
+    ...conditionLines(pod),
+    ...describeVolumes(spec.volumes),
+    `QoS Class:\t${status.qosClass ?? qosClass(spec)}`,
+    ...listed('Node-Selectors', labelWords(spec.nodeSelector)),
+    ...listed('Tolerations', [...(spec.tolerations ?? [])].sort(byKey).map(tolerationWords)),
+  ];
+  return `${tabbed(lines.join('\n'))}\n${describeEvents(events, now)}`;
+}
+
+function headLines({ metadata, spec, status = {} }: Pod): string[] {
+  const { priority, priorityClassName, runtimeClassName, serviceAccountName, nodeName } = spec;
+  return [
+    `Name:\t${metadata.name}`,
+    `Namespace:\t${metadata.namespace}`,
+    ...(priority === undefined ? [] : [`Priority:\t${priority}`]),
+    ...(priorityClassName ? [`Priority Class Name:\t${priorityClassName}`] : []),
+    ...(runtimeClassName ? [`Runtime Class Name:\t${runtimeClassName}`] : []),
+    ...(serviceAccountName ? [`Service Account:\t${serviceAccountName}`] : []),
+    `Node:\t${nodeName ? `${nodeName}/${status.hostIP ?? ''}` : '<none>'}`,
+    ...(status.startTime ? [`Start Time:\t${localTime(status.startTime)}`] : []),
+    ...listed('Labels', labelWords(metadata.labels)),
+    ...annotationLines(metadata.annotations ?? {}),
+  ];
+}
+
+function statusLines({ metadata, spec, status = {} }: Pod, now: number): string[] {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, ownerReferences = [] } = metadata;
+  const profile = spec.securityContext?.seccompProfile;
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  const ips = status.podIPs ?? [];
+  return [
+    ...(deletionTimestamp
+      ? [
+          `Status:\tTerminating (lasts ${humanDuration(now - Date.parse(deletionTimestamp))})`,
+          `Termination Grace Period:\t${deletionGracePeriodSeconds}s`,
+        ]
+      : [`Status:\t${status.phase ?? ''}`]),
+    ...(status.reason ? [`Reason:\t${status.reason}`] : []),
+    ...(status.message ? [`Message:\t${status.message}`] : []),
+    ...(profile ? [`SeccompProfile:\t${profile.type}`] : []),
+    ...(profile?.type === 'Localhost' ? [`LocalhostProfile:\t${profile.localhostProfile ?? ''}`] : []),
+    `IP:\t${status.podIP ?? ''}`,
+    ...(ips.length === 0
+      ? ['IPs:\t<none>']
+      : [
+          'IPs:',
+          ...indented(
+            1,
+            ips.map(({ ip }) => `IP:\t${ip}`),
+          ),
+        ]),
+    ...(owner ? [`Controlled By:\t${owner.kind}/${owner.name}`] : []),
+    ...(status.nominatedNodeName ? [`NominatedNodeName:\t${status.nominatedNodeName}`] : []),
+  ];
+}
+
+/** A title with what belongs to it, each in a line of its own. */
+function listed(title: string, words: readonly string[]): string[] {
+  const [first = '<none>', ...rest] = words;
+  return [`${title}:\t${first}`, ...rest.map((word) => `\t${word}`)];
+}
+
+const labelWords = (labels: Readonly<Record<string, string>> = {}): string[] =>
+  Object.keys(labels)
+    .sort()
+    .map((key) => `${key}=${labels[key]}`);
+
+/** An annotation that is longer, or has lines of its own, stands below its key. */
+const LONGEST_ANNOTATION = 140;
+
+function annotationLines(annotations: Readonly<Record<string, string>>): string[] {
+  const words = Object.keys(annotations)
+    .sort()
+    .flatMap((key) => {
+      const value = (annotations[key] ?? '').replace(/\n$/, '');
+      if (key.length + value.length + 2 <= LONGEST_ANNOTATION && !value.includes('\n')) return [`${key}: ${value}`];
+      return [`${key}:`, ...value.split('\n').map((line) => `  ${shortened(line)}`)];
+    });
+  return listed('Annotations', words);
+}
+
+const shortened = (line: string): string =>
+  line.length <= LONGEST_ANNOTATION - 2 ? line : `${line.slice(0, LONGEST_ANNOTATION - 2)}...`;
+
+type Toleration = NonNullable<Pod['spec']['tolerations']>[number];
+
+const byKey = ({ key: a = '' }: Toleration, { key: b = '' }: Toleration): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function tolerationWords({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration): string {
+  const what = `${key}${value ? `=${value}` : ''}${effect ? `:${effect}` : ''}`;
+  const how = operator === 'Exists' && value === '' ? `${what === '' ? '' : ' '}op=Exists` : '';
+  return `${what}${how}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`;
+}
+
+function gateLines({ spec: { readinessGates = [] }, status = {} }: Pod): string[] {
+  if (readinessGates.length === 0) return [];
+  const stateOf = (gate: string) => status.conditions?.find(({ type }) => type === gate)?.status ?? '<none>';
+  return [
+    'Readiness Gates:',
+    ...indented(1, ['Type\tStatus', ...readinessGates.map(({ conditionType: gate }) => `${gate} \t${stateOf(gate)}`)]),
+  ];
+}
+
+function conditionLines({ status: { conditions = [] } = {} }: Pod): string[] {
+  if (conditions.length === 0) return [];
+  const each = conditions.map(({ type, status }) => `${type} \t${status}`);
+  return ['Conditions:', ...indented(1, ['Type\tStatus', ...each])];
+}
+
+const byLastTime = ({ lastTimestamp: a }: CoreEvent, { lastTimestamp: b }: CoreEvent): number =>
+  Date.parse(a) - Date.parse(b);
+
+function describeEvents(events: readonly CoreEvent[], now: number): string {
+  if (events.length === 0) return 'Events:  <none>\n';
+  const rows = [...events].sort(byLastTime).map((event) => {
+    const { type, reason, source, message, involvedObject } = event;
+    const part = involvedObject.fieldPath ? `${involvedObject.fieldPath}: ` : '';
+    return `${type}\t${reason}\t${eventAge(event, now)}\t${source.component}\t${part}${message.trim()}`;
+  });
+  const lines = ['Type\tReason\tAge\tFrom\tMessage', '----\t------\t----\t----\t-------', ...rows];
+  return `Events:\n${tabbed(indented(1, lines).join('\n'))}\n`;
+}
