@@ -13,7 +13,7 @@ export interface PodChange {
 }
 
 /** An event that is new, was counted once more, or is forgotten. */
-export interface EventChange {
+interface EventChange {
   readonly event: CoreEvent;
   readonly removed: boolean;
 }
