@@ -26,6 +26,8 @@ export interface ContainerConfigInput {
   readonly volumes: Readonly<Record<string, string>>;
   /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
+  /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
+  readonly envFiles?: Readonly<Record<string, string>>;
   /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
   readonly recursiveReadOnlyMounts?: boolean;
   /** The pod's addresses, the primary first; none under hostNetwork. */
@@ -41,10 +43,10 @@ export interface ContainerConfigInput {
 
 /** What the runtime is told of a container. Throws `CreateContainerConfigError` for what cannot be had. */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
-  const { pod, container, attempt, imageRef, imageUser, sandboxIps, targetId, users, node } = input;
+  const { pod, container, attempt, imageRef, imageUser, targetId, users, node } = input;
   const securityContext = containerSecurity(pod, container, node, imageUser, users);
   const { namespaceOptions } = securityContext;
-  const environment = environmentOf(pod, container, sandboxIps, node);
+  const environment = environmentOf(input);
   return ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt },
     image: { image: imageRef, userSpecifiedImage: container.image },

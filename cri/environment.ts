@@ -1,21 +1,38 @@
+import { envFileValue } from '../pod/envFile.ts';
 import { containerEnvironment, type EnvEntry } from '../pod/environment.ts';
 import { fieldValue, resourceValue } from '../pod/fieldRef.ts';
 import type { Container, EnvVarSource } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { allocatableOf, type NodeFacts } from './nodeFacts.ts';
 
+interface EnvironmentInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly sandboxIps: readonly string[];
+  readonly node: NodeFacts;
+  /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
+  readonly envFiles?: Readonly<Record<string, string>>;
+}
+
+/** The files of volumes that a container takes variables from. */
+export function envFilesOf({ env = [] }: Container): { readonly volume: string; readonly path: string }[] {
+  return env.flatMap(({ valueFrom }) => {
+    const { fileKeyRef } = valueFrom ?? {};
+    return fileKeyRef ? [{ volume: fileKeyRef.volumeName, path: fileKeyRef.path }] : [];
+  });
+}
+
 /** A container's variables with the pod's own fields in them (C21); a pod on the host's network has its addresses. */
-export function environmentOf(
-  pod: Pod,
-  container: Container,
-  sandboxIps: readonly string[],
-  node: NodeFacts,
-): EnvEntry[] {
+export function environmentOf({ pod, container, sandboxIps, node, envFiles = {} }: EnvironmentInput): EnvEntry[] {
   const { hostIps } = node;
   const addresses = { hostIps: hostIps.slice(0, 2), podIps: pod.spec.hostNetwork ? hostIps : sandboxIps };
   const allocatable = allocatableOf(node);
-  const source = ({ fieldRef, resourceFieldRef }: EnvVarSource) => {
+  const source = ({ fieldRef, resourceFieldRef, fileKeyRef }: EnvVarSource) => {
     if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, addresses);
+    if (fileKeyRef) {
+      const text = envFiles[`${fileKeyRef.volumeName}/${fileKeyRef.path}`];
+      return text === undefined ? undefined : envFileValue(text, fileKeyRef);
+    }
     return resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable });
   };
   return containerEnvironment(container, { source, all: () => undefined });

@@ -1,16 +1,13 @@
-/**
- * What containers mount of a volume that is not the whole of it (C26). Whoever writes into the volume may put symlinks
- * there, also while this is at work: so it goes down by handles of directories, one name at a time, follows none, and
- * mounts what it holds in its hand.
- */
+/** What containers mount of a volume that is not the whole of it (C26): mounted by its handle, at a place of the pod's own. */
 import type { BigIntStats } from 'node:fs';
-import { chmod, constants, type FileHandle, mkdir, open, realpath, rmdir, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, realpath, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode, isMissing, messageOf } from './fileErrors.ts';
+import { isMissing } from './fileErrors.ts';
 import type { Layout } from './layout.ts';
 import { bindHandle, unmount } from './mounter.ts';
 import { mountAt, mountsUnder } from './mountinfo.ts';
 import { removeTree } from './removeTree.ts';
+import { openWithin } from './within.ts';
 
 /** A part of a volume that a container mounts. */
 interface SubPath {
@@ -30,12 +27,7 @@ interface SubPathBind extends SubPath {
   readonly signal: AbortSignal;
 }
 
-const { O_DIRECTORY, O_NOFOLLOW } = constants;
-/** A handle to a name itself: nothing is read, no device or pipe is opened. Linux has it, Node.js does not name it. */
-const O_PATH = 0o10000000;
 const PRIVATE = 0o750;
-const RIGHTS = 0o777n;
-const SPECIAL_RIGHTS = 0o7000n;
 /** The folders below `volume-subpaths`: volume, container, index. */
 const DEPTH = 3;
 
@@ -45,9 +37,7 @@ const DEPTH = 3;
  */
 export async function bindSubPath(bind: SubPathBind): Promise<string> {
   const target = bind.layout.subPathDir(bind.podUid, bind.volume, bind.container, bind.index);
-  const root = await realpath(bind.hostPath);
-  const names = await resolved(root, bind.subPath);
-  const handle = await descend(root, names);
+  const handle = await openWithin(bind.hostPath, bind.subPath, { make: true });
   try {
     await mountAtPlace(handle, target, bind.signal);
   } finally {
@@ -80,72 +70,6 @@ export async function removeSubPaths(
     if (path.relative(base, mounted.path).split('/').length === DEPTH) await unmount(mounted.path, signal);
   }
   await removeTree(below, signal);
-}
-
-/** The names that lead to a path within the volume once its symlinks are followed; the last ones may be missing. */
-async function resolved(root: string, subPath: string): Promise<string[]> {
-  const names = subPath.split('/').filter((name) => name !== '' && name !== '.');
-  for (let known = names.length; ; known -= 1) {
-    const real = await realPathOf(path.join(root, ...names.slice(0, known)));
-    if (real === undefined && known > 0) continue;
-    const inside = path.relative(root, real ?? root).split('/');
-    if (inside[0] === '..') throw new Error(`${subPath} leads outside of the volume`);
-    return [...inside.filter((name) => name !== ''), ...names.slice(known)];
-  }
-}
-
-async function realPathOf(file: string): Promise<string | undefined> {
-  try {
-    return await realpath(file);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** Opens what the names lead to, making the directories that are missing. */
-async function descend(root: string, names: readonly string[]): Promise<FileHandle> {
-  let here = await open(root, O_PATH | O_NOFOLLOW | O_DIRECTORY);
-  try {
-    const { mode } = await here.stat({ bigint: true });
-    for (const name of names) {
-      const next = await enter(`/proc/self/fd/${here.fd}/${name}`, name, mode & RIGHTS);
-      await here.close();
-      here = next;
-    }
-    return here;
-  } catch (error) {
-    await here.close();
-    throw error;
-  }
-}
-
-async function enter(file: string, name: string, rights: bigint): Promise<FileHandle> {
-  const made = await makeMissing(file);
-  const handle = await open(file, O_PATH | O_NOFOLLOW);
-  try {
-    const found = await handle.stat({ bigint: true });
-    if (found.isSymbolicLink()) throw new Error(`${name} is a symlink that leads nowhere, or became one just now`);
-    // By its handle: whatever has this name meanwhile, this is what was opened.
-    if (made && found.isDirectory()) {
-      await chmod(`/proc/self/fd/${handle.fd}`, Number((found.mode & SPECIAL_RIGHTS) | rights));
-    }
-    return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
-/** Makes a directory where there is nothing; says whether it did. */
-async function makeMissing(file: string): Promise<boolean> {
-  try {
-    await mkdir(file, { mode: PRIVATE });
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
-    throw new Error(messageOf(error), { cause: error });
-  }
 }
 
 /** Whether a path shows the very file or directory. */

@@ -1,13 +1,18 @@
-/** Makes ready what a container mounts of volumes, before it is made. */
+/** Makes ready what a container needs of volumes, before it is made. */
 import type { Cri } from '../../cri/calls.ts';
 import type { ContainerConfigInput } from '../../cri/containerConfig.ts';
-import { environmentOf } from '../../cri/environment.ts';
+import { envFilesOf, environmentOf } from '../../cri/environment.ts';
 import { subPathsOf } from '../../cri/mounts.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { messageOf } from '../../volume/fileErrors.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { bindSubPath } from '../../volume/subPaths.ts';
+import { readWithin } from '../../volume/within.ts';
 import { recursiveReadOnly } from './runtimeFeatures.ts';
+
+const CONFIG_ERROR = 'CreateContainerConfigError';
+/** What is read of it is sent to the runtime: in bytes. */
+const LARGEST_ENV_FILE = 64 * 1024;
 
 type Wanted = Pick<ContainerConfigInput, 'pod' | 'container' | 'volumes' | 'sandboxIps' | 'node'>;
 
@@ -16,17 +21,32 @@ export async function prepareMounts(
   { cri, layout }: { readonly cri: Cri; readonly layout: Layout },
   wanted: Wanted,
   signal: AbortSignal,
-): Promise<Pick<ContainerConfigInput, 'subPaths' | 'recursiveReadOnlyMounts'>> {
-  const { pod, container, sandboxIps, node } = wanted;
-  const environment = environmentOf(pod, container, sandboxIps, node);
+): Promise<Pick<ContainerConfigInput, 'subPaths' | 'envFiles' | 'recursiveReadOnlyMounts'>> {
+  const { pod, container } = wanted;
+  const envFiles = await readEnvFiles(wanted);
+  const environment = environmentOf({ ...wanted, envFiles });
   const subPaths: Record<number, string> = {};
   for (const part of subPathsOf({ ...wanted, environment })) {
     const to = { layout, podUid: pod.metadata.uid, container: container.name, signal };
     subPaths[part.index] = await bindSubPath({ ...part, ...to }).catch((cause) => {
       signal.throwIfAborted();
       const what = `failed to prepare subPath for volumeMount "${part.volume}" of container "${container.name}"`;
-      throw new NodeFailure('CreateContainerConfigError', `${what}: ${messageOf(cause)}`, { cause });
+      throw new NodeFailure(CONFIG_ERROR, `${what}: ${messageOf(cause)}`, { cause });
     });
   }
-  return { subPaths, recursiveReadOnlyMounts: await recursiveReadOnly(cri, container, '', { signal }) };
+  return { subPaths, envFiles, recursiveReadOnlyMounts: await recursiveReadOnly(cri, container, '', { signal }) };
+}
+
+/** Reads the files that variables are taken from (C21), those that are there. */
+async function readEnvFiles({ container, volumes }: Wanted): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const { volume, path } of envFilesOf(container)) {
+    const hostPath = volumes[volume];
+    if (!hostPath) throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
+    const text = await readWithin(hostPath, path, LARGEST_ENV_FILE).catch((cause) => {
+      throw new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${messageOf(cause)}`, { cause });
+    });
+    if (text !== undefined) files[`${volume}/${path}`] = text;
+  }
+  return files;
 }

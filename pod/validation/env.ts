@@ -1,6 +1,8 @@
 import type { Problem } from '../problem.ts';
 import type { EnvVar } from '../schema/container.ts';
-import { forbidden, invalid, required } from './words.ts';
+import { forbidden, invalid, pathInVolume, required } from './words.ts';
+
+type FileKey = NonNullable<NonNullable<EnvVar['valueFrom']>['fileKeyRef']>;
 
 const FIELDS =
   /^(metadata\.(name|namespace|uid)|metadata\.(labels|annotations)\['.+'\]|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$/;
@@ -29,7 +31,7 @@ function validateVariable({ name, value, valueFrom }: EnvVar, path: string): Pro
 
 function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string | undefined, path: string): Problem[] {
   const kinds = Object.keys(source);
-  const { fieldRef, resourceFieldRef } = source;
+  const { fieldRef, resourceFieldRef, fileKeyRef } = source;
   const unsupported = 'is not a field that an environment variable can take';
   return [
     ...(value ? [invalid(path, '', 'may not be specified when `value` is not empty')] : []),
@@ -37,11 +39,20 @@ function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string 
     ...kinds
       .slice(1)
       .map((kind) => forbidden(`${path}.${kind}`, 'may not have more than one field specified at a time')),
+    ...(fileKeyRef ? validateFileKey(fileKeyRef, `${path}.fileKeyRef`) : []),
     ...(fieldRef && !FIELDS.test(fieldRef.fieldPath)
       ? [invalid(`${path}.fieldRef.fieldPath`, fieldRef.fieldPath, unsupported)]
       : []),
     ...(resourceFieldRef && !RESOURCES.test(resourceFieldRef.resource)
       ? [invalid(`${path}.resourceFieldRef.resource`, resourceFieldRef.resource, unsupported)]
       : []),
+  ];
+}
+
+function validateFileKey({ volumeName, path: file, key }: FileKey, path: string): Problem[] {
+  return [
+    ...(key === '' ? [required(`${path}.key`)] : []),
+    ...(volumeName === '' ? [required(`${path}.volumeName`)] : []),
+    ...(file === '' ? [required(`${path}.path`)] : pathInVolume(`${path}.path`, file)),
   ];
 }

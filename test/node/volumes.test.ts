@@ -199,6 +199,25 @@ test('what containers wrote and mounted survives a restart of the agent, and goe
   expect(await readdir(join(node.rootDir, 'pods'))).not.toContain(before.metadata.uid);
 });
 
+test('C21: a variable of a file that an init container wrote, with the fields of the pod and other variables', async () => {
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+  const write = `printf "FROM='a file'\\nOTHER='no'\\n" > /data/config.env`;
+  const spec = {
+    volumes: [{ name: 'data', emptyDir: {} }],
+    initContainers: [shell('setup', write, { volumeMounts })],
+  };
+  const fileKeyRef = { volumeName: 'data', path: 'config.env' };
+  const env = [
+    { name: 'FROM', valueFrom: { fileKeyRef: { ...fileKeyRef, key: 'FROM' } } },
+    { name: 'MISSING', valueFrom: { fileKeyRef: { ...fileKeyRef, key: 'MISSING', optional: true } } },
+    { name: 'HOST', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
+    { name: 'ALL', value: '$(FROM) $(MISSING) $$(FROM)' },
+  ];
+  const said = await saidBy('informed', 'echo "$ALL"; echo "$HOST"; ls /data', spec, { env });
+  const { hostIP } = (await node.running('informed')).status ?? {};
+  expect(said).toEqual(['a file $(MISSING) $(FROM)', hostIP, 'ls: /data: No such file or directory']);
+});
+
 describe('names', () => {
   test('C18, C19, C20: hosts with aliases, the full name as hostname, and a resolver of its own', async () => {
     const said = await saidBy('named', 'hostname; cat /etc/resolv.conf; tail -n 4 /etc/hosts', {

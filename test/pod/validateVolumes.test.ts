@@ -86,3 +86,14 @@ test('a mount that is recursively read-only shares nothing', () => {
     'Forbidden: may only be specified when mountPropagation is None or not specified',
   ]);
 });
+
+test('C21: a variable of a file names its volume, its path within it, and a key', () => {
+  const fileKeyRef = { volumeName: '', path: '../a', key: '' };
+  const pod = aPod({ containers: [aContainer({ env: [{ name: 'A', valueFrom: { fileKeyRef } }] })] });
+  const at = 'spec.containers[0].env[0].valueFrom.fileKeyRef';
+  expect(validatePod(pod).map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    `${at}.key: Required value`,
+    `${at}.volumeName: Required value`,
+    `${at}.path: Invalid value: "../a": must not contain '..'`,
+  ]);
+});

@@ -7,9 +7,10 @@ import { mountsUnder } from '../../volume/mountinfo.ts';
 import { removeOrphan } from '../../volume/orphans.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { bindSubPath, removeSubPaths } from '../../volume/subPaths.ts';
+import { readWithin } from '../../volume/within.ts';
 import { inFolder, signal, withRoot } from './onDisk.ts';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 interface Place {
   readonly volume: string;
@@ -131,7 +132,8 @@ withVolume(
     const ended = new Promise((resolve) => attacker.once('exit', resolve));
     const seen = { refused: 0, mounted: 0 };
     try {
-      for (let time = 0; time < 90; time += 1) {
+      // It takes a while to begin, and as long as it sleeps it harms nobody.
+      for (let time = 0; time < 60 || (time < 2_000 && (seen.refused === 0 || seen.mounted === 0)); time += 1) {
         // A path that exists, one that does not, one to be made: each has its own moment to be caught in.
         const subPath = ['inside/deep', `inside/new-${time}`, 'inside'][time % 3] ?? '';
         const path = await bind(subPath, time).catch(() => undefined);
@@ -171,5 +173,22 @@ withVolume(
     await removeOrphan({ uid: 'u1', layout, plugins: volumePlugins, signal });
     expect(await mounted()).toEqual([]);
     expect(await readdir(join(volume, 'inside'))).toEqual(['kept']);
+  },
+);
+
+withVolume(
+  'a file within is read, one that is not there is none, and what leads outside or is no file is refused',
+  async (place) => {
+    const { volume, outside } = place;
+    await symlink('file', join(volume, 'link'));
+    await symlink(join(outside, 'secret'), join(volume, 'out'));
+    expect([await readWithin(volume, 'link', 4), await readWithin(volume, 'none/file', 4)]).toEqual([
+      'mine',
+      undefined,
+    ]);
+    await expect(readWithin(volume, 'out', 100)).rejects.toThrow('leads outside of the volume');
+    await expect(readWithin(volume, 'inside', 100)).rejects.toThrow('inside is not a file');
+    await expect(readWithin(volume, 'file', 3)).rejects.toThrow('file is larger than 3 bytes');
+    expect(await readdir(volume)).not.toContain('none');
   },
 );
