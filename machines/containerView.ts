@@ -23,8 +23,7 @@ export function containerView(
     ...actor,
     name: context.name,
     role: context.role,
-    // A number is counted when its container is there, as the runtime would tell it.
-    restartCount: context.id === undefined && context.attempt > 0 ? context.attempt - 1 : context.attempt,
+    restartCount: restartsOf(context, now),
     now,
     ...(last ? { last } : {}),
     willRestart: !rests && !ends,
@@ -35,6 +34,12 @@ export function containerView(
     ...(context.made ? { made: context.made } : {}),
     ...(context.size ? { size: context.size } : {}),
   };
+}
+
+/** A number is counted when its container is there, as the runtime would tell it, and not while the run before is shown. */
+function restartsOf({ id, attempt, run }: ContainerContext, { kind }: ContainerView['now']): number {
+  const isNext = id === undefined || (kind === 'terminated' && run === undefined);
+  return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
 
 /** Without a readiness probe, what has started is ready. */

@@ -81,7 +81,8 @@ function seenStatus(
   runtimeName: string,
 ): ContainerStatus {
   const running = seen.now.kind === 'running';
-  const id = seen.containerId ?? (seen.now.kind === 'terminated' ? seen.now.run : seen.last)?.containerId;
+  const ended = seen.now.kind === 'terminated' ? seen.now.run.containerId : undefined;
+  const id = ended || (seen.containerId ?? seen.last?.containerId);
   return {
     name: spec.name,
     state: stateOf(seen, runtimeName),

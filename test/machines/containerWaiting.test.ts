@@ -149,13 +149,18 @@ describe('C16: a crash loop', () => {
     story.ports.hold('createContainer');
     story.die(1);
     expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 1, reason: 'Error' } });
+    story.ports.hold('startContainer');
     story.ports.answer('createContainer');
+    expect(story.view()).toMatchObject({ now: { kind: 'terminated' }, restartCount: 0 });
+    story.ports.answer('startContainer');
+    expect(story.view()).toMatchObject({ now: { kind: 'running' }, restartCount: 1, last: { exitCode: 1 } });
     story.die(2);
     expect([story.state(), reason(story)]).toEqual(['backingOff', 'CrashLoopBackOff']);
     story.ports.advance(10_000);
     expect([story.state(), reason(story)]).toEqual(['launching.creating', 'CrashLoopBackOff']);
     expect(story.view()).toMatchObject({ restartCount: 1, last: { exitCode: 2 } });
     story.ports.answer('createContainer');
+    story.ports.answer('startContainer');
     expect(reason(story)).toBe('running');
   });
 

@@ -133,8 +133,9 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
     write: async (name: string, content: Manifest | string) => {
       const file = join(manifests, `${name}.yaml`);
       const text = typeof content === 'string' ? content : JSON.stringify(content);
-      await writeFile(join(directory, 'next'), text);
-      await rename(join(directory, 'next'), file);
+      const next = join(directory, `next-${name}`);
+      await writeFile(next, text);
+      await rename(next, file);
       return file;
     },
     remove: (name: string) => rm(join(manifests, `${name}.yaml`)),
