@@ -25,6 +25,7 @@ import { imageServices } from './services/images.ts';
 import { defaultLogPolicy, type LogPolicy, logServices } from './services/logs.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
+import { type FindRuntimeHandler, noRuntimeClasses } from './services/runtimeClasses.ts';
 import { sandboxServices } from './services/sandboxes.ts';
 import { stoppedByUs } from './services/stoppedByUs.ts';
 import { touchedPods } from './services/touchedPods.ts';
@@ -41,6 +42,8 @@ export interface NodeParts {
   readonly node: NodeFacts;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: PodCgroups;
+  /** Absent: there are no RuntimeClasses. */
+  readonly findRuntimeHandler?: FindRuntimeHandler;
   readonly store: NodeStore;
   /** What the store held at the start. */
   readonly durable: DurableFacts;
@@ -61,7 +64,13 @@ export function nodeServices(parts: NodeParts): NodeServices {
   const { cri, clock, node, onError, chance = systemChance } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
   const users = userNamespaces({ layout, pods: DEFAULT_PODS, ...node.userNamespaces });
-  const sandboxes = sandboxServices({ cri, node, users, clock });
+  const sandboxes = sandboxServices({
+    cri,
+    node,
+    users,
+    clock,
+    findHandler: parts.findRuntimeHandler ?? noRuntimeClasses,
+  });
   const containers = containerServices({ cri, node, layout, users, clock, onError });
   const { touching, takeTouched } = touchedPods();
   const { stops, isBeingStopped } = stoppedByUs();

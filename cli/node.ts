@@ -7,6 +7,7 @@ import { openNodeStore } from '../actors/durableFacts.ts';
 import { createEventRecorder, type EventRecorder } from '../actors/eventRecorder.ts';
 import { podsLeftOnDisk } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
+import { runtimeClassesIn } from '../actors/services/runtimeClasses.ts';
 import { type Hierarchy, readHierarchies } from '../cgroup/hierarchies.ts';
 import type { Cri } from '../cri/calls.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
@@ -50,6 +51,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     clock: systemClock,
     node,
     ...(cgroups ? { cgroups } : {}),
+    ...(config.runtimeClassPath ? { findRuntimeHandler: runtimeClassesIn(config.runtimeClassPath) } : {}),
     store,
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),

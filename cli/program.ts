@@ -66,6 +66,10 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
       '--pod-log-dir <directory>',
       `where the containers' logs lie; symlinks to them in containers/ beside it (default: ${logDir})`,
     )
+    .option(
+      '--runtime-class-path <directory>',
+      'files of RuntimeClasses, which name the handlers of the runtime (default: none)',
+    )
     .option('--hostname-override <name>', "the node's name (default: the host's)")
     .option('--node-ip <address>', "the node's addresses, one of each family, separated by a comma")
     .option('--max-pods <number>', 'how many pods the node takes (default: 110)')

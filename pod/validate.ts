@@ -3,7 +3,8 @@ import type { Pod } from './schema/pod.ts';
 import { isStaticPod } from './staticPod.ts';
 import { validateContainers } from './validation/containers.ts';
 import { validateNames } from './validation/names.ts';
-import { validateAmounts, validateResources } from './validation/resources.ts';
+import { validatePodResources, validateResizePolicies } from './validation/podResources.ts';
+import { validateAmounts } from './validation/resources.ts';
 import { validateSecurity } from './validation/security.ts';
 import { validateStatic } from './validation/static.ts';
 import { validateVolumes } from './validation/volumes.ts';
@@ -31,7 +32,8 @@ export function validatePod(pod: Pod): Problem[] {
     ...validateNames(spec),
     ...validateVolumes(spec.volumes ?? [], 'spec.volumes'),
     ...validateContainers(spec),
-    ...validateResources(spec.resources, 'spec.resources'),
+    ...validatePodResources(spec),
+    ...validateResizePolicies(spec),
     ...validateAmounts(spec.overhead ?? {}, 'spec.overhead'),
     ...validateSecurity(pod),
     ...validateHostNetwork(pod),

@@ -12,6 +12,7 @@ import type { UserNamespaces } from '../../volume/userNamespaces.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
+import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
 
 /** A network plugin may take long, and what it began must be known to be undone. */
@@ -24,6 +25,7 @@ interface SandboxParts {
   readonly node: NodeFacts;
   readonly users: UserNamespaces;
   readonly clock: Clock;
+  readonly findHandler: FindRuntimeHandler;
 }
 
 export function sandboxServices(parts: SandboxParts): SandboxServices {
@@ -55,13 +57,14 @@ export function unlessGone(error: unknown): void {
 
 /** Runs a sandbox; one of this pod and attempt that an earlier call made, its answer lost, is taken or cleared away. */
 async function runSandbox(
-  { cri, node, users, clock }: SandboxParts,
+  { cri, node, users, clock, findHandler }: SandboxParts,
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
   const own = await ownUsers({ cri, users }, pod, { signal });
   const config = sandboxConfig(pod, attempt, node, own);
+  const runtimeHandler = await runtimeHandlerOf(pod.spec, findHandler);
   const run = async () =>
-    (await cri.runPodSandbox({ config, runtimeHandler: '' }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
+    (await cri.runPodSandbox({ config, runtimeHandler }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
   const take = async () => {
     const earlier = await findAttempt(cri, pod, attempt, { signal });
     if (earlier?.state === 'ready') return earlier.id;

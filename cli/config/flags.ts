@@ -45,6 +45,7 @@ const flags = section({
   '--root-dir': z.optional(text),
   '--state-dir': z.optional(text),
   '--pod-log-dir': z.optional(text),
+  '--runtime-class-path': z.optional(text),
   '--hostname-override': z.optional(hostname),
   '--node-ip': z.optional(nodeIps),
   '--max-pods': z.optional(fromText(whole())),

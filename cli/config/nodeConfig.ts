@@ -16,6 +16,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly containerLogsDirectory: string;
   /** A directory of manifests, or one manifest; absent when there are no static pods. */
   readonly staticPodPath?: string;
+  /** A directory of RuntimeClasses; absent when there are none. */
+  readonly runtimeClassPath?: string;
   /** `unix:///…`. */
   readonly containerRuntimeEndpoint: string;
   readonly imageServiceEndpoint: string;
@@ -84,6 +86,7 @@ function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults
     podLogsDirectory,
     containerLogsDirectory: join(dirname(podLogsDirectory), 'containers'),
     ...(staticPodPath ? { staticPodPath: resolve(staticPodPath) } : {}),
+    ...(flags['--runtime-class-path'] ? { runtimeClassPath: resolve(flags['--runtime-class-path']) } : {}),
   };
 }
 

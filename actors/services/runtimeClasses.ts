@@ -1,0 +1,37 @@
+/** Finds the RuntimeClass of a pod: on a node without an API server, in the files of a directory. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { PodSpec } from '../../pod/schema/pod.ts';
+import { runtimeClassSchema } from '../../pod/schema/runtimeClass.ts';
+
+/** The handler that a RuntimeClass names; undefined when there is no such class. */
+export type FindRuntimeHandler = (runtimeClassName: string) => Promise<string | undefined>;
+
+/** The handler of a pod's sandbox: empty for the runtime's own default. */
+export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: FindRuntimeHandler): Promise<string> {
+  if (!runtimeClassName) return '';
+  const handler = await find(runtimeClassName);
+  if (handler !== undefined) return handler;
+  const message = `Failed to create pod sandbox: RuntimeClass "${runtimeClassName}" not found`;
+  throw new NodeFailure('FailedCreatePodSandBox', message);
+}
+
+/** Looks in the YAML or JSON files of a directory, each time anew: somebody may have written one meanwhile. */
+export function runtimeClassesIn(directory: string): FindRuntimeHandler {
+  return async (name) => {
+    const files = (await readdir(directory).catch(() => [])).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
+    for (const file of files) {
+      const text = await readFile(join(directory, file), 'utf8').catch(() => '');
+      for (const document of parseAllDocuments(text)) {
+        const read = runtimeClassSchema.safeParse(document.errors.length > 0 ? undefined : document.toJS());
+        if (read.success && read.data.metadata.name === name) return read.data.handler;
+      }
+    }
+    return undefined;
+  };
+}
+
+/** A node that was told of none. */
+export const noRuntimeClasses: FindRuntimeHandler = async () => undefined;

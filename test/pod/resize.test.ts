@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals';
+import { claimsOf } from '../../pod/claims.ts';
+import {
+  needsRestart,
+  pendingResize,
+  resizeMessage,
+  resizeRefusal,
+  resourcesOf,
+  sameResources,
+  withResources,
+} from '../../pod/resize.ts';
+import type { Container, ResourceRequirements } from '../../pod/schema/container.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { aContainer, aPod } from './fixtures.ts';
+
+const of = (resources: ResourceRequirements, more: Partial<Container> = {}): Pod =>
+  aPod({ containers: [aContainer({ resources, ...more })] });
+const burstable = (cpu: string, more: Record<string, string> = {}): Pod => of({ requests: { cpu, ...more } });
+
+describe('C25: what can be resized in place', () => {
+  test.each<[string, Pod, Pod, string | undefined]>([
+    ['nothing that counts', burstable('1'), burstable('1000m'), undefined],
+    ['a request of cpu', burstable('1'), burstable('2'), undefined],
+    [
+      'what becomes Guaranteed',
+      burstable('1'),
+      of({ requests: { cpu: '1', memory: '1' }, limits: { cpu: '1', memory: '1' } }),
+      'Pod QOS Class may not change as a result of resizing',
+    ],
+    ['what becomes BestEffort', burstable('1'), of({}), 'Pod QOS Class may not change as a result of resizing'],
+    [
+      'another resource',
+      burstable('1'),
+      burstable('1', { 'example.com/gpu': '1' }),
+      'only cpu and memory resources are mutable',
+    ],
+    [
+      'a limit that goes',
+      of({ requests: { cpu: '1' }, limits: { cpu: '2' } }),
+      burstable('1'),
+      'resource limits cannot be removed',
+    ],
+    ['a request that goes', burstable('1', { memory: '1' }), burstable('1'), 'resource requests cannot be removed'],
+  ])('%s', (_, from, to, message) => expect(resizeRefusal(from, to)?.message).toBe(message));
+
+  test('init containers that are no sidecars keep what they have', () => {
+    const init = (cpu: string): Pod =>
+      aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu } } })] });
+    expect(sameResources(resourcesOf(init('1')), resourcesOf(init('2')))).toBe(true);
+    const side = (cpu: string) =>
+      aPod({
+        initContainers: [aContainer({ name: 'side', restartPolicy: 'Always', resources: { requests: { cpu } } })],
+      });
+    expect(sameResources(resourcesOf(side('1')), resourcesOf(side('2')))).toBe(false);
+  });
+
+  test('a pod takes other resources and keeps the rest; with its own it is the same pod', () => {
+    const pod = of({ requests: { cpu: '1' } }, { image: 'new:1' });
+    expect(withResources(pod, resourcesOf(burstable('1000m')))).toBe(pod);
+    expect(withResources(pod, resourcesOf(burstable('2'))).spec.containers).toMatchObject([
+      { image: 'new:1', resources: { requests: { cpu: '2' } } },
+    ]);
+  });
+
+  test('what the node can never have is infeasible, what it has no room for is deferred, and else it is no resize', () => {
+    const capacity = { cpuMillis: 2_000, memoryBytes: 1_000, pods: 1 };
+    const refusal = { reason: 'OutOfcpu', message: 'no room' };
+    expect(pendingResize(claimsOf(burstable('1')), capacity, refusal)).toEqual({
+      reason: 'Deferred',
+      message: 'no room',
+    });
+    expect(pendingResize(claimsOf(burstable('3', { memory: '2000' })), capacity, refusal)).toEqual({
+      reason: 'Infeasible',
+      message: "Node didn't have enough capacity: memory, requested: 2000, capacity: 1000",
+    });
+    const ports = { reason: 'NodePorts', message: 'taken' };
+    expect(pendingResize(claimsOf(burstable('3')), capacity, ports)).toBe(ports);
+  });
+
+  test('a policy counts for its own resource only', () => {
+    const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' as const }];
+    const main = aContainer({
+      resizePolicy,
+      resources: { requests: { cpu: '1' }, limits: { cpu: '1', memory: '10' } },
+    });
+    const size = { cpuRequest: 1_000, cpuLimit: 1_000, memoryLimit: 5 };
+    expect(needsRestart({ containers: [main] }, main, size)).toBe(false);
+    expect(needsRestart({ containers: [main] }, main, { ...size, cpuLimit: 500 })).toBe(true);
+  });
+
+  test('an event of it tells the resources as JSON', () => {
+    expect(resizeMessage('Pod resize started', burstable('1'))).toBe(
+      'Pod resize started: {"containers":[{"name":"main","resources":{"requests":{"cpu":"1"}}}],"generation":0}',
+    );
+  });
+});
