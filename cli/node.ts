@@ -20,7 +20,7 @@ import { allocatable } from '../pod/allocatable.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
-import { admissionFacts, extraCapacity } from './nodeAdmission.ts';
+import { admissionFacts, extraCapacity, throttlePaths } from './nodeAdmission.ts';
 import { capacityOf, cgroupFacts, ownCgroups } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import type { StartNode } from './startNode.ts';
@@ -163,6 +163,7 @@ async function nodeFacts(config: NodeConfig, cri: Cri, hierarchies: readonly Hie
     cpuCount: availableParallelism(),
     canLowerOomScoreAdj,
     seccompDefault: config.seccompDefault,
+    maskedPaths: await throttlePaths(),
     userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },
     podDirectory: (uid) => `${rootDir}/pods/${uid}`,
   };

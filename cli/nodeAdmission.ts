@@ -1,5 +1,5 @@
 /** What of the host decides which pods it takes: its kernel, its disk, its huge pages. */
-import { readdir, readFile, statfs } from 'node:fs/promises';
+import { access, readdir, readFile, statfs } from 'node:fs/promises';
 import { arch, release } from 'node:os';
 import { type AdmissionNode, goArchitecture, nodeLabels } from '../pod/admission/node.ts';
 import { safeSysctls } from '../pod/admission/sysctls.ts';
@@ -7,6 +7,7 @@ import { pageName } from '../pod/cgroupLimits.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 
 const PAGES = '/sys/kernel/mm/hugepages';
+const CPUS = '/sys/devices/system/cpu';
 const APPARMOR = '/sys/module/apparmor/parameters/enabled';
 
 /** What admission asks of this node. */
@@ -40,3 +41,18 @@ async function pagesOf(folder: string): Promise<[resource: string, bytes: number
 
 /** A resource's name has the unit of a quantity (`hugepages-2Mi`), a limit's at the runtime that of bytes (`2MB`). */
 const hugePages = (size: number): string => `hugepages-${pageName(size).replace(/B$/, 'i')}`;
+
+/** What tells of each core how often it got too hot: it gives away what other pods do. */
+export async function throttlePaths(): Promise<string[]> {
+  const names = await readdir(CPUS).catch(() => []);
+  const paths = names.filter((name) => /^cpu\d+$/.test(name)).map((name) => `${CPUS}/${name}/thermal_throttle`);
+  const found = await Promise.all(
+    paths.map((path) =>
+      access(path).then(
+        () => [path],
+        () => [],
+      ),
+    ),
+  );
+  return found.flat();
+}

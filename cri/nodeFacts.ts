@@ -47,6 +47,8 @@ export interface NodeFacts {
   readonly canLowerOomScoreAdj: boolean;
   /** Whether containers that name no seccomp profile get the runtime's. */
   readonly seccompDefault: boolean;
+  /** What of this host's hardware containers do not see, beside what is hidden on every host; absent: nothing. */
+  readonly maskedPaths?: readonly string[];
   /** How many pods can have users of their own, and how many users each; absent: as many as a node has by default. */
   readonly userNamespaces?: { readonly pods: number; readonly idsPerPod?: number };
   /** `<root>/pods/<uid>` */

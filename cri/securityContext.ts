@@ -54,7 +54,7 @@ export function containerSecurity(
     selinuxOptions: selinux(context),
     readonlyRootfs: own.readOnlyRootFilesystem ?? false,
     noNewPrivs: own.allowPrivilegeEscalation === false,
-    maskedPaths: unmasked ? [] : MASKED_PATHS,
+    maskedPaths: unmasked ? [] : [...MASKED_PATHS, ...(node.maskedPaths ?? [])],
     readonlyPaths: unmasked ? [] : READONLY_PATHS,
     seccomp: seccompProfile(context.seccompProfile, node),
     apparmor,

@@ -1,7 +1,7 @@
 /** What the ledger knows, and what it does next. The chart is in ledger.ts. */
 import { type Decision, decide } from '../pod/admission/decide.ts';
 import type { AdmissionNode } from '../pod/admission/node.ts';
-import type { Occupant } from '../pod/admission/preemption.ts';
+import { isPreemptable, type Occupant } from '../pod/admission/preemption.ts';
 import { type Capacity, type Claims, conflicts, type Refusal } from '../pod/claims.ts';
 import { pendingResize } from '../pod/resize.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -80,34 +80,36 @@ export interface Step {
 
 /** The first request that can be decided; who waits for room before it keeps that room from those behind. */
 export function nextStep(context: LedgerContext): Step | undefined {
-  const reserved: Occupant[] = [];
+  const ahead: Request[] = [];
   for (const request of context.waiting) {
     if (isNameHeld(context, request)) continue;
-    const decision = decisionOn(context, request, reserved);
+    const decision = decisionOn(context, request, ahead);
     if (decision !== undefined) return { request, decision };
-    reserved.push({ uid: request.uid, claims: request.claims, wanted: request.claims });
+    ahead.push(request);
   }
   return undefined;
 }
 
-function decisionOn(context: LedgerContext, request: Request, reserved: readonly Occupant[]): Decision | undefined {
+/** Who waits and takes nothing yet can not end for anybody: whom a request goes before, that one does not count for it. */
+function decisionOn(context: LedgerContext, request: Request, ahead: readonly Request[]): Decision | undefined {
   if (request.adopted) return { kind: 'admitted' };
-  const beside = (which: 'all' | 'staying') => [
-    ...occupants(context, request.uid, which).filter(({ uid }) => !reserved.some((each) => each.uid === uid)),
-    ...reserved,
-  ];
-  const staying = beside('staying');
+  const { claims } = request;
+  const reserved = ahead.filter((each) => !isPreemptable(claims, each.claims));
+  const isReserved = ({ uid }: Occupant) => reserved.some((each) => each.uid === uid);
+  const those = (which: 'all' | 'staying') =>
+    occupants(context, request.uid, which).filter((each) => !isReserved(each));
+  const held = (which: 'all' | 'staying') => [...claimsOf(those(which)), ...claimsOf(reserved)];
   const decision = isUpdate(context, request)
-    ? ofUpdate(context, request, conflicts(request.claims, claimsOf(staying), context.capacity))
-    : decide(request, { ...context, occupants: staying });
+    ? ofUpdate(context, request, conflicts(claims, held('staying'), context.capacity))
+    : decide(request, { ...context, occupants: those('staying'), reserved: claimsOf(reserved) });
   if (decision.kind !== 'admitted') return decision;
-  return conflicts(request.claims, claimsOf(beside('all')), context.capacity) === undefined ? decision : undefined;
+  return conflicts(claims, held('all'), context.capacity) === undefined ? decision : undefined;
 }
 
 /** Whether a pod that was admitted already asks to be another. */
 export const isUpdate = ({ entries }: LedgerContext, { uid }: Request): boolean => entries[uid]?.allocated != null;
 
-const claimsOf = (those: readonly Occupant[]): Claims[] => those.map(({ claims }) => claims);
+const claimsOf = (those: readonly { readonly claims: Claims }[]): Claims[] => those.map(({ claims }) => claims);
 
 /** An update that there is no room for stays wanted: it waits, or can never be on this node. */
 const ofUpdate = ({ capacity }: LedgerContext, { claims }: Request, refusal: Refusal | undefined): Decision =>

@@ -22,6 +22,8 @@ export interface Room {
   readonly node: AdmissionNode;
   readonly capacity: Capacity;
   readonly occupants: readonly Occupant[];
+  /** What is promised to pods that have not come yet. */
+  readonly reserved: readonly Claims[];
 }
 
 export type Decision =
@@ -31,11 +33,11 @@ export type Decision =
   | { readonly kind: 'preempting'; readonly uids: readonly string[] };
 
 /** Decides on one pod. A critical one is never refused for what the end of others can give it (C24). */
-export function decide(candidate: Candidate, { node, capacity, occupants }: Room): Decision {
+export function decide(candidate: Candidate, { node, capacity, occupants, reserved }: Room): Decision {
   const { pod, claims } = candidate;
   const never = unfit(pod, node);
   if (never) return { kind: 'refused', ...never };
-  const others = occupants.map((each) => each.claims);
+  const others = [...occupants.map((each) => each.claims), ...reserved];
   const short = shortages(claims, others, capacity);
   const [misfit] = misfits(candidate, node, others);
   const [first] = short;

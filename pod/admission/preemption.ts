@@ -35,7 +35,7 @@ export function preemption(claims: Claims, shortages: readonly Shortage[], occup
 }
 
 /** A critical pod goes before one that is not, and a higher priority before a lower. */
-function isPreemptable(by: Claims, other: Claims): boolean {
+export function isPreemptable(by: Claims, other: Claims): boolean {
   if (by.critical && !other.critical) return true;
   return by.priority !== null && other.priority !== null && by.priority > other.priority;
 }

@@ -133,6 +133,9 @@ test.each<[SecurityContext, object | undefined, string]>([
 test('procMount: Default hides what tells of the host, Unmasked nothing', () => {
   const { maskedPaths, readonlyPaths } = securityOf({});
   expect(maskedPaths).toContain('/proc/kcore');
+  const hot = '/sys/devices/system/cpu/cpu0/thermal_throttle';
+  const { maskedPaths: more } = securityOf({}, {}, undefined, node({ maskedPaths: [hot] }));
+  expect(more).toEqual([...maskedPaths, hot]);
   expect(readonlyPaths).toContain('/proc/sys');
   expect(securityOf({ procMount: 'Unmasked' })).toMatchObject({ maskedPaths: [], readonlyPaths: [] });
 });

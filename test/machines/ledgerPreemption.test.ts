@@ -89,6 +89,21 @@ describe('C24: room for a critical pod', () => {
     expect(ask('none', 0)()).toEqual(['admitted']);
   });
 
+  test('who waits beside it steps back for the next critical one', () => {
+    const { ask, ended, settle } = stand();
+    ask('a', 4_000);
+    const important = ask('important', 2_000, critical);
+    const small = ask('small', 2_000);
+    const second = ask('second', 2_000, critical);
+    expect([important(), small(), second()]).toEqual([[], [], []]);
+    settle('a');
+    // The small one had asked first; now it is in the way, as if it had run already.
+    expect([important(), small(), second()]).toEqual([['admitted'], ['admitted'], []]);
+    expect(ended()).toEqual(['a', 'small']);
+    settle('small');
+    expect(second()).toEqual(['admitted']);
+  });
+
   test('a port that is theirs until they have ended', () => {
     const { ask, settle } = stand();
     ask('a', 4_000, { hostPorts: [http] });

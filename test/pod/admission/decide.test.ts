@@ -12,11 +12,14 @@ const plain: AdmissionNode = {
 const capacity = { cpuMillis: 1_000, memoryBytes: 1_000, pods: 3 };
 
 /** What comes of a pod: `admitted`, or its reason and message, or who must end. */
-function outcome(pod: Pod, options: { node?: Partial<AdmissionNode>; others?: Claims[]; known?: boolean } = {}) {
-  const { node = {}, others = [], known = false } = options;
+function outcome(
+  pod: Pod,
+  options: { node?: Partial<AdmissionNode>; others?: Claims[]; reserved?: Claims[]; known?: boolean } = {},
+) {
+  const { node = {}, others = [], reserved = [], known = false } = options;
   const occupants = others.map((claims, index) => ({ uid: `pod-${index}`, claims, wanted: claims }));
   const candidate: Candidate = { pod, claims: claimsOf(pod), known };
-  const decision = decide(candidate, { node: { ...plain, ...node }, capacity, occupants });
+  const decision = decide(candidate, { node: { ...plain, ...node }, capacity, occupants, reserved });
   if (decision.kind === 'refused') return [decision.reason, decision.message];
   return decision.kind === 'preempting' ? decision.uids : decision.kind;
 }
@@ -135,6 +138,13 @@ describe('C24: a critical pod that there is no room for', () => {
       'UnexpectedAdmissionError',
       'Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 100), ]',
     ]);
+  });
+
+  test('what is promised to another counts, and its promise can not be ended', () => {
+    const reserved = [claimsWith({ cpuMillis: 900 })];
+    expect(outcome(aPod(cpu('200m'), static_), { reserved })).toContain('UnexpectedAdmissionError');
+    const others = [claimsWith({ cpuMillis: 100 })];
+    expect(outcome(aPod(cpu('100m'), static_), { reserved, others })).toEqual(['pod-0']);
   });
 
   test('for another nobody ends', () => {
