@@ -87,6 +87,9 @@ describe('what a manifest says of a container reaches its process', () => {
       fetch(`http://127.0.0.1:${hostPort}`).then((answer) => answer.text()),
     );
     expect(page).toBe('served\n');
+    const { out } = await statelet('describe', 'pod', 'served', '--state-dir', node.directory);
+    expect(out).toMatch(new RegExp(`\n {4}Port: +8080/TCP\n {4}Host Port: +${hostPort}/TCP\n`));
+    expect(out).toMatch(/\n {2}Normal +Started +\d+s +kubelet +spec\.containers\{main\}: Container started\n/);
   });
 });
 
@@ -130,6 +133,18 @@ describe('volumes', () => {
     await node.remove('mounting');
     await node.gone('mounting');
     expect([existsSync(file), existsSync(directory)]).toEqual([true, true]);
+    const { out } = await statelet('get', 'events', '--for', 'pod/mounting', '--state-dir', node.directory);
+    const told = out.split('\n').map((line) => line.split(/ {3,}/).slice(2).join(' '));
+    expect(told).toContainEqual(
+      expect.stringMatching(/^FailedMount pod\/mounting-node MountVolume\.SetUp failed for volume "file" : /),
+    );
+    const normal = told.filter((line) => !/^(FailedMount|MissingClusterDNS)/.test(line));
+    expect(normal.slice(1, -1).map((line) => line.replace('pod/mounting-node ', ''))).toEqual([
+      expect.stringMatching(/^Pulled Container image ".*" already present on machine/),
+      'Created Container created',
+      'Started Container started',
+      'Killing Stopping container main',
+    ]);
   });
 });
 
