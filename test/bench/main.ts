@@ -9,6 +9,7 @@ import { idle } from './rows/idle.ts';
 import { killed } from './rows/killed.ts';
 import { manyPods } from './rows/manyPods.ts';
 import { onePod } from './rows/onePod.ts';
+import { probes } from './rows/probes.ts';
 import { scale } from './rows/scale.ts';
 
 const say = (line: string) => process.stderr.write(`bench: ${line}\n`);
@@ -24,6 +25,8 @@ function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<
       return killed(node, repeats);
     case 'idle':
       return idle(node, options.idleSeconds);
+    case 'probes':
+      return probes(node, options.quick ? 15 : 30);
     case 'adoption':
       return adoption(node, repeats);
     case 'scale':

@@ -8,8 +8,11 @@ import { preciseNow } from './statistics.ts';
 /** The name of the agent's node. */
 export const nodeName = 'bench';
 
+/** What the pods do: nothing, or answer the readiness probe that asks them every second. */
+export type Kind = 'idle' | 'probed';
+
 /** The pod that is measured: one container that ends at once on SIGTERM, and one volume. */
-function manifest(name: string): string {
+function manifest(name: string, kind: Kind = 'idle'): string {
   return `apiVersion: v1
 kind: Pod
 metadata:
@@ -21,12 +24,18 @@ spec:
   containers:
     - name: main
       image: ${busyboxImage}
-      command: [sh, -c, 'trap "exit 0" TERM; sleep 100000 & wait']
+${kind === 'idle' ? PATIENT : PROBED}
       volumeMounts:
         - name: data
           mountPath: /data
 `;
 }
+
+const PATIENT = `      command: [sh, -c, 'trap "exit 0" TERM; sleep 100000 & wait']`;
+const PROBED = `      command: [sh, -c, 'httpd -p 8080 -h /etc; trap "exit 0" TERM; sleep 100000 & wait']
+      readinessProbe:
+        httpGet: { path: /passwd, port: 8080 }
+        periodSeconds: 1`;
 
 /** The pod that a node makes of the manifest of this name in a directory. */
 export function podNamed(name: string, directory: string): Pod {
@@ -43,9 +52,10 @@ export function podNamed(name: string, directory: string): Pod {
 export async function prepareManifests(
   names: readonly string[],
   directory: string,
+  kind?: Kind,
 ): Promise<{ add(): Promise<number> }> {
   const waiting = (name: string) => `${directory}.${name}`;
-  for (const name of names) await writeFile(waiting(name), manifest(name));
+  for (const name of names) await writeFile(waiting(name), manifest(name, kind));
   return {
     add: async () => {
       const at = preciseNow();

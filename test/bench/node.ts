@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Cri } from '../../cri/calls.ts';
 import { startTestContainerd } from '../node/support/containerd.ts';
 import { type AgentPlace, type AgentProcess, agentPlace, startAgent } from './agentProcess.ts';
-import { nodeName, prepareManifests, removeManifests } from './manifests.ts';
+import { type Kind, nodeName, prepareManifests, removeManifests } from './manifests.ts';
 import { type RawPods, rawPods } from './rawPods.ts';
 import { type PodTraces, tracesOf, whenGone } from './runtimeObjects.ts';
 import type { RunningPod } from './watcher.ts';
@@ -46,8 +46,9 @@ export async function runPods(
   place: AgentPlace,
   { watcher }: Pick<AgentProcess, 'watcher'>,
   names: readonly string[],
+  kind?: Kind,
 ): Promise<{ addedAt: number; pods: RunningPod[] }> {
-  const manifests = await prepareManifests(names, place.manifests);
+  const manifests = await prepareManifests(names, place.manifests, kind);
   const addedAt = await manifests.add();
   const all = await watcher.running(names.map(fullNameOf));
   return { addedAt, pods: names.flatMap((name) => all.get(fullNameOf(name)) ?? []) };

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** The rows of the table, in the order in which they are measured. */
-const rowNames = ['one-pod', 'many-pods', 'kill', 'idle', 'adoption', 'scale'] as const;
+const rowNames = ['one-pod', 'many-pods', 'kill', 'idle', 'probes', 'adoption', 'scale'] as const;
 export type RowName = (typeof rowNames)[number];
 
 /** What a run of the bench measures, and how often. */
@@ -24,6 +24,7 @@ const usualRepeats: Record<RowName, number> = {
   'many-pods': 3,
   kill: 12,
   idle: 1,
+  probes: 1,
   adoption: 5,
   scale: 3,
 };
@@ -32,6 +33,7 @@ const quickRepeats: Record<RowName, number> = {
   'many-pods': 1,
   kill: 10,
   idle: 1,
+  probes: 1,
   adoption: 2,
   scale: 1,
 };

@@ -1,0 +1,99 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { Probe } from '../../pod/schema/container.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { containerOf, type UpNode, upNode } from './support/node.ts';
+import type { Statelet } from './support/statelet.ts';
+
+jest.setTimeout(120_000);
+
+let node: UpNode;
+let up: Statelet;
+
+beforeAll(async () => {
+  node = await upNode();
+  up = await node.start();
+});
+
+afterAll(async () => {
+  up.kill('SIGTERM');
+  await up.ended;
+  await node.end();
+});
+
+const every = (probe: Probe, more: Probe = {}): Probe => ({ periodSeconds: 1, failureThreshold: 1, ...probe, ...more });
+const cat = (file: string): Probe => every({ exec: { command: ['cat', `/shared/${file}`] } });
+const volumeMounts = [{ name: 'shared', mountPath: '/shared' }];
+const volumes = () => [{ name: 'shared', hostPath: { path: node.shared } }];
+const touch = (file: string) => writeFile(join(node.shared, file), '');
+const conditionOf = ({ status }: Pod, type: string) => status?.conditions?.find((each) => each.type === type)?.status;
+const readyOf = (pod: Pod) =>
+  [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])].map(
+    ({ name, started, ready }) => `${name}: ${started ? 'started' : 'not started'}, ${ready ? 'ready' : 'not ready'}`,
+  );
+
+test('C15: the readiness of a pod follows its probes: a command, HTTP by a named port, and TCP', async () => {
+  const server = 'mkdir -p /www && ln -s /shared/page /www/page && httpd -p 8080 -h /www';
+  const ports = [{ name: 'web', containerPort: 8080 }];
+  const main = (name: string, script: string, readinessProbe: Probe) =>
+    shell(name, steadily(script), { volumeMounts, readinessProbe, ...(script === server ? { ports } : {}) });
+  const containers = [
+    main('http', server, every({ httpGet: { path: '/page', port: 'web' } })),
+    main('exec', ':', cat('fine')),
+    main('tcp', ':', every({ tcpSocket: { port: 8080 } })),
+  ];
+  await node.write('probed', podManifest('probed', containers, { volumes: volumes() }));
+  const waiting = await node.until('has started, and nothing but TCP is ready', 'probed', (pod) => {
+    return readyOf(pod).at(-1) === 'tcp: started, ready' && pod;
+  });
+  expect(readyOf(waiting).slice(0, 2)).toEqual(['http: started, not ready', 'exec: started, not ready']);
+  expect(conditionOf(waiting, 'Ready')).toBe('False');
+  await Promise.all(['page', 'fine'].map(touch));
+  await node.until('is ready', 'probed', (pod) => conditionOf(pod, 'Ready') === 'True');
+  await rm(join(node.shared, 'fine'));
+  const ended = await node.until(
+    'is not ready any more',
+    'probed',
+    (pod) => conditionOf(pod, 'Ready') === 'False' && pod,
+  );
+  expect(readyOf(ended)[1]).toBe('exec: started, not ready');
+  expect((ended.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount)).toEqual([0, 0, 0]);
+  await node.remove('probed');
+});
+
+test('a failed liveness probe ends the container gracefully and starts it again', async () => {
+  await touch('alive');
+  // It says that it was asked to end, and that it may look alive again.
+  const script = steadily(':', 'touch /shared/asked /shared/alive');
+  const main = shell('main', script, { volumeMounts, livenessProbe: cat('alive') });
+  await node.write('lively', podManifest('lively', [main], { volumes: volumes() }));
+  const before = await node.running('lively');
+  await rm(join(node.shared, 'alive'));
+  const after = await node.until('runs again', 'lively', (pod) => {
+    const { restartCount, state } = containerOf(pod);
+    return restartCount === 1 && state?.running !== undefined && pod;
+  });
+  expect(containerOf(after).containerID).not.toBe(containerOf(before).containerID);
+  expect(containerOf(after).lastState?.terminated).toMatchObject({ exitCode: 0, reason: 'Completed' });
+  await node.remove('lively');
+});
+
+test('C4: what comes after a sidecar waits for its startup probe', async () => {
+  const proxy = shell('proxy', steadily(), {
+    restartPolicy: 'Always',
+    volumeMounts,
+    startupProbe: { ...cat('up'), failureThreshold: 100 },
+  });
+  const spec = { initContainers: [proxy], volumes: volumes() };
+  await node.write('gated', podManifest('gated', [shell('main', steadily())], spec));
+  const held = await node.until('has a sidecar that runs', 'gated', (pod) => {
+    return pod.status?.initContainerStatuses?.[0]?.state?.running !== undefined && pod;
+  });
+  expect(readyOf(held)).toEqual(['proxy: not started, not ready', 'main: not started, not ready']);
+  expect(containerOf(held).state?.waiting?.reason).toBe('PodInitializing');
+  await touch('up');
+  const whole = await node.until('is ready', 'gated', (pod) => conditionOf(pod, 'Ready') === 'True' && pod);
+  expect(readyOf(whole)).toEqual(['proxy: started, ready', 'main: started, ready']);
+});
