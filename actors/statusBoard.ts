@@ -56,6 +56,7 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
   const posted = new Map<string, Posted>();
   const dirty = new Set<PodRef>();
   const listeners = new Set<(change: PodChange) => void>();
+  const results = new WeakMap<AnyActorRef, string>();
   let scheduled = false;
   let closed = false;
 
@@ -79,6 +80,9 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
     tell({ uid, pod, view, removed });
   };
 
+  /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
+  const present = ({ ref, view }: Posted): PodView => (ref && !isMeeting(ref) ? podView(ref, since) : view);
+
   const flush = () => {
     scheduled = false;
     for (const ref of dirty) {
@@ -89,9 +93,10 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
 
   return {
     note: (ref) => {
+      if (closed || !isTold(results, ref)) return;
       const pod = podOf(ref);
       // What is left of actors that were stopped says nothing of their pods.
-      if (pod === undefined || closed) return;
+      if (pod === undefined) return;
       dirty.add(pod);
       if (scheduled) return;
       scheduled = true;
@@ -110,10 +115,10 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
       }
     },
     pods: () => [...posted.values()].map(({ pod }) => pod).sort(byNamespaceAndName),
-    views: () => [...posted.values()].map(({ view }) => view),
+    views: () => [...posted.values()].map(present),
     find: (name, namespace) => {
       const found = [...posted.values()].find(({ pod }) => isAt(pod, name, namespace));
-      return found?.ref && !isMeeting(found.ref) ? podView(found.ref, since) : found?.view;
+      return found && present(found);
     },
     subscribe: (listener) => {
       listeners.add(listener);
@@ -158,4 +163,15 @@ function podOf(ref: AnyActorRef): PodRef | undefined {
     if (actor.id.startsWith('pod/')) return actor as PodRef;
   }
   return undefined;
+}
+
+/** Whether what an actor has come to can change a status: only machines are looked at, and of a probe its result alone. */
+function isTold(results: WeakMap<AnyActorRef, string>, ref: AnyActorRef): boolean {
+  const { value }: { value?: unknown } = ref.getSnapshot();
+  if (value === undefined || !ref.id.startsWith('probe/')) return value !== undefined;
+  // The outer state of a probe is its result.
+  const result = typeof value === 'object' && value !== null ? Object.keys(value).join() : String(value);
+  if (results.get(ref) === result) return false;
+  results.set(ref, result);
+  return true;
 }

@@ -187,6 +187,21 @@ describe('startup', () => {
   });
 });
 
+test('each failed try is told, and why the container is killed', async () => {
+  const told: string[] = [];
+  const node = await simulatedNode({
+    pods: [podProbed('web', { livenessProbe: probe('live') })],
+    onlookers: { events: ({ eventType, reason, message }) => void told.push(`${eventType} ${reason}: ${message}`) },
+  });
+  node.runtime.exec = () => ({ exitCode: 1, stdout: 'no life' });
+  await node.advance('4s');
+  expect(told.filter((line) => /Unhealthy|Killing/.test(line)).slice(0, 3)).toEqual([
+    'Warning Unhealthy: Liveness probe failed: no life',
+    'Warning Unhealthy: Liveness probe failed: no life',
+    'Normal Killing: Container main failed liveness probe, will be restarted',
+  ]);
+});
+
 test('no probe holds another up: one that hangs is given up in its own time', async () => {
   const hanging = { livenessProbe: probe('slow', { timeoutSeconds: 30, periodSeconds: 60 }) };
   const quick = { readinessProbe: probe('ready', { periodSeconds: 1 }) };

@@ -50,6 +50,7 @@ const outputs: Outputs = {
   createContainer: () => [{ id: runs.id }],
   startContainer: () => [runs, ended],
   stopContainer: () => [ended, null],
+  removeContainers: () => [null],
   inspectContainer: () => [runs, succeeded, { ...runs, state: 'created' }, { ...runs, state: 'unknown' }, null],
   runHook: () => [
     { deadline: 30_000, failure: null },
