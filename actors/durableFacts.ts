@@ -18,6 +18,8 @@ const containerSize = z.object({ cpuRequest: z.number(), cpuLimit: z.number(), m
 const schemas = {
   /** The last good version of each manifest, by its file. */
   manifests: podSchema as unknown as z.ZodMiniType<Pod>,
+  /** The last good set of a manifest URL, by the URL. */
+  fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
   /** Terminal statuses, by the pod's uid. */
   statuses: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }) as unknown as z.ZodMiniType<PodStatus>,
   /** What was admitted, by the pod's uid. */
@@ -43,6 +45,7 @@ export type NodeStore = Store<typeof schemas>;
 
 export interface DurableFacts {
   readonly manifests: ReadonlyMap<string, Pod>;
+  readonly fetched: ReadonlyMap<string, readonly Pod[]>;
   readonly statuses: ReadonlyMap<string, PodStatus>;
   readonly allocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly Probed[]>;

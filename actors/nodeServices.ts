@@ -10,11 +10,9 @@ import { isTerminalPhase } from '../pod/phase.ts';
 import type { PodView } from '../pod/view.ts';
 import { createLayout } from '../volume/layout.ts';
 import { userNamespaces } from '../volume/userNamespaces.ts';
-import { type Clock, systemChance } from './clock.ts';
+import { systemChance } from './clock.ts';
 import type { NodeServices } from './createNodeAgent.ts';
-import type { DurableFacts, NodeStore } from './durableFacts.ts';
 import { createAlarm } from './feeds/alarm.ts';
-import { watchManifests } from './feeds/fileSource.ts';
 import { observeRuntime } from './feeds/pleg.ts';
 import { watchRuntimeHealth } from './feeds/runtimeHealth.ts';
 import { containerServices } from './services/containers.ts';
@@ -29,14 +27,14 @@ import { type FindRuntimeHandler, noRuntimeClasses } from './services/runtimeCla
 import { sandboxServices } from './services/sandboxes.ts';
 import { stoppedByUs } from './services/stoppedByUs.ts';
 import { touchedPods } from './services/touchedPods.ts';
+import { type SourceParts, sourcesFeed } from './sources.ts';
 import type { PodChange } from './statusBoard.ts';
 
 const TICK_MS = 10_000;
 const DEFAULT_PODS = 110;
 
-export interface NodeParts {
+export interface NodeParts extends Omit<SourceParts, 'nodeName'> {
   readonly cri: Cri;
-  readonly clock: Clock;
   /** At least 0 and less than 1; the system's when absent. */
   readonly chance?: () => number;
   readonly node: NodeFacts;
@@ -44,20 +42,10 @@ export interface NodeParts {
   readonly cgroups?: PodCgroups;
   /** Absent: there are no RuntimeClasses. */
   readonly findRuntimeHandler?: FindRuntimeHandler;
-  readonly store: NodeStore;
-  /** What the store held at the start. */
-  readonly durable: DurableFacts;
   /** When containers' logs are rotated; absent: as a kubelet does. */
   readonly logs?: LogPolicy;
-  /** The directory of static pods, or one manifest; absent: none. */
-  readonly staticPodPath?: string;
-  /** How often the whole directory is listed, in milliseconds. */
-  readonly fileCheckMs: number;
-  readonly onError: (source: string, error: unknown) => void;
   /** Told when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
-  /** Told of each problem and warning in a manifest once. */
-  readonly onManifestProblem: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
 }
 
 export function nodeServices(parts: NodeParts): NodeServices {
@@ -106,7 +94,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
         const onBreak = () => askHealth();
         return observeRuntime({ cri, clock, signal, send, onError, onBreak, takeTouched, isBeingStopped });
       },
-      sources: fileFeed(parts),
+      sources: sourcesFeed({ ...parts, nodeName: node.nodeName }),
       ticker: async (send, { signal }) => {
         const alarm = createAlarm(clock, signal);
         while (!signal.aborted) {
@@ -116,39 +104,6 @@ export function nodeServices(parts: NodeParts): NodeServices {
       },
     },
     statuses: keepFacts(parts),
-  };
-}
-
-/** Static pods from files; nothing at all when no path is given. */
-function fileFeed(parts: NodeParts): NodeServices['feeds']['sources'] {
-  const { clock, node, durable, store, staticPodPath: path, fileCheckMs, onError, onManifestProblem } = parts;
-  return async (send, { signal }) => {
-    if (path === undefined) return;
-    const { nodeName } = node;
-    /** The problems of the set before: each is told once. */
-    let told: ReadonlySet<string> = new Set();
-    await watchManifests({
-      path,
-      nodeName,
-      listEveryMs: fileCheckMs,
-      clock,
-      signal,
-      lastGood: durable.manifests,
-      onSet: ({ pods, problems, warnings }) => {
-        const now = new Set(problems.map((problem) => JSON.stringify(problem)));
-        for (const problem of problems) {
-          const { file, path: field, message } = problem;
-          if (!told.has(JSON.stringify(problem))) onManifestProblem('error', file, field, message);
-        }
-        told = now;
-        for (const { file, path: field, message } of warnings) onManifestProblem('warning', file, field, message);
-        send({ type: 'config.podsChanged', source: 'file', pods, problems, at: clock.now() });
-      },
-      onManifest: ({ file, pod }) => {
-        const kept = pod === null ? store.remove('manifests', file) : store.write('manifests', file, pod);
-        kept.catch((error) => onError('store', error));
-      },
-    });
   };
 }
 

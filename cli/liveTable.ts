@@ -33,7 +33,7 @@ function announceReady(agent: AgentPort, onReady: (line: string) => void): () =>
   const check = () => {
     const { state, simulated } = agent.node();
     // Before the node runs it may not know all its pods yet.
-    const pods = state.startsWith('running') ? agent.pods() : [];
+    const pods = ['running', 'partial'].includes(state) ? agent.pods() : [];
     const now = systemClock.now();
     const readiness = nodeReadiness(pods, now);
     if (!isSettled(readiness, now)) return;

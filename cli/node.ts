@@ -8,6 +8,7 @@ import { createEventRecorder, type EventRecorder } from '../actors/eventRecorder
 import { podsLeftOnDisk } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
 import { runtimeClassesIn } from '../actors/services/runtimeClasses.ts';
+import { sourceNames } from '../actors/sources.ts';
 import { type Hierarchy, readHierarchies } from '../cgroup/hierarchies.ts';
 import type { Cri } from '../cri/calls.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
@@ -55,6 +56,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     store,
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
+    ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),
     fileCheckMs: config.fileCheckFrequencyMs,
     logs: config.logs,
     onError,
@@ -72,7 +74,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
       nodeName: config.nodeName,
       owner: node.owner,
       hostIps: config.nodeIps,
-      sources: config.staticPodPath === undefined ? [] : ['file'],
+      sources: sourceNames(config),
       capacity,
       admission: await admissionFacts(config),
       startSlots: startSlots(),

@@ -59,6 +59,15 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
       '--pod-manifest-path <path>',
       `directory of the manifests of the pods to run, or one such file (default: ${manifests})`,
     )
+    .option(
+      '--manifest-url <url>',
+      'a URL that lists the pods to run: a Pod or a PodList, YAML or JSON (default: none)',
+    )
+    .option(
+      '--manifest-url-header <headers>',
+      'headers for --manifest-url, as name:value,other:value; may be repeated',
+      (value: string, before?: string) => (before === undefined ? value : `${before},${value}`),
+    )
     .option('--container-runtime-endpoint <socket>', `the CRI runtime, as unix:///path (default: ${endpoint})`)
     .option('--image-service-endpoint <socket>', 'the CRI image service (default: the runtime)')
     .option('--root-dir <directory>', `where volumes and durable facts lie (default: ${rootDir})`)
@@ -87,8 +96,8 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
 }
 
 /** The flags under their names on the command line. */
-function givenFlags(command: Command): Record<string, string | undefined> {
-  const values = command.opts<Record<string, string | undefined>>();
+function givenFlags(command: Command): Record<string, string | boolean | undefined> {
+  const values = command.opts<Record<string, string | boolean | undefined>>();
   return Object.fromEntries(
     command.options.map((option) => [option.long ?? option.name(), values[option.attributeName()]]),
   );
@@ -100,9 +109,9 @@ const socketOptions = (command: Command) =>
     .option('--state-dir <directory>', 'the state directory of "statelet up"');
 
 function addNodeCommands(program: Command, commands: Commands): void {
-  nodeCommand(program, 'run', 'run the node agent; when it stops, its pods go on running').action(
-    (_, command: Command) => commands.run(readFlags(givenFlags(command))),
-  );
+  nodeCommand(program, 'run', 'run the node agent; when it stops, its pods go on running')
+    .option('--runonce', 'start the pods once, wait until they run or have ended, report, and leave them running')
+    .action((_, command: Command) => commands.run(readFlags(givenFlags(command))));
   nodeCommand(program, 'up', 'run a node of its own: a private containerd, the agent and a live table, until Ctrl-C')
     .option('--state-dir <directory>', 'where everything of its own lies (default: /var/lib/statelet)')
     .action((_, command: Command) => commands.up(readFlags(givenFlags(command))));

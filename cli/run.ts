@@ -21,8 +21,8 @@ export async function run(flags: Flags, startNode: StartNode): Promise<void> {
   const signals = endOnSignals();
   try {
     for (const warning of warnings) logger.warn(warning);
-    if (config.staticPodPath === undefined)
-      logger.warn('no pods to run: neither --pod-manifest-path nor staticPodPath is set');
+    if (config.staticPodPath === undefined && config.manifestUrl === undefined)
+      logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
     const node = await startNode({ config, simulated: false, logger });
     const socket = await serveSocket({ path, agent: node.agent });
     logger.info({ node: config.nodeName, socket: path }, 'the node agent runs');

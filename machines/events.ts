@@ -155,6 +155,8 @@ export interface SourceProblem {
 export type NodeFact =
   /** The full set of pods of one source. */
   | { type: 'config.podsChanged'; source: string; pods: readonly Pod[]; problems: readonly SourceProblem[]; at: number }
+  /** A source that has told no set yet can not be read now. */
+  | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */
   | { type: 'runtime.podsObserved'; pods: readonly ObservedPod[]; at: number }
   /** One container's status, read at once because the runtime hinted at it. */

@@ -19,6 +19,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     pullGate: spawn('gate', { id: 'pullGate', input: { capacity: pullSlots } }),
     desired: {},
     problems: {},
+    unread: [],
     pods: {},
     health: { since: 0, ready: false, name: '', version: '', message: 'not asked yet' },
     tickets: 0,
@@ -42,6 +43,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
   initial: 'starting',
   on: {
     'config.podsChanged': { actions: 'recordSource' },
+    'config.sourceUnread': { actions: 'recordUnread' },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
     'logs.asked': { actions: 'answerLogs' },
@@ -80,7 +82,25 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
     recovering: {
       meta: { waitsFor: 'the full set of every source' },
+      always: [
+        { guard: 'haveSourcesSpoken', target: 'running' },
+        { guard: 'haveSourcesAnswered', target: 'partial' },
+      ],
+    },
+    /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
+    partial: {
+      meta: { waitsFor: 'a source that cannot be read yet: nothing that may be of its pods is ended before' },
+      entry: ['holdPlaces', 'welcomeNewcomers'],
       always: { guard: 'haveSourcesSpoken', target: 'running' },
+      on: {
+        'config.podsChanged': { actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'welcomeNewcomers'] },
+        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces'] },
+        'node.ticked': { actions: ['recordTick', 'welcomeNewcomers'] },
+        'xstate.done.actor.*': [
+          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
+          { actions: ['keepBroken', 'dismissPod'] },
+        ],
+      },
     },
     running: {
       entry: ['endOrphans', 'welcomeNewcomers'],

@@ -48,6 +48,8 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'>
   /** The last full set of each source that has spoken. */
   readonly desired: Readonly<Record<string, readonly Pod[]>>;
   readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
+  /** The sources that could not be read before they had told a set. */
+  readonly unread: readonly string[];
   /** What the runtime has, by uid; absent until it has been listed once. */
   readonly observed?: Readonly<Record<string, ObservedPod>>;
   /** The pods that have an actor, by uid, as last given to it; `ending` once it was told to end. */
@@ -65,6 +67,9 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'>
   readonly fault?: Failure;
 }
 
+/** Where a pod says which source it is from. */
+const SOURCE = 'kubernetes.io/config.source';
+
 /** A pod that no source wants and that the runtime still has gets so long (C10). */
 const ORPHAN_GRACE_SECONDS = 1;
 
@@ -74,9 +79,22 @@ const NOTHING_KNOWN: Claims = {
   ...{ critical: false, priority: null, qos: 'BestEffort' },
 };
 
-/** Every wanted pod by uid. */
-export const wantedPods = ({ desired }: NodeContext): Map<string, Pod> =>
-  new Map(Object.values(desired).flatMap((pods) => pods.map((pod) => [pod.metadata.uid, pod] as const)));
+/** Every wanted pod by uid. Of one that two sources want the first to have it keeps it. */
+export function wantedPods({ desired, pods }: NodeContext): Map<string, Pod> {
+  const wanted = new Map<string, Pod>();
+  for (const pod of Object.values(desired).flat()) {
+    const { uid } = pod.metadata;
+    if (!wanted.has(uid) || isIncumbent(pods, pod)) wanted.set(uid, pod);
+  }
+  return wanted;
+}
+
+const isIncumbent = (pods: NodeContext['pods'], { metadata: { uid, annotations } }: Pod): boolean =>
+  pods[uid]?.pod.metadata.annotations?.[SOURCE] === annotations?.[SOURCE];
+
+/** Every source has told its set, or that it can not be read. */
+export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): boolean =>
+  sources.every((source) => source in desired || unread.includes(source));
 
 export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
   sources.every((source) => source in desired);
@@ -130,7 +148,7 @@ export const tellsReadiness = {
 };
 
 /** The pods at the runtime with our mark that have no actor. */
-const markedPods = ({ observed = {}, owner, pods }: NodeContext): ObservedPod[] =>
+export const markedPods = ({ observed = {}, owner, pods }: NodeContext): ObservedPod[] =>
   Object.values(observed).filter(
     ({ uid, sandboxes }) => !(uid in pods) && sandboxes.some((sandbox) => sandbox.owner === owner),
   );

@@ -12,7 +12,9 @@ import {
   edited,
   entryOfEnding,
   garbageOf,
+  haveSourcesAnswered,
   haveSourcesSpoken,
+  markedPods,
   type NodeContext,
   type NodeInput,
   newcomers,
@@ -24,6 +26,7 @@ import {
   stranded,
   terminationOf,
   unwanted,
+  wantedPods,
   withObserved,
 } from './nodeContext.ts';
 import { podMachine } from './pod.ts';
@@ -61,6 +64,7 @@ export const nodeSetup = setup({
   },
   guards: {
     isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
+    haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
     haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
     hasReturned: ({ context, event }) =>
       event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
@@ -105,6 +109,22 @@ export const nodeSetup = setup({
       for (const uid of event.uids) {
         const pod = context.pods[uid]?.pod;
         if (pod) enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
+      }
+    }),
+    recordUnread: assign(({ context, event }) =>
+      event.type === 'config.sourceUnread'
+        ? {
+            unread: [...context.unread, event.source],
+            problems: { ...context.problems, [event.source]: event.problems },
+          }
+        : {},
+    ),
+    /** What runs and may yet be wanted keeps its room and its name (C24). */
+    holdPlaces: enqueueActions(({ context, enqueue }) => {
+      const wanted = wantedPods(context);
+      for (const observed of markedPods(context)) {
+        if (wanted.has(observed.uid)) continue;
+        enqueue.sendTo(context.ledger, entryOfEnding(context, podOfOrphan(observed), observed));
       }
     }),
     welcomeNewcomers: enqueueActions(({ context, enqueue }) => {

@@ -16,7 +16,7 @@ export function parseManifestFile(
   text: string,
   { file, nodeName, seenAt }: { file: string; nodeName: string; seenAt: number },
 ): ManifestFile {
-  const parsed = parseText(text);
+  const parsed = parseManifestText(text, 'the file');
   if ('problem' in parsed) return { problems: [parsed.problem] };
   const manifest = readManifest(parsed.value);
   if ('problems' in manifest) return manifest;
@@ -25,13 +25,14 @@ export function parseManifestFile(
   return problems.length > 0 ? { problems } : { pod, warnings: manifest.warnings };
 }
 
-function parseText(text: string): { value: unknown } | { problem: Problem } {
+/** Parses YAML 1.1 or JSON of one document; `what` is what holds the text. */
+export function parseManifestText(text: string, what: string): { value: unknown } | { problem: Problem } {
   try {
     const documents = [...parseAllDocuments(text, { version: '1.1', customTags: kubernetesTags })];
     const error = documents.flatMap((each) => each.errors)[0];
     if (error !== undefined) return wrong(firstLine(error.message));
     const values = documents.map((each): unknown => each.toJS()).filter((each) => each !== null && each !== undefined);
-    if (values.length === 0) return wrong('the file is empty');
+    if (values.length === 0) return wrong(`${what} is empty`);
     if (values.length > 1) return wrong('expected one Pod, got several documents: write each into a file of its own');
     return { value: values[0] };
   } catch (error) {

@@ -105,7 +105,7 @@ export class ManifestFiles {
 }
 
 /** Whether two pods differ in nothing but the moment at which their file was seen. */
-function samePod(one: Pod, other: Pod): boolean {
+export function samePod(one: Pod, other: Pod): boolean {
   return isDeepStrictEqual(unseen(one), unseen(other));
 }
 

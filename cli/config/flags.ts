@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { labelsFlag, sysctlsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { endpoint, section, text, whole } from './fields.ts';
+import { boolean, endpoint, section, text, whole } from './fields.ts';
+import { headersFlag, manifestUrl } from './manifestUrl.ts';
 
 const nodeIps = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && areNodeIps(value.split(',')), {
@@ -40,6 +41,9 @@ const wholeOrNone = whole(-(2 ** 31));
 const flags = section({
   '--config': z.optional(text),
   '--pod-manifest-path': z.optional(text),
+  '--manifest-url': z.optional(manifestUrl),
+  '--manifest-url-header': z.optional(headersFlag),
+  '--runonce': z.optional(boolean),
   '--container-runtime-endpoint': z.optional(endpoint),
   '--image-service-endpoint': z.optional(endpoint),
   '--root-dir': z.optional(text),
@@ -60,7 +64,7 @@ const flags = section({
 export type Flags = z.output<typeof flags>;
 
 /** Checks what was given on the command line; throws a `ConfigError` that lists all mistakes. */
-export function readFlags(given: Readonly<Record<string, string | undefined>>): Flags {
+export function readFlags(given: Readonly<Record<string, string | boolean | undefined>>): Flags {
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const read = flags.safeParse(set);
   if (!read.success) throw new ConfigError(describeIssues(read.error.issues, set).join('\n'));

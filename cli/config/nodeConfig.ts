@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Flags } from './flags.ts';
 import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
+import { type ManifestUrlConfig, manifestUrlOf } from './manifestUrl.ts';
 import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
@@ -18,6 +19,10 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly staticPodPath?: string;
   /** A directory of RuntimeClasses; absent when there are none. */
   readonly runtimeClassPath?: string;
+  /** A URL that lists pods; absent when there is none. */
+  readonly manifestUrl?: ManifestUrlConfig;
+  /** The pods are started once and not looked after. */
+  readonly runOnce: boolean;
   /** `unix:///…`. */
   readonly containerRuntimeEndpoint: string;
   readonly imageServiceEndpoint: string;
@@ -80,13 +85,16 @@ function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, default
 
 function placesOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
   const podLogsDirectory = resolve(flags['--pod-log-dir'] || file?.podLogsDir || defaults.podLogsDirectory);
-  const staticPodPath = flags['--pod-manifest-path'] || file?.staticPodPath || defaults.staticPodPath;
+  const manifestUrl = manifestUrlOf(flags, file);
+  const otherwise = manifestUrl ? undefined : defaults.staticPodPath;
+  const staticPodPath = flags['--pod-manifest-path'] || file?.staticPodPath || otherwise;
   return {
     rootDirectory: resolve(flags['--root-dir'] || defaults.rootDirectory),
     podLogsDirectory,
     containerLogsDirectory: join(dirname(podLogsDirectory), 'containers'),
     ...(staticPodPath ? { staticPodPath: resolve(staticPodPath) } : {}),
     ...(flags['--runtime-class-path'] ? { runtimeClassPath: resolve(flags['--runtime-class-path']) } : {}),
+    ...(manifestUrl ? { manifestUrl } : {}),
   };
 }
 
@@ -101,6 +109,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     ...runtimeOf(flags, file, defaults),
     resources: nodeResources(file),
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
+    runOnce: flags['--runonce'] ?? file?.runOnce ?? false,
     admission: nodeAdmission(flags, file),
     ...housekeepingOf(flags, file),
     maxPods: flags['--max-pods'] ?? (file?.maxPods || 110),

@@ -40,6 +40,7 @@ describe('defaults', () => {
       maxContainerRestartPeriodMs: 300_000,
       maxParallelImagePulls: 1,
       fileCheckFrequencyMs: 20_000,
+      runOnce: false,
       logs: { maxBytes: 10 * 2 ** 20, maxFiles: 5, workers: 1, checkMs: 10_000 },
       garbage: { perContainer: 1, total: Infinity },
       maxPods: 110,

@@ -1,0 +1,48 @@
+import { messageOf } from '../../volume/fileErrors.ts';
+import type { Clock } from '../clock.ts';
+
+const ANSWER_WITHIN_MS = 10_000;
+const LARGEST_ANSWER = 10 * 1024 * 1024;
+
+export interface FetchOptions {
+  readonly url: string;
+  /** Several values of one name are sent in their order. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Reads what a URL answers, at most 10 MiB within 10 s; whatever is no answer throws with a message for people. */
+export async function fetchText({ url, headers, clock, signal }: FetchOptions): Promise<string> {
+  const late = new AbortController();
+  const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
+  try {
+    const response = await fetch(url, {
+      headers: headers.map(([...pair]) => pair),
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`the server answers ${response.status} ${response.statusText}`.trim());
+    }
+    return await bodyOf(response);
+  } catch (error) {
+    if (late.signal.aborted) throw new Error(`no answer within ${ANSWER_WITHIN_MS / 1_000} s`, { cause: error });
+    // What fetch says itself is always that it failed; its cause says why.
+    const why = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
+    throw new Error(messageOf(why ?? error), { cause: error });
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+async function bodyOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    length += part.byteLength;
+    if (length > LARGEST_ANSWER) throw new Error(`the answer is larger than ${LARGEST_ANSWER} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

@@ -1,0 +1,62 @@
+import { withDefaults } from '../../pod/defaults.ts';
+import { readManifest } from '../../pod/manifest.ts';
+import type { Problem } from '../../pod/problem.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { staticPod } from '../../pod/staticPod.ts';
+import { validatePod } from '../../pod/validate.ts';
+import { type ManifestFile, parseManifestText } from './manifestFile.ts';
+
+/** What an answer gives: all of its pods, or all that is wrong with it. */
+export type ManifestList =
+  | { readonly pods: readonly Pod[]; readonly warnings: readonly Problem[] }
+  | { readonly problems: readonly Problem[] };
+
+interface Origin {
+  readonly url: string;
+  readonly nodeName: string;
+  /** Milliseconds since the epoch. */
+  readonly seenAt: number;
+}
+
+/** Reads what a URL gave, YAML or JSON: one Pod, a PodList, or a List of Pods (C24). */
+export function parseManifestList(text: string, origin: Origin): ManifestList {
+  const parsed = parseManifestText(text, 'the answer');
+  if ('problem' in parsed) return { problems: [parsed.problem] };
+  const read = itemsOf(parsed.value).map(({ path, value }) => readPod(path, value, origin));
+  const problems = read.flatMap((each) => ('problems' in each ? each.problems : []));
+  if (problems.length > 0) return { problems };
+  const good = read.flatMap((each) => ('pod' in each ? [each] : []));
+  const pods = good.map(({ pod }) => pod);
+  const twice = duplicate(pods);
+  if (twice !== undefined) return { problems: [twice] };
+  return { pods, warnings: good.flatMap(({ warnings }) => warnings) };
+}
+
+function readPod(path: string, value: unknown, { url, nodeName, seenAt }: Origin): ManifestFile {
+  const within = (problem: Problem): Problem => ({ ...problem, path: [path, problem.path].filter(Boolean).join('.') });
+  const manifest = readManifest(value);
+  if ('problems' in manifest) return { problems: manifest.problems.map(within) };
+  const pod = withDefaults(staticPod(manifest.pod, { nodeName, source: 'http', origin: url, seenAt }));
+  const problems = validatePod(pod);
+  return problems.length > 0 ? { problems: problems.map(within) } : { pod, warnings: manifest.warnings.map(within) };
+}
+
+/** The items of a list, which need not say of themselves what they are; of anything else the one that it is. */
+function itemsOf(value: unknown): { path: string; value: unknown }[] {
+  const isList =
+    typeof value === 'object' && value !== null && 'kind' in value && ['PodList', 'List'].includes(String(value.kind));
+  if (!isList) return [{ path: '', value }];
+  const items: unknown = 'items' in value ? value.items : [];
+  if (!Array.isArray(items)) return [{ path: 'items', value: items }];
+  return items.map((item: unknown, index) => ({
+    path: `items[${index}]`,
+    value: typeof item === 'object' && item !== null ? { apiVersion: 'v1', kind: 'Pod', ...item } : item,
+  }));
+}
+
+function duplicate(pods: readonly Pod[]): Problem | undefined {
+  const uids = pods.map(({ metadata }) => metadata.uid);
+  const index = uids.findIndex((uid, at) => uids.indexOf(uid) !== at);
+  if (index < 0) return undefined;
+  return { path: `items[${index}].metadata.uid`, message: `Duplicate value: "${uids[index]}"` };
+}

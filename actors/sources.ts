@@ -1,0 +1,109 @@
+/** Where pods come from: each source brings its full sets, side by side with the others. */
+import type { Feed } from './boundary.ts';
+import type { Clock } from './clock.ts';
+import type { DurableFacts, NodeStore } from './durableFacts.ts';
+import { watchManifests } from './feeds/fileSource.ts';
+import { type ManifestUrl, watchManifestUrl } from './feeds/httpSource.ts';
+import type { FileProblem, ManifestSet } from './feeds/manifestSet.ts';
+
+export interface SourceParts {
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly store: NodeStore;
+  /** What the store held at the start. */
+  readonly durable: DurableFacts;
+  /** The directory of static pods, or one manifest; absent: none. */
+  readonly staticPodPath?: string;
+  /** How often the whole directory is listed, in milliseconds. */
+  readonly fileCheckMs: number;
+  /** A URL that lists pods; absent: none. */
+  readonly manifestUrl?: ManifestUrl;
+  readonly onError: (source: string, error: unknown) => void;
+  /** Told of each problem and warning in a manifest once. */
+  readonly onManifestProblem: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
+}
+
+/** The sources of a configuration, by the names under which they tell their sets. */
+export const sourceNames = ({
+  staticPodPath,
+  manifestUrl,
+}: Pick<SourceParts, 'staticPodPath' | 'manifestUrl'>): string[] => [
+  ...(staticPodPath === undefined ? [] : ['file']),
+  ...(manifestUrl === undefined ? [] : ['http']),
+];
+
+/** All sources as one feed; a fault in one ends no other. */
+export function sourcesFeed(parts: SourceParts): Feed {
+  const sources = [fileSource(parts), httpSource(parts)];
+  return async (send, options) => {
+    const follow = async (source: Feed) => source(send, options);
+    await Promise.all(sources.map((source) => follow(source).catch((error) => parts.onError('sources', error))));
+  };
+}
+
+/** Static pods from files; nothing at all when no path is given. */
+function fileSource(parts: SourceParts): Feed {
+  const { clock, nodeName, durable, store, staticPodPath: path, fileCheckMs, onError } = parts;
+  return async (send, { signal }) => {
+    if (path === undefined) return;
+    const tell = problemTeller(parts);
+    await watchManifests({
+      path,
+      nodeName,
+      listEveryMs: fileCheckMs,
+      clock,
+      signal,
+      lastGood: durable.manifests,
+      onSet: (set) => {
+        tell(set);
+        const { pods, problems } = set;
+        send({ type: 'config.podsChanged', source: 'file', pods, problems, at: clock.now() });
+      },
+      onManifest: ({ file, pod }) => {
+        const kept = pod === null ? store.remove('manifests', file) : store.write('manifests', file, pod);
+        kept.catch((error) => onError('store', error));
+      },
+    });
+  };
+}
+
+/** Static pods from a URL; nothing at all when none is given. */
+function httpSource(parts: SourceParts): Feed {
+  const { clock, nodeName, durable, store, manifestUrl, onError } = parts;
+  return async (send, { signal }) => {
+    if (manifestUrl === undefined) return;
+    const { url } = manifestUrl;
+    const tell = problemTeller(parts);
+    const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
+    for (const other of durable.fetched.keys()) if (other !== url) keep(store.remove('fetched', other));
+    await watchManifestUrl({
+      ...manifestUrl,
+      nodeName,
+      clock,
+      signal,
+      lastGood: durable.fetched.get(url),
+      onSet: (set) => {
+        tell(set);
+        const { pods, problems } = set;
+        send({ type: 'config.podsChanged', source: 'http', pods, problems, at: clock.now() });
+      },
+      onUnread: (problems) => {
+        tell({ problems, warnings: [] });
+        send({ type: 'config.sourceUnread', source: 'http', problems });
+      },
+      onGood: (pods) => keep(store.write('fetched', url, [...pods])),
+    });
+  };
+}
+
+/** Tells each problem once for as long as it lasts, and each warning. */
+function problemTeller({ onManifestProblem }: SourceParts): (set: Pick<ManifestSet, 'problems' | 'warnings'>) => void {
+  let told: ReadonlySet<string> = new Set();
+  return ({ problems, warnings }) => {
+    const say = (level: 'error' | 'warning', { file, path, message }: FileProblem) =>
+      onManifestProblem(level, file, path, message);
+    for (const problem of problems) if (!told.has(JSON.stringify(problem))) say('error', problem);
+    told = new Set(problems.map((problem) => JSON.stringify(problem)));
+    for (const warning of warnings) say('warning', warning);
+  };
+}
