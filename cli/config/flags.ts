@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { labelsFlag, sysctlsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { boolean, endpoint, section, text, whole } from './fields.ts';
-import { headersFlag, manifestUrl } from './manifestUrl.ts';
+import { headersFlag, manifestUrl } from './urlFields.ts';
 
 const nodeIps = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && areNodeIps(value.split(',')), {

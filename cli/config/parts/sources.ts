@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { duration, text } from '../fields.ts';
-import { headersField, manifestUrl } from '../manifestUrl.ts';
+import { headersField, manifestUrl } from '../urlFields.ts';
 
 /** Where pods come from, and how often the agent looks. */
 export const sources = {
