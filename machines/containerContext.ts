@@ -142,7 +142,7 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
 
 /** How a container ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
 export function terminatedRun(container: ObservedContainer): TerminatedRun {
-  if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt);
+  if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt, NOT_LOCATED);
   const exitCode = container.exitCode ?? 137;
   return {
     containerId: container.id,
@@ -154,12 +154,17 @@ export function terminatedRun(container: ObservedContainer): TerminatedRun {
   };
 }
 
-export function unknownEnd(containerId: string, startedAt?: number): TerminatedRun {
+const NOT_LOCATED = 'The container could not be located when the pod was terminated';
+// The two spaces are Kubernetes' own.
+const USED_TO_RUN = 'The container could not be located when the pod was deleted.  The container used to be Running';
+
+/** The end of a container that was running and is not there any more. */
+export function unknownEnd(containerId: string, startedAt?: number, message = USED_TO_RUN): TerminatedRun {
   return {
     containerId,
     exitCode: 137,
     reason: 'ContainerStatusUnknown',
-    message: 'The container could not be located when the pod was terminated',
+    message,
     ...(startedAt ? { startedAt } : {}),
   };
 }

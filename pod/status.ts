@@ -28,19 +28,28 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
   const phase = podPhase(view, previous?.phase);
   const { init, regular, ephemeral } = containerStatuses(view, { previous, runtimeName: options.runtimeName });
   const statuses = [...init, ...regular];
-  return {
+  const always = {
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     phase,
-    conditions: podConditions({ view, phase, statuses, previous, now, observedGeneration }),
     ...phaseReason(view, phase, previous),
+    startTime: previous?.startTime ?? rfc3339(view.startedAt ?? now),
+    qosClass: previous?.qosClass ?? qosClass(view.pod.spec),
+  };
+  if (view.refused && statuses.length === 0) return { ...always, ...ownConditions(view) };
+  return {
+    ...always,
+    conditions: podConditions({ view, phase, statuses, previous, now, observedGeneration }),
     ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: listed(hostIps.slice(0, 2)) }),
     ...podAddresses(view, hostIps, previous),
-    startTime: previous?.startTime ?? rfc3339(view.startedAt ?? now),
     ...(init.length > 0 ? { initContainerStatuses: init } : {}),
     ...(regular.length > 0 ? { containerStatuses: regular } : {}),
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
-    qosClass: previous?.qosClass ?? qosClass(view.pod.spec),
   };
+}
+
+/** Of a pod that was never taken the node has no more to say than why: what others said of it stands. */
+function ownConditions({ pod: { status } }: PodView): Pick<PodStatus, 'conditions'> {
+  return status?.conditions ? { conditions: status.conditions } : {};
 }
 
 /** Why the pod has this phase: kept as long as the phase is, else what ended the pod. */

@@ -65,17 +65,6 @@ describe('C15: the conditions of', () => {
       'ContainersReady False PodFailed -',
     ]);
   });
-
-  test('a pod that the node refused', () => {
-    const refused = { refused: { reason: 'OutOfcpu', message: 'no cpu left' }, ended: true };
-    expect(lines(podView({ init: { i: null }, main: { a: null }, view: refused }))).toEqual([
-      'PodReadyToStartContainers False - -',
-      'Initialized False UnknownContainerStatuses -',
-      'Ready False PodFailed -',
-      'ContainersReady False PodFailed -',
-      'PodScheduled True - -',
-    ]);
-  });
 });
 
 describe('C15: PodReadyToStartContainers', () => {

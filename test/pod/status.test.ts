@@ -95,6 +95,22 @@ describe('the reason of a pod', () => {
     ]);
   });
 
+  test('that was refused is all there is to say of it, besides what others said', () => {
+    const refused = { refused: { reason: 'OutOfcpu', message: 'no cpu left' }, ended: true };
+    const view = podView({ init: { i: null }, main: { a: null }, view: refused });
+    const first = status(podView({ init: { i: null }, main: { a: null } }));
+    expect(status(view, first)).toEqual({
+      phase: 'Failed',
+      reason: 'OutOfcpu',
+      message: 'Pod was rejected: no cpu left',
+      startTime: '2026-05-04T12:02:56Z',
+      qosClass: 'BestEffort',
+    });
+    const conditions: PodStatus['conditions'] = [{ type: 'PodScheduled', status: 'True' }];
+    const scheduled = { ...view, pod: { ...view.pod, status: { conditions } } };
+    expect(status(scheduled)).toMatchObject({ phase: 'Failed', conditions });
+  });
+
   const evicted = ending({ reason: 'Evicted', message: 'The node was low on resource: memory.', phase: 'Failed' });
 
   test('that was evicted, once it has ended', () => {
