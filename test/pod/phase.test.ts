@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { podPhase } from '../../pod/phase.ts';
-import { phaseRows } from './support/phaseRow.ts';
+import { rowsOf } from './support/podRow.ts';
 
-/** The columns: restartPolicy | init | sidecars | main | ephemeral | of the pod | phase. The words are in phaseRow.ts. */
+/** The columns: restartPolicy | init | sidecars | main | ephemeral | of the pod | phase. The words are in podRow.ts. */
 const tables: Readonly<Record<string, string>> = {
   'C1: regular containers that may always run again': `
     Always    |  |  | -             |        |                     | Pending
@@ -196,11 +196,11 @@ const tables: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(tables))('%s', (_, table) => {
-  test.each(phaseRows(table).map((row) => [row.title, row.phase, row] as const))('%s: %s', (_title, phase, row) => {
+  test.each(rowsOf(table).map((row) => [row.title, row.expected, row] as const))('%s: %s', (_title, phase, row) => {
     expect(podPhase(row.view, row.previous)).toBe(phase);
   });
 });
 
 test('C1: the tables are complete', () => {
-  expect(Object.values(tables).flatMap(phaseRows).length).toBeGreaterThan(150);
+  expect(Object.values(tables).flatMap(rowsOf).length).toBeGreaterThan(150);
 });

@@ -1,4 +1,4 @@
-/** Reads the rows of the tables of phases: what a pod is made of, in words, and the view that its actors would show. */
+/** Reads the rows of golden tables: what a pod is made of, in words, and the view that its actors would show. */
 import { shouldRestart } from '../../../pod/restart.ts';
 import type { Container } from '../../../pod/schema/container.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
@@ -6,11 +6,12 @@ import type { PodPhase } from '../../../pod/schema/status.ts';
 import type { ContainerRole, ContainerView, PodView } from '../../../pod/view.ts';
 import { backOff, ending, exited, podView, running, waiting } from '../views.ts';
 
-interface PhaseRow {
+interface Row {
   readonly title: string;
   readonly view: PodView;
   readonly previous: PodPhase | undefined;
-  readonly phase: PodPhase;
+  /** The last column. */
+  readonly expected: string;
 }
 
 type State = Pick<ContainerView, 'now'> & Partial<ContainerView>;
@@ -23,7 +24,7 @@ interface Part {
 }
 
 /**
- * Each line is `restartPolicy | init | sidecars | main | ephemeral | of the pod | phase`. A container is one of
+ * Each line is `restartPolicy | init | sidecars | main | ephemeral | of the pod | what is expected`. A container is one of
  * - `-`      not seen yet
  * - `wait`   waits for its first run
  * - `run`    runs; `run?` runs and has not started yet
@@ -36,17 +37,17 @@ interface Part {
  * - `reset`           its sandbox is new: init containers have to run again
  * - `was Running`     the phase told before
  */
-export function phaseRows(table: string): PhaseRow[] {
+export function rowsOf(table: string): Row[] {
   return table
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
-    .map(phaseRow);
+    .map(rowOf);
 }
 
-function phaseRow(line: string): PhaseRow {
+function rowOf(line: string): Row {
   const cells = line.split('|').map((cell) => cell.trim());
-  const [policy = '', init = '', sidecars = '', main = '', ephemeral = '', words = '', phase = ''] = cells;
+  const [policy = '', init = '', sidecars = '', main = '', ephemeral = '', words = '', expected = ''] = cells;
   if (cells.length !== 7) throw new Error(`not a row: ${line}`);
   const facts = words.split(',').map((word) => word.trim());
   const parts = [
@@ -62,7 +63,7 @@ function phaseRow(line: string): PhaseRow {
     title: cells.slice(0, 6).filter(Boolean).join(' | '),
     view: viewOf(parts, restartPolicy, facts),
     previous: was as PodPhase | undefined,
-    phase: phase as PodPhase,
+    expected,
   };
 }
 
