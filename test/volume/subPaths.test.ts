@@ -123,17 +123,22 @@ withVolume(
     await mkdir(join(outside, 'deep'));
     await writeFile(join(outside, 'deep', 'secret'), 'secret');
     await mkdir(join(volume, 'inside', 'deep'));
-    await symlink(outside, join(volume, 'link'));
-    const swap = `const { renameSync: mv } = require('node:fs');
-    for (;;) for (const [from, to] of [['inside', 'a'], ['link', 'inside'], ['inside', 'link'], ['a', 'inside']]) {
-      try { mv(from, to); } catch {}
+    await mkdir(join(volume, 'away'));
+    // Whatever has the name meanwhile is moved away, for good when it cannot come back.
+    const swap = `const { renameSync, symlinkSync, unlinkSync } = require('node:fs');
+    const attempt = (act, ...names) => { try { act(...names); } catch {} };
+    for (let time = 0; ; time += 1) {
+      attempt(renameSync, 'inside', 'away/' + time);
+      attempt(symlinkSync, '../outside', 'inside');
+      attempt(unlinkSync, 'inside');
+      attempt(renameSync, 'away/' + time, 'inside');
     }`;
     const attacker = spawn(process.execPath, ['-e', swap], { cwd: volume, stdio: 'ignore' });
     const ended = new Promise((resolve) => attacker.once('exit', resolve));
     const seen = { refused: 0, mounted: 0 };
     try {
       // It takes a while to begin, and as long as it sleeps it harms nobody.
-      for (let time = 0; time < 60 || (time < 2_000 && (seen.refused === 0 || seen.mounted === 0)); time += 1) {
+      for (let time = 0; time < 60 || (time < 500 && (seen.refused === 0 || seen.mounted === 0)); time += 1) {
         // A path that exists, one that does not, one to be made: each has its own moment to be caught in.
         const subPath = ['inside/deep', `inside/new-${time}`, 'inside'][time % 3] ?? '';
         const path = await bind(subPath, time).catch(() => undefined);
