@@ -31,11 +31,14 @@ const cri = () => node.runtime.cri;
 const running = 1;
 
 /** Stops the agent in order, lets something happen, and starts the next one. */
-async function restart(meanwhile: () => Promise<unknown> = async () => {}): Promise<void> {
+async function restart(
+  meanwhile: () => Promise<unknown> = async () => {},
+  args: readonly string[] = [],
+): Promise<void> {
   agent.kill('SIGTERM');
   expect(await agent.ended).toBe(0);
   await meanwhile();
-  agent = await node.start();
+  agent = await node.start({ args });
 }
 
 /** Labels by which Kubernetes' agents know a pod. */
@@ -85,6 +88,16 @@ describe('the command `statelet run`', () => {
     const after = await node.running('web');
     expect(timelessStatus(after)).toEqual(timelessStatus(before));
     expect(await processesIn(node.runtime.containerd.cgroupParent)).toEqual(processes);
+  });
+
+  test('what already ran goes on under an agent that would take no pod', async () => {
+    const before = await node.running('web');
+    await restart(() => node.write('late', podManifest('late', [shell('main', steadily())])), ['--max-pods', '0']);
+    await node.until('is refused', 'late', ({ status }) => status?.reason === 'UnexpectedAdmissionError');
+    expect(timelessStatus(await node.running('web'))).toEqual(timelessStatus(before));
+    await node.remove('late');
+    await node.gone('late');
+    await restart();
   });
 
   test('a pod whose manifest went while no agent ran is terminated by the next, with all that it had', async () => {
