@@ -20,6 +20,7 @@ export const containerMachine = containerSetup.createMachine({
     'sandbox.lost': { actions: 'loseSandbox' },
     'container.start': { actions: 'takeTurn' },
     'container.stop': { actions: 'stopForGood' },
+    'container.reset': { actions: 'askForReset' },
   },
   states: {
     new: { always: [{ guard: 'neverMade', target: 'waiting' }, { target: 'meeting' }] },
@@ -63,6 +64,7 @@ export const containerMachine = containerSetup.createMachine({
       always: [
         { guard: 'hasSeenEnd', target: 'waiting' },
         { guard: 'mustStay', target: 'stopping', actions: tellsStop },
+        { guard: 'mustReset', target: 'stopping' },
         { target: 'running' },
       ],
     },
@@ -79,6 +81,7 @@ export const containerMachine = containerSetup.createMachine({
       entry: { type: 'report', params: { standing: 'pending' } },
       always: [
         { guard: 'mustStay', target: 'stopped' },
+        { guard: 'mustReset', target: 'reset' },
         { guard: and(['hasTurn', 'hasRun']), target: 'exited' },
         { guard: 'hasTurn', target: 'pulling' },
       ],
@@ -93,6 +96,7 @@ export const containerMachine = containerSetup.createMachine({
         { guard: 'mayLaunch', target: 'launching' },
       ],
       on: {
+        'container.reset': 'reset',
         'container.update': [{ guard: 'changesIdentity', target: 'pulling', actions: 'update' }, { actions: 'update' }],
       },
     },
@@ -104,6 +108,7 @@ export const containerMachine = containerSetup.createMachine({
       on: {
         'timer.elapsed': 'launching',
         'runtime.returned': { guard: 'failedForRuntime', target: 'launching' },
+        'container.reset': { target: 'stopping', actions: 'askForReset' },
         // An earlier call may have made it although its answer was lost.
         'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
         'container.update': [
@@ -153,6 +158,7 @@ export const containerMachine = containerSetup.createMachine({
         },
       },
       on: {
+        'container.reset': { target: 'stopping', actions: 'askForReset' },
         'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
         // No hook can run in what is lost.
         'sandbox.lost': { target: 'stopping.signalling', actions: ['loseSandbox', tellsStop] },
@@ -165,6 +171,8 @@ export const containerMachine = containerSetup.createMachine({
       entry: 'endProbes',
       always: [
         { guard: 'mustStay', target: 'stopped' },
+        { guard: 'mustReset', target: 'reset' },
+        { guard: 'restartsAll', target: 'awaitingReset' },
         { guard: and(['wantsRestart', 'backsOff', 'hasFailedToStart']), target: 'startFailed', actions: 'backOff' },
         { guard: and(['wantsRestart', 'backsOff']), target: 'backingOff', actions: 'backOff' },
         { guard: 'wantsRestart', target: 'restarting', actions: 'backOff' },
@@ -181,6 +189,7 @@ export const containerMachine = containerSetup.createMachine({
       },
       on: {
         'timer.elapsed': 'backingOff',
+        'container.reset': 'reset',
         'container.stop': { target: 'stopped', actions: 'stopForGood' },
         'container.update': [
           { guard: 'changesBackOffKey', target: 'restarting', actions: ['update', 'forgetCrashes'] },
@@ -188,6 +197,17 @@ export const containerMachine = containerSetup.createMachine({
         ],
       },
     },
+    /** By its restart rules its end restarts the whole pod in place. */
+    awaitingReset: {
+      meta: { waitsFor: 'all containers of its pod to restart' },
+      entry: { type: 'report', params: { standing: 'restartsAll' } },
+      on: {
+        'container.reset': 'reset',
+        'sandbox.lost': { target: 'reset', actions: 'loseSandbox' },
+        'container.stop': { target: 'stopped', actions: 'stopForGood' },
+      },
+    },
+    reset: { entry: 'beginAnew', always: 'waiting' },
     /** CrashLoopBackOff (C7). */
     backingOff: {
       meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
@@ -199,6 +219,7 @@ export const containerMachine = containerSetup.createMachine({
       },
       on: {
         'timer.elapsed': 'restarting',
+        'container.reset': 'reset',
         'container.stop': { target: 'stopped', actions: 'stopForGood' },
         'container.update': [
           { guard: 'changesBackOffKey', target: 'restarting', actions: ['update', 'forgetCrashes'] },
@@ -215,6 +236,7 @@ export const containerMachine = containerSetup.createMachine({
       on: {
         // Init containers run again in a new sandbox (C3).
         'container.start': { guard: 'isInit', target: 'restarting', actions: 'takeTurn' },
+        'container.reset': 'reset',
         'container.stop': { target: 'stopped', actions: 'stopForGood' },
       },
       states: {

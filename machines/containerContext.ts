@@ -7,7 +7,7 @@ import { containerHash } from '../pod/identity.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
 import { keyOf, sameSize } from '../pod/resize.ts';
 import { containerSize } from '../pod/resources.ts';
-import { shouldRestart } from '../pod/restart.ts';
+import { restartsAll, shouldRestart } from '../pod/restart.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerRole, ProbeKind, TerminatedRun } from '../pod/view.ts';
@@ -80,7 +80,7 @@ export interface ContainerContext {
   readonly run?: TerminatedRun | undefined;
   readonly earlierRun?: TerminatedRun | undefined;
   /** What an end of the process leads to: the restart rules decide unless somebody asked for more, or a probe for it. */
-  readonly onEnd: 'byPolicy' | 'asFailed' | 'recreate' | 'stay';
+  readonly onEnd: 'byPolicy' | 'asFailed' | 'recreate' | 'reset' | 'stay';
   /** Others stop before it, so that its process is left alone meanwhile (C11). */
   readonly awaitsOthers: boolean;
   /** The runtime is to keep nothing of it once it has stopped: its pod goes on without it. */
@@ -237,6 +237,20 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   run: undefined,
   earlierRun: context.run ?? context.earlierRun,
   onEnd: 'byPolicy',
+});
+
+/** Whether its last end restarts its whole pod; an end that somebody asked for is no reason. */
+export const isRestartOfAll = (context: ContainerContext): boolean =>
+  ['byPolicy', 'asFailed'].includes(context.onEnd) &&
+  context.run !== undefined &&
+  restartsAll(specOf(context), context.run.exitCode);
+
+/** The next attempt of a container whose whole pod restarts: at once, and when its turn has come again. */
+export const anew = (context: ContainerContext): Partial<ContainerContext> => ({
+  ...nextAttempt(context),
+  hasTurn: false,
+  crashDelayMs: undefined,
+  stopBy: undefined,
 });
 
 /** What a command to stop changes: it is for good, its deadline only moves nearer (C10), its turn once come stays (C11). */

@@ -20,6 +20,10 @@ export const launching = containerSetup.createStateConfig({
           { guard: 'neverMade', target: '#container.stopped', actions: 'stopForGood' },
           { target: '#container.stopping', actions: ['stopForGood', tellsStop] },
         ],
+        'container.reset': [
+          { guard: 'neverMade', target: '#container.reset' },
+          { target: '#container.stopping', actions: 'askForReset' },
+        ],
         'container.update': [
           { guard: and(['changesIdentity', 'neverMade']), target: '#container.pulling', actions: 'update' },
           {
@@ -50,12 +54,18 @@ export const launching = containerSetup.createStateConfig({
           // It never ran: it goes with its sandbox.
           { guard: 'mustStay', target: '#container.stopped' },
           {
+            guard: 'mustReset',
+            target: '#container.stopping',
+            actions: assign(({ event }) => ({ id: event.output.id })),
+          },
+          {
             target: 'starting',
             actions: [assign(({ event }) => ({ id: event.output.id })), tellsCreation],
           },
         ],
         onError: [
           { guard: 'mustStay', target: '#container.stopped' },
+          { guard: 'mustReset', target: '#container.reset' },
           {
             target: '#container.awaitingRelaunch',
             actions: ['recordFailedCreate', { type: 'note', params: ({ event }) => launchFailed(failureOf(event)) }],

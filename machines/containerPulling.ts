@@ -18,6 +18,7 @@ export const pulling = containerSetup.createStateConfig({
   initial: 'finding',
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
+    'container.reset': 'reset',
     'container.update': [
       { guard: 'changesIdentity', target: 'pulling', reenter: true, actions: 'update' },
       { actions: 'update' },

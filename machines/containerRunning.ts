@@ -14,6 +14,7 @@ export const running = containerSetup.createStateConfig({
     { guard: 'resizesByRestart', target: 'stopping', actions: ['askForNewOne', tellsResize] },
   ],
   on: {
+    'container.reset': { target: 'stopping', actions: 'askForReset' },
     'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
     // No hook can run in what is lost.
     'sandbox.lost': { target: 'stopping.signalling', actions: ['loseSandbox', tellsStop] },

@@ -6,6 +6,7 @@ import type { ObservedContainer } from '../pod/observed.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { needsRestart, sameSize } from '../pod/resize.ts';
 import {
+  anew,
   backOffKey,
   type ContainerContext,
   type ContainerInput,
@@ -15,6 +16,7 @@ import {
   identityOf,
   isMissized,
   isOutdated,
+  isRestartOfAll,
   mustStartUp,
   nextAttempt,
   probeInput,
@@ -126,6 +128,8 @@ export const containerSetup = setup({
       event.type === 'probe.succeeded' && event.kind === 'startup' && event.id === context.id,
     isFatal: ({ context, event }) =>
       event.type === 'probe.failed' && event.kind !== 'readiness' && event.id === context.id,
+    mustReset: ({ context }) => context.onEnd === 'reset',
+    restartsAll: ({ context }) => isRestartOfAll(context),
     mustStay: ({ context }) => context.onEnd === 'stay',
     wantsRestart: ({ context }) => wantsRestart(context),
     backsOff: ({ context }) => (crashBackoff(context).crashDelayMs ?? 0) > 0,
@@ -221,6 +225,8 @@ export const containerSetup = setup({
       return { pod: event.pod, volumes: event.volumes, ...(isAnother ? { crashDelayMs: undefined } : {}) };
     }),
     forgetCrashes: assign({ crashDelayMs: undefined }),
+    askForReset: assign(({ context }) => (context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const })),
+    beginAnew: assign(({ context }) => anew(context)),
     askForNewOne: assign({ onEnd: 'recreate' }),
     stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
     recordEnd: assign(({ event }) =>

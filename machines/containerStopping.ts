@@ -13,12 +13,15 @@ export const stopping = containerSetup.createStateConfig({
       { guard: 'isSooner', target: '.signalling', actions: 'stopForGood' },
       { actions: 'stopForGood' },
     ],
+    'container.reset': { guard: not('mustStay'), target: '.signalling', actions: 'askForReset' },
     'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
   },
   states: {
     choosing: {
       always: [
         { guard: 'neverMade', target: '#container.exited' },
+        // A restart of the whole pod runs no hooks and grants no grace.
+        { guard: 'mustReset', target: 'signalling' },
         { guard: 'hasPreStop', target: 'hooking' },
         { target: 'awaitingOthers' },
       ],
@@ -88,7 +91,7 @@ export const stopping = containerSetup.createStateConfig({
         src: 'stopContainer',
         input: ({ context }) => ({
           id: context.id ?? '',
-          graceSeconds: context.pod.spec.terminationGracePeriodSeconds ?? 30,
+          graceSeconds: context.onEnd === 'reset' ? 0 : (context.pod.spec.terminationGracePeriodSeconds ?? 30),
           deadline: context.stopBy,
         }),
         onDone: [

@@ -64,9 +64,17 @@ export type VolumeEvent =
 /**
  * Where a container stands, as its pod needs to know it: `pending` has no process and will (re)start, `live` may have
  * one, `running` has one that got past its postStart hook; the others have none and will get none by themselves, and of
- * one that is `removed` the runtime has nothing any more.
+ * one that is `removed` the runtime has nothing any more. The end of one that `restartsAll` restarts its whole pod in place.
  */
-export type ContainerStanding = 'pending' | 'live' | 'running' | 'succeeded' | 'failed' | 'stopped' | 'removed';
+export type ContainerStanding =
+  | 'pending'
+  | 'live'
+  | 'running'
+  | 'succeeded'
+  | 'failed'
+  | 'restartsAll'
+  | 'stopped'
+  | 'removed';
 
 /** A probe of the container with this id has come to another result, by its thresholds; `at` is when. */
 export type ProbeFact =
@@ -83,6 +91,8 @@ export type ContainerEvent =
    */
   | { type: 'container.stop'; deadline?: number; waits?: boolean; leavesNothing?: boolean }
   /** The pod was updated in place; a changed name or image makes it a new container (C6). */
+  /** All containers of its pod restart in place: what runs of it ends at once, then it waits for its turn anew. */
+  | { type: 'container.reset' }
   | { type: 'container.update'; pod: Pod; volumes: Readonly<Record<string, string>> }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
   | { type: 'sandbox.lost' }

@@ -205,7 +205,7 @@ export const podMachine = podSetup.createMachine({
       },
     },
     active: {
-      initial: 'initializing',
+      initial: 'choosing',
       on: {
         'runtime.podObserved': [
           { guard: 'lacksSandbox', target: 'resetting', actions: 'observe' },
@@ -219,21 +219,29 @@ export const podMachine = podSetup.createMachine({
         { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
       ],
       states: {
+        choosing: { always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }] },
         /** Init containers and sidecars, each in its turn (C3, C4). */
         initializing: {
           meta: { waitsFor: 'its init containers' },
           always: [
-            { guard: 'wasInitialized', target: 'running' },
+            { guard: 'mustRestartAll', target: 'restartingAll' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
             { guard: 'hasNewcomers', actions: 'spawnContainers' },
             { guard: 'isLastTurnOver', target: 'running' },
             { guard: 'isTurnOver', actions: 'startNext' },
           ],
         },
+        /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
+        restartingAll: {
+          meta: { waitsFor: 'all its containers to end' },
+          entry: 'resetContainers',
+          always: { guard: 'isAllReset', target: 'initializing', actions: 'beginAnew' },
+        },
         running: {
           entry: ['initialize', 'startRegular'],
           initial: 'steady',
           always: [
+            { guard: 'mustRestartAll', target: 'restartingAll' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
             { guard: 'hasNewcomers', actions: ['spawnContainers', 'startRegular'] },
           ],

@@ -10,7 +10,7 @@ import { shouldRestart } from '../pod/restart.ts';
 import { sandboxDecision } from '../pod/sandboxDecision.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
-import type { ContainerRole, Termination } from '../pod/view.ts';
+import type { Termination } from '../pod/view.ts';
 import type { Probed } from './containerContext.ts';
 import type { ContainerStanding, GateEvent, LedgerEvent, Ref, VolumeStanding } from './events.ts';
 
@@ -115,69 +115,6 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   };
 }
 
-const namesOf = (pod: Pod, roles: readonly ContainerRole[]): string[] =>
-  [...containersOf(pod.spec)].flatMap(({ container, role }) => (roles.includes(role) ? [container.name] : []));
-
-export const initNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['init', 'sidecar']);
-const regularNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['regular']);
-const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
-  [...containersOf(allocated.spec)].find(({ container }) => container.name === name)?.role;
-
-/** Who starts as soon as there is a sandbox: the first init container, or all when there is none. */
-export const firstTurn = (context: PodContext): string[] => {
-  const inits = initNames(context);
-  return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
-};
-
-/** Whether all init containers that had their turn have done their part: a sidecar by running, another by succeeding (C3, C4). */
-export const hasTurnPassed = (context: PodContext): boolean =>
-  initNames(context).every((name) => {
-    const standing = context.containers[name];
-    const isDone = standing === 'succeeded' || (standing === 'running' && roleOf(context, name) === 'sidecar');
-    return isDone || !context.told.includes(name);
-  });
-
-/** No init container waits for its turn any more. */
-export const isLastTurn = (context: PodContext): boolean =>
-  initNames(context).every((name) => context.told.includes(name));
-
-/** The containers' standings in a new sandbox: init containers that were done have to run again (C3). */
-export function initsAnew(context: PodContext): PodContext['containers'] {
-  const inits = initNames(context);
-  return Object.fromEntries(
-    Object.entries(context.containers).map(([name, standing]) => {
-      const again = standing === 'succeeded' && inits.includes(name);
-      return [name, again ? ('pending' as const) : standing];
-    }),
-  );
-}
-
-/** An init container has failed for good (C1). */
-const hasInitFailed = (context: PodContext): boolean =>
-  initNames(context).some((name) => context.containers[name] === 'failed');
-
-/** A regular container was already made in this sandbox: its init containers had done their part (C3). */
-export const wasInitialized = (context: PodContext): boolean =>
-  context.observed.containers.some(
-    ({ name, sandboxId }) => sandboxId === context.sandbox?.id && regularNames(context).includes(name),
-  );
-
-/** The init container that comes next, once it has an actor. */
-export function nextInit(context: PodContext): string | undefined {
-  const name = initNames(context).find((each) => !context.told.includes(each));
-  return name !== undefined && name in context.containers ? name : undefined;
-}
-
-/** The ephemeral containers that are to start in the present sandbox, once they have an actor. */
-export const newEphemeral = (context: PodContext): string[] =>
-  namesOf(context.allocated, ['ephemeral']).filter(
-    (name) => name in context.containers && !context.told.includes(name),
-  );
-
-/** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
-const hasNothingLeft = (context: PodContext): boolean =>
-  regularNames(context).every((name) => ['succeeded', 'failed'].includes(context.containers[name] ?? ''));
-
 /** No container has a process now, though some may start again. */
 export const isQuiet = (context: PodContext): boolean =>
   Object.values(context.containers).every((standing) => standing !== 'live' && standing !== 'running');
@@ -277,9 +214,6 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
 /** Containers that an update took out while their pod goes on; one that is wanted again by now gets another actor. */
 export const departed = ({ containers }: PodContext): string[] =>
   Object.keys(containers).filter((name) => containers[name] === 'removed');
-
-/** All regular containers are done, or an init container has failed for good: the pod ends by itself (C9). */
-export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);
 
 /** The spec has containers without an actor, and what they mount is there. */
 export const hasNewcomers = (context: PodContext): boolean =>

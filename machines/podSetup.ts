@@ -12,17 +12,9 @@ import {
 } from '../pod/resize.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerEvent } from './events.ts';
-import {
-  departed,
-  firstTurn,
-  hostPaths,
-  initNames,
-  newEphemeral,
-  nextInit,
-  vanished,
-  withContainer,
-} from './podContext.ts';
+import { departed, hostPaths, vanished, withContainer } from './podContext.ts';
 import { podResizeWords } from './podResizeWords.ts';
+import { firstTurn, initNames, lastingNames, newEphemeral, nextInit } from './podStartOrder.ts';
 import { nextToStop, stopCommand } from './podStopOrder.ts';
 
 const hasSameContainers = (one: Pod, other: Pod): boolean =>
@@ -110,6 +102,10 @@ export const podSetup = podResizeWords.extend({
       const names = newEphemeral(context);
       for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
       enqueue.assign({ told: [...context.told, ...names] });
+    }),
+    /** Every container but the ephemeral ones restarts in the present sandbox. */
+    resetContainers: enqueueActions(({ context, enqueue }) => {
+      for (const name of lastingNames(context)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
     }),
     /** Those that already had their turn take no notice. */
     startRegular: enqueueActions(({ context, enqueue }) => {

@@ -18,22 +18,26 @@ import {
   departed,
   fits,
   hasNewcomers,
-  hasTurnPassed,
-  initsAnew,
-  isComplete,
-  isLastTurn,
   isQuiet,
   lacksSandbox,
   mergeTermination,
-  newEphemeral,
-  nextInit,
   nextSandbox,
   type PodContext,
   type PodInput,
   staysAfterwards,
-  wasInitialized,
 } from './podContext.ts';
 import { mustFit, wish } from './podResizing.ts';
+import {
+  ephemeralTold,
+  hasTurnPassed,
+  initsAnew,
+  isAllReset,
+  isComplete,
+  isLastTurn,
+  newEphemeral,
+  nextInit,
+  wasInitialized,
+} from './podStartOrder.ts';
 import { hasNoProcess, nextToStop } from './podStopOrder.ts';
 import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
@@ -99,6 +103,8 @@ export const podWords = setup({
     isTurnOver: ({ context }) => hasTurnPassed(context) && nextInit(context) !== undefined,
     isLastTurnOver: ({ context }) => hasTurnPassed(context) && isLastTurn(context),
     hasNewcomers: ({ context }) => hasNewcomers(context),
+    mustRestartAll: ({ context }) => Object.values(context.containers).includes('restartsAll'),
+    isAllReset: ({ context }) => isAllReset(context),
     hasNewEphemeral: ({ context }) => newEphemeral(context).length > 0,
     hasDeparted: ({ context }) => departed(context).length > 0,
     lacksSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && lacksSandbox(context, event.pod),
@@ -183,6 +189,7 @@ export const podWords = setup({
       initialized: false,
       containers: initsAnew(context),
     })),
+    beginAnew: assign(({ context }) => ({ initialized: false, told: ephemeralTold(context) })),
     initialize: assign({ initialized: true }),
   },
 });

@@ -41,6 +41,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(restored ? { restored } : {}),
     initialized,
+    ...(snapshot.matches({ active: 'restartingAll' }) ? { restartsAll: true } : {}),
     ended: ['refused', 'finished', 'terminated'].includes(String(snapshot.value)),
     volumes: childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => volumeView(path, child, sinceOf)),
     containers: childrenOf<ContainerRef>(snapshot, 'container/').map((child) => {

@@ -1,6 +1,7 @@
 import { containersOf } from './containers.ts';
 import { isTerminalPhase } from './phase.ts';
 import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';
+import { couldRestartAll } from './restart.ts';
 import { rfc3339 } from './rfc3339.ts';
 import type { Container } from './schema/container.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from './schema/status.ts';
@@ -21,13 +22,15 @@ type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
 const TRUE: Verdict = { status: 'True' };
 const OURS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
+/** Told of pods with a rule that can come to it. */
+const RESTARTING = 'AllContainersRestarting';
 
 /** The conditions of a pod (C15): those of others as they are (C14), then ours; a time only changes with the status. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const { view, now, observedGeneration } = input;
   const before = input.previous?.conditions ?? view.pod.status?.conditions ?? [];
   const others = (view.pod.status?.conditions ?? before).filter(
-    ({ type }) => !OURS.includes(type) && !RESIZE_CONDITIONS.includes(type),
+    ({ type }) => ![...OURS, RESTARTING].includes(type) && !RESIZE_CONDITIONS.includes(type),
   );
   const containersReady = containersReadyVerdict(input);
   const verdicts: Record<string, Verdict> = {
@@ -36,8 +39,9 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     Ready: containersReady.status === 'True' ? gatesVerdict(view, others) : containersReady,
     ContainersReady: containersReady,
     PodScheduled: TRUE,
+    [RESTARTING]: restartingVerdict(input),
   };
-  const ours = OURS.map((type): PodCondition => {
+  const ours = [...OURS, ...(couldRestartAll(view.pod) ? [RESTARTING] : [])].map((type): PodCondition => {
     const verdict = verdicts[type] ?? TRUE;
     const old = before.find((condition) => condition.type === type);
     const since = old?.status === verdict.status ? old.lastTransitionTime : undefined;
@@ -56,6 +60,14 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     ...ours,
     ...resizeConditions(view, { before, now, observedGeneration }),
   ];
+}
+
+function restartingVerdict({ view, phase }: ConditionsInput): Verdict {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
+  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
+  if (!view.restartsAll) return { status: 'False' };
+  const message = 'container exited with restart policy rule';
+  return { status: 'True', reason: 'RestartAllContainersStarted', message };
 }
 
 const DISRUPTION = 'DisruptionTarget';

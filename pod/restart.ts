@@ -21,13 +21,24 @@ export function shouldRestart({ pod, container, role, run, podEnding }: RestartI
   if (exitCode === undefined || role === 'sidecar') return true;
   // An init container's success is for good: Always means as much as OnFailure there.
   if (role === 'init' && exitCode === 0) return false;
-  if (matchesRule(container, exitCode)) return true;
+  if (matchingRule(container, exitCode) !== undefined) return true;
   const policy = container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
-function matchesRule(container: Container, exitCode: number): boolean {
-  return (container.restartPolicyRules ?? []).some(({ exitCodes }) => {
+/** Whether an end of this container restarts all containers of its pod in place, also init containers that were done. */
+export const restartsAll = (container: Container, exitCode: number): boolean =>
+  matchingRule(container, exitCode)?.action === 'RestartAllContainers';
+
+/** Whether the end of any of its containers may restart them all. */
+export const couldRestartAll = ({ spec }: Pod): boolean =>
+  [...(spec.initContainers ?? []), ...spec.containers].some(({ restartPolicyRules = [] }) =>
+    restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
+  );
+
+/** The first rule that speaks of an exit code. */
+function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) {
+  return restartPolicyRules.find(({ exitCodes }) => {
     const listed = exitCodes?.values?.includes(exitCode) ?? false;
     return exitCodes !== undefined && listed === (exitCodes.operator === 'In');
   });

@@ -107,6 +107,8 @@ export interface PodView extends ActorView {
   readonly startedAt?: number;
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;
+  /** All its containers are being restarted in place, as a restart rule wants it. */
+  readonly restartsAll?: boolean;
   /** No container of it runs or can run any more: only now may a terminal phase be published. */
   readonly ended: boolean;
 }

@@ -6,7 +6,7 @@ import { validateEnv } from './env.ts';
 import { isPortName, PORT_NAME_RULE, validateHandlers } from './handlers.ts';
 import { validateResources } from './resources.ts';
 import { validateMounts } from './volumes.ts';
-import { dnsLabel, duplicates, forbidden, invalid, portNumber, required } from './words.ts';
+import { dnsLabel, duplicates, invalid, portNumber, required, tooMany } from './words.ts';
 
 /** All containers of a pod, and what must be unique among them: names and host ports. */
 export function validateContainers(spec: PodSpec): Problem[] {
@@ -75,11 +75,20 @@ function validateRestartRules(container: Container, path: string): Problem[] {
     ...(container.restartPolicy === undefined
       ? [required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used')]
       : []),
-    ...(container.restartPolicy === 'Always' && path.includes('initContainers')
-      ? [forbidden(`${path}.restartPolicyRules`, 'rules do not apply to sidecars')]
-      : []),
-    ...rules.flatMap(({ exitCodes }, index) =>
-      exitCodes === undefined ? [required(`${path}.restartPolicyRules[${index}].exitCodes`)] : [],
-    ),
+    ...(rules.length > 20 ? [tooMany(`${path}.restartPolicyRules`, rules.length, 20)] : []),
+    ...rules.flatMap((rule, index) => validateRestartRule(rule, `${path}.restartPolicyRules[${index}]`)),
+  ];
+}
+
+type RestartRule = NonNullable<Container['restartPolicyRules']>[number];
+
+function validateRestartRule({ exitCodes }: RestartRule, path: string): Problem[] {
+  if (exitCodes === undefined) return [required(`${path}.exitCodes`, 'must be specified')];
+  const { values = [] } = exitCodes;
+  const at = `${path}.exitCodes.values`;
+  return [
+    ...(values.length === 0 ? [invalid(at, values, 'must have at least 1 value')] : []),
+    ...(values.length > 255 ? [tooMany(at, values.length, 255)] : []),
+    ...duplicates(values.map(String), (index) => `${at}[${index}]`),
   ];
 }

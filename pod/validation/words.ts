@@ -11,6 +11,11 @@ export function required(path: string, detail?: string): Problem {
   return { path, message: detail === undefined ? 'Required value' : `Required value: ${detail}` };
 }
 
+export const tooMany = (path: string, has: number, most: number): Problem => ({
+  path,
+  message: `Too many: ${has}: must have at most ${most} items`,
+});
+
 export function forbidden(path: string, detail: string): Problem {
   return { path, message: `Forbidden: ${detail}` };
 }

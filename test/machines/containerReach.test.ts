@@ -4,6 +4,7 @@ import { containerMachine } from '../../machines/container.ts';
 import { identityOf } from '../../machines/containerContext.ts';
 import type { ContainerEvent, PodEvent } from '../../machines/events.ts';
 import { statePath } from '../../machines/stateMeta.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
 import { FakeWorld } from '../fakes/world.ts';
 import { aContainer, aPod } from '../pod/fixtures.ts';
 import {
@@ -52,6 +53,7 @@ const outputs: Outputs = {
   stopContainer: () => [ended, null],
   removeContainers: () => [null],
   inspectContainer: () => [runs, succeeded, { ...runs, state: 'created' }, { ...runs, state: 'unknown' }, null],
+  removeContainers: () => [null],
   runHook: () => [
     { deadline: 30_000, failure: null },
     { deadline: 30_000, failure: { reason: 'FailedPreStopHook', message: 'no', retryable: true, at: 1 } },
@@ -94,6 +96,24 @@ const endings: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
+/** What comes in while a rule may restart its whole pod in place. */
+const resets: ContainerEvent[] = [
+  { type: 'gate.granted', key: 'key' },
+  { type: 'container.start' },
+  { type: 'sandbox.ready', sandbox },
+  { type: 'container.reset' },
+  { type: 'container.stop', deadline: 30_000 },
+  { type: 'runtime.containerObserved', id: runs.id, container: ended },
+  { type: 'timer.elapsed' },
+];
+
+const ruled = (pod: Pod): Pod => {
+  const exitCodes = { operator: 'In' as const, values: [1] };
+  const restartPolicyRules = [{ action: 'RestartAllContainers' as const, exitCodes }];
+  const containers = pod.spec.containers.map((each) => ({ ...each, restartPolicyRules }));
+  return { ...pod, spec: { ...pod.spec, containers } };
+};
+
 function distinguish({ context }: AnyMachineSnapshot) {
   const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, startedUp, crashDelayMs, failure } = context;
   const { awaitsOthers, leavesNothing } = context;
@@ -115,13 +135,18 @@ function distinguish({ context }: AnyMachineSnapshot) {
   return [...parts, isOutdated, hasSeenEnd, (crashDelayMs ?? 0) > 0, isAway];
 }
 
-function reachOf(restartPolicy: 'Always' | 'Never', adopted: boolean, incoming = events): Reach {
+function reachOf(
+  restartPolicy: 'Always' | 'Never',
+  adopted: boolean,
+  incoming = events,
+  pod = podOf(restartPolicy),
+): Reach {
   const gates = { startGate: gate(1), pullGate: gate(1), parent: ear<PodEvent>().ref };
   const role = 'regular' as const;
   return {
     machine: containerMachine,
     input: {
-      ...{ ...gates, role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod: podOf(restartPolicy) },
+      ...{ ...gates, role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod },
       ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, observed: adopted ? [runs] : [] },
     },
     events: () => incoming,
@@ -141,6 +166,8 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
     if (snapshot.matches({ running: 'startingUp' })) {
       return { type: 'probe.succeeded', ...{ kind: 'startup', id: snapshot.context.id, at: 1 } };
     }
+    if (snapshot.matches('awaitingReset')) return { type: 'container.reset' };
+    if (snapshot.matches('waiting')) return { type: 'container.start' };
     if (invoked === undefined) return { type: 'gate.granted', key: 'key' };
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
     if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
@@ -154,6 +181,7 @@ const kinds = {
   'a new container that runs once': reachOf('Never', false),
   'an adopted container': reachOf('Always', true),
   'a container that stops in its turn, or is taken out': reachOf('Never', false, endings),
+  'a container that restarts with its whole pod': reachOf('Never', false, resets, ruled(podOf('Never'))),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
 

@@ -36,7 +36,7 @@ const plain: Walked = {
   edits: [],
   standings: {
     setup: ['running', 'succeeded', 'failed', 'stopped'],
-    main: ['pending', 'running', 'succeeded', 'stopped'],
+    main: ['pending', 'running', 'succeeded', 'restartsAll', 'stopped'],
   },
 };
 const edited: Walked = {
@@ -148,6 +148,7 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   if (where.endsWith('volumes')) return { type: 'volume.changed', ...{ name: 'data', hostPath: '/data', standing } };
   const told = {
     'active.initializing': 'succeeded',
+    'active.restartingAll': 'pending',
     'resetting.draining': 'pending',
     'terminating.containers': 'stopped',
   };

@@ -1,0 +1,89 @@
+/** In which order the containers of a pod start: init containers and sidecars in turn, then the regular ones (C3, C4). */
+import { containersOf } from '../pod/containers.ts';
+import type { Pod } from '../pod/schema/pod.ts';
+import type { ContainerRole } from '../pod/view.ts';
+import type { PodContext } from './podContext.ts';
+
+const namesOf = (pod: Pod, roles: readonly ContainerRole[]): string[] =>
+  [...containersOf(pod.spec)].flatMap(({ container, role }) => (roles.includes(role) ? [container.name] : []));
+
+export const initNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['init', 'sidecar']);
+const regularNames = ({ allocated }: PodContext): string[] => namesOf(allocated, ['regular']);
+const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
+  [...containersOf(allocated.spec)].find(({ container }) => container.name === name)?.role;
+
+/** Who starts as soon as there is a sandbox: the first init container, or all when there is none. */
+export const firstTurn = (context: PodContext): string[] => {
+  const inits = initNames(context);
+  return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
+};
+
+/** Whether all init containers that had their turn have done their part: a sidecar by running, another by succeeding (C3, C4). */
+export const hasTurnPassed = (context: PodContext): boolean =>
+  initNames(context).every((name) => {
+    const standing = context.containers[name];
+    const isDone = standing === 'succeeded' || (standing === 'running' && roleOf(context, name) === 'sidecar');
+    return isDone || !context.told.includes(name);
+  });
+
+/** No init container waits for its turn any more. */
+export const isLastTurn = (context: PodContext): boolean =>
+  initNames(context).every((name) => context.told.includes(name));
+
+/** The containers' standings in a new sandbox: init containers that were done have to run again (C3). */
+export function initsAnew(context: PodContext): PodContext['containers'] {
+  const inits = initNames(context);
+  return Object.fromEntries(
+    Object.entries(context.containers).map(([name, standing]) => {
+      const again = standing === 'succeeded' && inits.includes(name);
+      return [name, again ? ('pending' as const) : standing];
+    }),
+  );
+}
+
+/** An init container has failed for good (C1). */
+const hasInitFailed = (context: PodContext): boolean =>
+  initNames(context).some((name) => context.containers[name] === 'failed');
+
+/**
+ * A regular container was already made in this sandbox: its init containers had done their part (C3). Not one that was
+ * made before an init container, for then the init containers run again before it.
+ */
+export function wasInitialized(context: PodContext): boolean {
+  const here = context.observed.containers.filter(({ sandboxId }) => sandboxId === context.sandbox?.id);
+  const lastMade = (role: ContainerRole) =>
+    Math.max(-1, ...here.filter(({ name }) => roleOf(context, name) === role).map(({ createdAt }) => createdAt));
+  const regular = lastMade('regular');
+  return regular >= 0 && regular >= lastMade('init');
+}
+
+/** The init container that comes next, once it has an actor. */
+export function nextInit(context: PodContext): string | undefined {
+  const name = initNames(context).find((each) => !context.told.includes(each));
+  return name !== undefined && name in context.containers ? name : undefined;
+}
+
+/** The ephemeral containers that are to start in the present sandbox, once they have an actor. */
+export const newEphemeral = (context: PodContext): string[] =>
+  namesOf(context.allocated, ['ephemeral']).filter(
+    (name) => name in context.containers && !context.told.includes(name),
+  );
+
+/** Those that have had their turn and keep it when all other containers restart. */
+export const ephemeralTold = (context: PodContext): string[] =>
+  context.told.filter((name) => roleOf(context, name) === 'ephemeral');
+
+/** The containers that restart with their pod: all but the ephemeral ones. */
+export const lastingNames = (context: PodContext): string[] =>
+  namesOf(context.allocated, ['init', 'sidecar', 'regular']).filter((name) => name in context.containers);
+
+/** What ran of them has ended, and they wait for their turn anew. */
+export const isAllReset = (context: PodContext): boolean =>
+  lastingNames(context).every((name) => ['pending', 'stopped', 'removed'].includes(context.containers[name] ?? ''));
+
+/** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
+const hasNothingLeft = (context: PodContext): boolean =>
+  regularNames(context).every((name) => ['succeeded', 'failed'].includes(context.containers[name] ?? ''));
+
+/** All regular containers are done, or an init container has failed for good: the pod ends by itself (C9). */
+export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);
