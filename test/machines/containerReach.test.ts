@@ -53,7 +53,6 @@ const outputs: Outputs = {
   stopContainer: () => [ended, null],
   removeContainers: () => [null],
   inspectContainer: () => [runs, succeeded, { ...runs, state: 'created' }, { ...runs, state: 'unknown' }, null],
-  removeContainers: () => [null],
   runHook: () => [
     { deadline: 30_000, failure: null },
     { deadline: 30_000, failure: { reason: 'FailedPreStopHook', message: 'no', retryable: true, at: 1 } },
