@@ -164,6 +164,20 @@ describe('C16: a crash loop', () => {
     expect(reason(story)).toBe('running');
   });
 
+  test('is forgotten once it has run: a later end is shown as such', () => {
+    const story = told();
+    story.die(1);
+    story.die(1);
+    story.ports.advance(10_000);
+    story.ports.advance(600_001);
+    story.ports.hold('createContainer');
+    story.die(3);
+    expect([story.state(), now(story)]).toMatchObject([
+      'launching.creating',
+      { kind: 'terminated', run: { exitCode: 3 } },
+    ]);
+  });
+
   test('ends with its pod: the last run is shown', () => {
     const story = told();
     story.die(1);
