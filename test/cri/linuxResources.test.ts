@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { containerResources, sandboxResources } from '../../cri/linuxResources.ts';
 import type { ResourceRequirements } from '../../pod/schema/container.ts';
+import { cgroupFacts } from '../fakes/cgroups.ts';
 import { container, node, pod } from './nodeAndPod.ts';
 
 function resourcesOf(resources: ResourceRequirements, facts = node()) {
@@ -52,5 +53,52 @@ test('the sandbox has the podâ€™s own figures before the sum of the containersâ€
     cpuShares: 2048n,
     cpuQuota: 100_000n,
     memoryLimitInBytes: 8_388_608n,
+  });
+});
+
+describe('C25: what containers may not do', () => {
+  const limited = { limits: { memory: '64Mi' } };
+  const facts = (over: Partial<typeof cgroupFacts>) => node({ cgroups: { ...cgroupFacts, ...over } });
+
+  test('they do not swap: on v1 memory with swap is limited as memory is, on v2 swap is none', () => {
+    expect(resourcesOf(limited).memorySwapLimitInBytes).toBe(0n);
+    const v1 = resourcesOf(limited, facts({ countsSwap: true }));
+    expect(v1).toMatchObject({ memorySwapLimitInBytes: 67_108_864n, unified: {} });
+    const v2 = resourcesOf(limited, facts({ version: 'v2', countsSwap: true, killsWhole: true }));
+    expect(v2).toMatchObject({
+      memorySwapLimitInBytes: 0n,
+      unified: { 'memory.swap.max': '0', 'memory.oom.group': '1' },
+    });
+  });
+
+  test('they have no huge pages that they do not ask for', () => {
+    const { hugepageLimits } = resourcesOf(
+      { limits: { 'hugepages-2Mi': '4Mi' } },
+      facts({ pageSizes: ['2MB', '1GB'] }),
+    );
+    expect(hugepageLimits).toEqual([
+      { pageSize: '2MB', limit: 4_194_304n },
+      { pageSize: '1GB', limit: 0n },
+    ]);
+  });
+
+  test('a node that enforces no quotas sends none, and another period is sent with its quota', () => {
+    const limits = { limits: { cpu: '500m' } };
+    expect(resourcesOf(limits, facts({ cfsQuota: false }))).toMatchObject({
+      cpuQuota: 0n,
+      cpuPeriod: 0n,
+      cpuShares: 512n,
+    });
+    expect(resourcesOf(limits, facts({ cfsPeriod: 10_000 }))).toMatchObject({ cpuQuota: 5_000n, cpuPeriod: 10_000n });
+  });
+
+  test('one without limits of its own has those of its pod', () => {
+    const one = container({ resources: { requests: { cpu: '100m' } } });
+    const own = pod({ containers: [one], resources: { limits: { cpu: '1', memory: '64Mi' } } });
+    expect(containerResources(own, one, node())).toMatchObject({
+      cpuShares: 102n,
+      cpuQuota: 100_000n,
+      memoryLimitInBytes: 67_108_864n,
+    });
   });
 });

@@ -1,0 +1,110 @@
+/** A node agent in this process over a private containerd: its pods come through the source port, as an API server's do. */
+import { mkdir } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../actors/clock.ts';
+import { createNodeAgent } from '../../../actors/createNodeAgent.ts';
+import { openNodeStore } from '../../../actors/durableFacts.ts';
+import { createAlarm } from '../../../actors/feeds/alarm.ts';
+import { nodeServices } from '../../../actors/nodeServices.ts';
+import { runtimeClassesIn } from '../../../actors/services/runtimeClasses.ts';
+import { type Hierarchy, readHierarchies } from '../../../cgroup/hierarchies.ts';
+import { podCgroups } from '../../../cgroup/podCgroups.ts';
+import { callSystemd } from '../../../cgroup/systemd.ts';
+import { nodeResources } from '../../../cli/config/nodeResources.ts';
+import { cgroupFacts } from '../../../cli/nodeCgroups.ts';
+import { ownerMark } from '../../../cri/labels.ts';
+import { mayLowerOomScore } from '../../../cri/managed/host.ts';
+import type { NodeFacts } from '../../../cri/nodeFacts.ts';
+import type { Pod } from '../../../pod/schema/pod.ts';
+import { startTestContainerd, type TestContainerd } from './containerd.ts';
+import { eventually } from './eventually.ts';
+
+export interface SourceNode {
+  readonly runtime: TestContainerd;
+  readonly hierarchies: readonly Hierarchy[];
+  /** Where its RuntimeClasses are. */
+  readonly classes: string;
+  /** What services threw. */
+  readonly errors: readonly string[];
+  /** The source wants exactly these pods now, in these versions. */
+  want(...pods: readonly Pod[]): void;
+  /** Waits until the pod is as the look wants it: gives what the look gives. */
+  until<T>(what: string, name: string, look: (pod: Pod) => T): Promise<Exclude<T, undefined | false>>;
+  /** Ends all pods, then the containerd and whatever is left. */
+  end(): Promise<void>;
+}
+
+const nodeName = 'node';
+
+export async function sourceNode(): Promise<SourceNode> {
+  const runtime = await startTestContainerd();
+  const { cri, directory, containerd } = runtime;
+  const hierarchies = await readHierarchies();
+  const classes = join(directory, 'classes');
+  await mkdir(classes);
+  const node = await factsOf(join(directory, 'kubelet'), containerd.cgroupParent, hierarchies);
+  const { store, durable } = await openNodeStore(node.rootDir);
+  const capacity = { cpuMillis: node.cpuCount * 1_000, memoryBytes: node.memoryCapacityBytes, pods: 110 };
+  const errors: string[] = [];
+  const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
+  const cgroups = podCgroups({
+    place: node,
+    rules: node.cgroups,
+    enforced: capacity,
+    hierarchies,
+    systemd: callSystemd,
+    wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
+    onTrouble: (error) => onError('cgroups', error),
+  });
+  const services = nodeServices({
+    ...{ cri, node, store, durable, cgroups, onError, clock: systemClock, fileCheckMs: 20_000 },
+    findRuntimeHandler: runtimeClassesIn(classes),
+    onManifestProblem: () => {},
+  });
+  const wanted = (pods: readonly Pod[]) =>
+    ({ type: 'config.podsChanged', source: 'api', pods, problems: [], at: systemClock.now() }) as const;
+  const agent = createNodeAgent(
+    {
+      ...{ nodeName, capacity, owner: node.owner, hostIps: [], sources: ['api'], startSlots: 4, pullSlots: 1 },
+      ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, statuses: {}, allocations: {}, left: [] },
+    },
+    { ...services, feeds: { ...services.feeds, sources: (send) => send(wanted([])) } },
+    { clock: systemClock, onError },
+  );
+  agent.start();
+  return {
+    runtime,
+    hierarchies,
+    classes,
+    errors,
+    want: (...pods) => agent.tell(wanted(pods)),
+    until: (what, name, look) =>
+      eventually(`pod ${name}: ${what}`, () => {
+        const pod = agent.pods().find(({ metadata }) => metadata.name === name);
+        return pod && look(pod);
+      }),
+    end: async () => {
+      await agent.drain();
+      await store.flush();
+      await runtime.end();
+    },
+  };
+}
+
+async function factsOf(rootDir: string, cgroupRoot: string, hierarchies: readonly Hierarchy[]): Promise<NodeFacts> {
+  return {
+    ...{ nodeName, rootDir, cgroupRoot, podLogsDir: join(rootDir, 'logs'), owner: ownerMark(rootDir, nodeName) },
+    cgroupDriver: 'cgroupfs',
+    cgroups: await cgroupFacts(nodeResources(undefined), hierarchies),
+    hostIps: [],
+    resolvConf: { servers: [], searches: [], options: [] },
+    clusterDns: [],
+    clusterDomain: '',
+    memoryCapacityBytes: totalmem(),
+    cpuCount: availableParallelism(),
+    canLowerOomScoreAdj: await mayLowerOomScore().catch(() => false),
+    seccompDefault: false,
+    podDirectory: (uid) => join(rootDir, 'pods', uid),
+  };
+}
