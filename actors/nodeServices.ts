@@ -52,14 +52,15 @@ export function nodeServices(parts: NodeParts): NodeServices {
   const { cri, clock, node, onError, chance = systemChance } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
   const users = userNamespaces({ layout, pods: DEFAULT_PODS, ...node.userNamespaces });
+  const findHandler = parts.findRuntimeHandler ?? noRuntimeClasses;
   const sandboxes = sandboxServices({
     cri,
     node,
     users,
     clock,
-    findHandler: parts.findRuntimeHandler ?? noRuntimeClasses,
+    findHandler,
   });
-  const containers = containerServices({ cri, node, layout, users, clock, onError });
+  const containers = containerServices({ cri, node, layout, users, clock, findHandler, onError });
   const { touching, takeTouched } = touchedPods();
   const { stops, isBeingStopped } = stoppedByUs();
   // Rings once the health is watched: a broken event stream is a reason to ask for it at once.

@@ -24,6 +24,7 @@ import type { Clock } from '../clock.ts';
 import { readContainer } from './containerStatus.ts';
 import { imageSpec } from './images.ts';
 import { prepareMounts } from './mounts.ts';
+import type { FindRuntimeHandler } from './runtimeClasses.ts';
 import { despiteReservation, unlessGone } from './sandboxes.ts';
 
 /** Whatever is left of the grace, the process gets at least so long after SIGTERM (C10). */
@@ -37,6 +38,7 @@ export interface ContainerParts {
   readonly layout: Layout;
   readonly users: UserNamespaces;
   readonly clock: Clock;
+  readonly findHandler: FindRuntimeHandler;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -84,7 +86,7 @@ export function containerNamed(pod: Pod, name: string): Container {
 }
 
 async function create(
-  { cri, node, layout, users, clock }: ContainerParts,
+  { cri, node, layout, users, clock, findHandler }: ContainerParts,
   input: CreateInput,
   signal: AbortSignal,
 ): Promise<string> {
@@ -99,7 +101,7 @@ async function create(
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const found = { ...user, ...target, ...own };
   const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...found };
-  const wanted = { ...given, ...(await prepareMounts({ cri, layout }, given, signal)) };
+  const wanted = { ...given, ...(await prepareMounts({ cri, layout, findHandler }, given, signal)) };
   const request = {
     podSandboxId: sandbox.id,
     config: containerConfig(wanted),

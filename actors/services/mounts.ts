@@ -8,17 +8,24 @@ import { messageOf } from '../../volume/fileErrors.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { bindSubPath } from '../../volume/subPaths.ts';
 import { readWithin } from '../../volume/within.ts';
+import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { recursiveReadOnly } from './runtimeFeatures.ts';
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
 /** What is read of it is sent to the runtime: in bytes. */
 const LARGEST_ENV_FILE = 64 * 1024;
 
+interface MountParts {
+  readonly cri: Cri;
+  readonly layout: Layout;
+  readonly findHandler: FindRuntimeHandler;
+}
+
 type Wanted = Pick<ContainerConfigInput, 'pod' | 'container' | 'volumes' | 'sandboxIps' | 'node'>;
 
 /** Mounts the parts of volumes that it asks for at paths of its pod's own (C26); asks the runtime what mounts it can make. */
 export async function prepareMounts(
-  { cri, layout }: { readonly cri: Cri; readonly layout: Layout },
+  { cri, layout, findHandler }: MountParts,
   wanted: Wanted,
   signal: AbortSignal,
 ): Promise<Pick<ContainerConfigInput, 'subPaths' | 'envFiles' | 'recursiveReadOnlyMounts'>> {
@@ -34,7 +41,8 @@ export async function prepareMounts(
       throw new NodeFailure(CONFIG_ERROR, `${what}: ${messageOf(cause)}`, { cause });
     });
   }
-  return { subPaths, envFiles, recursiveReadOnlyMounts: await recursiveReadOnly(cri, container, '', { signal }) };
+  const handler = () => runtimeHandlerOf(pod.spec, findHandler);
+  return { subPaths, envFiles, recursiveReadOnlyMounts: await recursiveReadOnly(cri, container, handler, { signal }) };
 }
 
 /** Reads the files that variables are taken from (C21), those that are there. */

@@ -24,9 +24,15 @@ export async function requireImageVolumes(
 }
 
 /** Whether the runtime can make mounts read-only with all that is mounted in them; asked for where a container wants it. */
-export async function recursiveReadOnly(cri: Cri, container: Container, handler: string, options: CallOptions) {
+export async function recursiveReadOnly(
+  cri: Cri,
+  container: Container,
+  handlerOf: () => Promise<string>,
+  options: CallOptions,
+): Promise<boolean> {
   const wants = (container.volumeMounts ?? []).some(({ recursiveReadOnly: mode = 'Disabled' }) => mode !== 'Disabled');
   if (!wants) return false;
+  const handler = await handlerOf();
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);
   const found = runtimeHandlers.find(({ name }) => name === handler);
   return found?.features?.recursiveReadOnlyMounts ?? false;

@@ -76,13 +76,13 @@ describe('recursive read-only mounts', () => {
     containerWith('main', { volumeMounts: [{ name: 'a', mountPath: '/a', readOnly: true, recursiveReadOnly: mode }] });
 
   test('the runtime is asked what the handler of the pod can do', async () => {
-    expect(await recursiveReadOnly(able, wanting('IfPossible'), '', { signal })).toBe(true);
-    expect(await recursiveReadOnly(able, wanting('IfPossible'), 'old', { signal })).toBe(false);
-    expect(await recursiveReadOnly(able, wanting('IfPossible'), 'none', { signal })).toBe(false);
+    expect(await recursiveReadOnly(able, wanting('IfPossible'), async () => '', { signal })).toBe(true);
+    expect(await recursiveReadOnly(able, wanting('IfPossible'), async () => 'old', { signal })).toBe(false);
+    expect(await recursiveReadOnly(able, wanting('IfPossible'), async () => 'none', { signal })).toBe(false);
   });
 
   test('it is not asked for containers that do not want to know', async () => {
     const mute = runtime({ status: () => Promise.reject(new Error('asked')) });
-    expect(await recursiveReadOnly(mute, wanting('Disabled'), '', { signal })).toBe(false);
+    expect(await recursiveReadOnly(mute, wanting('Disabled'), async () => '', { signal })).toBe(false);
   });
 });
