@@ -15,6 +15,9 @@ export {
 } from './actors/createNodeAgent.ts';
 /** Everything that a real node puts behind the ports; it needs a CRI, a clock, a store, and the facts of its host. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/durableFacts.ts';
+/** What the machines tell, and the core/v1 Events that it becomes. */
+export { createEventRecorder, type EventChange, type EventRecorder } from './actors/eventRecorder.ts';
+export type { EventSink } from './actors/eventSink.ts';
 export { podsLeftOnDisk } from './actors/leftOnDisk.ts';
 export { type NodeParts, nodeServices } from './actors/nodeServices.ts';
 /** A recording, fed to a fresh agent. */
@@ -42,6 +45,7 @@ export type { PortName, PortTypes } from './machines/ports.ts';
 export { volumeMachine } from './machines/volume.ts';
 
 /** The words: pods, failures, and what an explanation says. */
+export type { CoreEvent } from './pod/event.ts';
 export { type Explanation, explainPod } from './pod/explain.ts';
 export { type Failure, NodeFailure } from './pod/failure.ts';
 export { formatExplanation } from './pod/formatExplanation.ts';

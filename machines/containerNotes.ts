@@ -1,10 +1,18 @@
 /** What a container's chart tells its author: the kubelet's reasons and messages. Fixed ones stand in the chart. */
-import { goDuration } from '../pod/duration.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { ProbeKind } from '../pod/view.ts';
 import { type ContainerContext, specOf } from './containerContext.ts';
 import { isRuntimeAway } from './failure.ts';
+import {
+  imageMissing,
+  imagePresent,
+  inspectionFailed,
+  pullBacksOff,
+  pullBegins,
+  pullDone,
+  pullFailed,
+} from './imageNotes.ts';
 import type { PortTypes } from './ports.ts';
 
 type Told = { readonly context: ContainerContext };
@@ -13,47 +21,31 @@ const imageOf = (context: ContainerContext): string => specOf(context).image ?? 
 const warning = (reason: string, message: string): Note => ({ eventType: 'Warning', reason, message });
 const killing = (message: string): Note => ({ reason: 'Killing', message });
 
-/** The image that is there is used; the kubelet's words say that nothing has to be proved to the registry. */
-const imagePresent = ({ context }: Told): Note => ({
-  reason: 'Pulled',
-  message: `Container image "${imageOf(context)}" already present on machine and can be accessed by the pod`,
-});
+const presentImage = ({ context }: Told): Note => imagePresent(imageOf(context));
 
-const imageMissing = ({ context }: Told): Note[] => [
-  warning('ErrImageNeverPull', `Container image "${imageOf(context)}" is not present with pull policy of Never`),
+const missingImage = ({ context }: Told): Note[] => [
+  imageMissing(imageOf(context)),
   warning('Failed', 'Error: ErrImageNeverPull'),
 ];
 
-const pullBegins = ({ context }: Told): Note => ({
-  reason: 'Pulling',
-  message: `Pulling image "${imageOf(context)}"`,
-});
+const begunPull = ({ context }: Told): Note => pullBegins(imageOf(context));
 
-export function pullDone(context: ContainerContext, pulled: PortTypes['pullImage']['output']): Note {
-  const took = goDuration(pulled.finishedAt - pulled.startedAt);
-  const waited = goDuration(pulled.finishedAt - context.soughtAt);
-  const message = `Successfully pulled image "${imageOf(context)}" in ${took} (${waited} including waiting). Image size: ${pulled.sizeBytes} bytes.`;
-  return { reason: 'Pulled', message };
-}
+export const donePull = (context: ContainerContext, pulled: PortTypes['pullImage']['output']): Note =>
+  pullDone(imageOf(context), context.soughtAt, pulled);
 
-/** The image could not be looked for. What fails while the runtime is away is the node's trouble, not the image's. */
-export function inspectionFailed(context: ContainerContext, failure: Failure): Note[] {
+export function failedLook(context: ContainerContext, failure: Failure): Note[] {
   if (isRuntimeAway(failure)) return [];
-  const invalid = failure.reason === 'InvalidImageName';
-  const message = invalid ? failure.message : `Failed to inspect image "${imageOf(context)}": ${failure.message}`;
-  return [
-    warning('InspectFailed', message),
-    warning('Failed', `Error: ${invalid ? failure.reason : 'ImageInspectError'}`),
-  ];
+  const reason = failure.reason === 'InvalidImageName' ? failure.reason : 'ImageInspectError';
+  return [...inspectionFailed(imageOf(context), failure), warning('Failed', `Error: ${reason}`)];
 }
 
-export const pullFailed = (context: ContainerContext, { reason, message }: Failure): Note[] => [
-  warning('Failed', `Failed to pull image "${imageOf(context)}": ${message}`),
-  warning('Failed', `Error: ${reason}`),
+export const failedPull = (context: ContainerContext, failure: Failure): Note[] => [
+  ...pullFailed(imageOf(context), failure),
+  warning('Failed', `Error: ${failure.reason}`),
 ];
 
-const pullBacksOff = ({ context }: Told): Note[] => [
-  { reason: 'BackOff', message: `Back-off pulling image "${imageOf(context)}"` },
+const backedOffPull = ({ context }: Told): Note[] => [
+  pullBacksOff(imageOf(context)),
   warning('Failed', 'Error: ImagePullBackOff'),
 ];
 
@@ -99,11 +91,15 @@ export const tellsResize = tells(resizedByRestart);
 export const tellsUnknownState = tells(killing(UNKNOWN_STATE));
 /** What the hook said is not told: it may hold a secret. */
 export const tellsFailedPostStart = tells(postStartFailed);
-export const tellsPresentImage = tells(imagePresent);
-export const tellsMissingImage = tells(imageMissing);
-export const tellsPull = tells(pullBegins);
-export const tellsPullBackOff = tells(pullBacksOff);
+export const tellsPresentImage = tells(presentImage);
+export const tellsMissingImage = tells(missingImage);
+export const tellsPull = tells(begunPull);
+export const tellsPullBackOff = tells(backedOffPull);
 export const tellsBackOff = tells(restartBacksOff);
+
+/** It could not be stopped; while the runtime is away that is the trouble of the node. */
+export const stopFailed = (failure: Failure): Note[] =>
+  isRuntimeAway(failure) ? [] : [warning('FailedKillPod', `error killing pod: ${failure.message}`)];
 
 export const preStopFailed = (failure: Failure | null): Note[] =>
   failure ? [warning('FailedPreStopHook', 'PreStopHook failed')] : [];

@@ -2,9 +2,9 @@
 import { assign } from 'xstate';
 import { specOf } from './containerContext.ts';
 import {
-  inspectionFailed,
-  pullDone,
-  pullFailed,
+  donePull,
+  failedLook,
+  failedPull,
   tellsMissingImage,
   tellsPresentImage,
   tellsPull,
@@ -46,7 +46,7 @@ export const pulling = containerSetup.createStateConfig({
           target: 'awaitingRetry',
           actions: [
             'recordLookFailure',
-            { type: 'note', params: ({ context, event }) => inspectionFailed(context, failureOf(event)) },
+            { type: 'note', params: ({ context, event }) => failedLook(context, failureOf(event)) },
           ],
         },
       },
@@ -66,7 +66,7 @@ export const pulling = containerSetup.createStateConfig({
           target: 'found',
           actions: [
             assign(({ event }) => ({ imageRef: event.output.imageRef, pullDelayMs: 0, failure: undefined })),
-            { type: 'note', params: ({ context, event }) => pullDone(context, event.output) },
+            { type: 'note', params: ({ context, event }) => donePull(context, event.output) },
           ],
         },
         onError: [
@@ -75,7 +75,7 @@ export const pulling = containerSetup.createStateConfig({
             target: 'failed',
             actions: [
               'recordPullFailure',
-              { type: 'note', params: ({ context, event }) => pullFailed(context, failureOf(event)) },
+              { type: 'note', params: ({ context, event }) => failedPull(context, failureOf(event)) },
             ],
           },
         ],

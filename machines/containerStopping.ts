@@ -1,7 +1,7 @@
 /** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in container.ts. */
 import { assign, not } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
-import { preStopFailed } from './containerNotes.ts';
+import { preStopFailed, stopFailed } from './containerNotes.ts';
 import { containerSetup } from './containerSetup.ts';
 import { failureOf } from './failure.ts';
 
@@ -107,7 +107,10 @@ export const stopping = containerSetup.createStateConfig({
             ),
           },
         ],
-        onError: { target: 'awaitingRetry', actions: 'recordCallFailure' },
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordCallFailure', { type: 'note', params: ({ event }) => stopFailed(failureOf(event)) }],
+        },
       },
     },
     awaitingRetry: {

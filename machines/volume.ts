@@ -5,7 +5,7 @@ import { mountFailed, volumeSetup } from './volumeSetup.ts';
 
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
-  context: ({ input }) => ({ ...input, delayMs: 0, retryAt: 0 }),
+  context: ({ input }) => ({ ...input, soughtAt: 0, delayMs: 0, retryAt: 0 }),
   initial: 'mounting',
   states: {
     mounting: {

@@ -20,12 +20,14 @@ interface VolumeInput {
   readonly pullGate: Ref<GateEvent>;
 }
 
-interface VolumeContext extends VolumeInput {
+export interface VolumeContext extends VolumeInput {
   /** Where it lies on the host; of an image the reference that the runtime knows it by. */
   readonly hostPath?: string;
   readonly failure?: Failure | undefined;
   /** The wait before the next try, in milliseconds. */
   readonly delayMs: number;
+  /** When its image was last looked for: a pull may have to wait for its turn. */
+  readonly soughtAt: number;
   /** When that try is due. */
   readonly retryAt: number;
 }
@@ -48,17 +50,6 @@ export const mountFailed = ({ name }: VolumeContext, event: { type: string }): N
   eventType: 'Warning',
   reason: 'FailedMount',
   message: `MountVolume.SetUp failed for volume "${name}" : ${failureOf(event).message}`,
-});
-
-export const pullBegins = (context: VolumeContext): Note => ({
-  reason: 'Pulling',
-  message: `Pulling image "${imageOf(context)?.reference}"`,
-});
-
-export const pullFailed = (context: VolumeContext, event: { type: string }): Note => ({
-  eventType: 'Warning',
-  reason: 'Failed',
-  message: `Failed to pull image "${imageOf(context)?.reference}": ${failureOf(event).message}`,
 });
 
 export const volumeSetup = setup({

@@ -124,6 +124,17 @@ describe('the events of a container: its start and its end', () => {
     expect(story.told()).toEqual([]);
   });
 
+  test('it cannot be stopped', () => {
+    const story = runningContainer();
+    story.ports.hold('stopContainer');
+    story.stop(30);
+    story.ports.fail('stopContainer', 'RuntimeError', 'device busy');
+    expect(story.told()).toEqual([
+      'Normal Killing: Stopping container main',
+      'Warning FailedKillPod: error killing pod: device busy',
+    ]);
+  });
+
   test('its image is another now', () => {
     const story = runningContainer();
     story.ports.hold('stopContainer');

@@ -6,7 +6,7 @@ import { FakePorts } from '../fakes/ports.ts';
 import { FakeWorld } from '../fakes/world.ts';
 import { aPod } from '../pod/fixtures.ts';
 import { fakedVolume } from './support/podStory.ts';
-import { ear, START } from './support/stand.ts';
+import { ear, eventEar, START } from './support/stand.ts';
 
 const podOf = (volume: Volume, version: string) => aPod({ volumes: [volume] }, { labels: { version } });
 
@@ -14,7 +14,9 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   const parent = ear<PodEvent>();
   const gate = ear<GateEvent>();
+  const { inspect, told } = eventEar();
   const actor = createActor(fakedVolume(ports), {
+    inspect,
     input: { pod: podOf(volume, '1'), name: 'data', parent: parent.ref, ticket: 7, pullGate: gate.ref },
   });
   return {
@@ -27,6 +29,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }) {
     grant: () => actor.send({ type: 'gate.granted', key: 'any' }),
     asksOfGate: () => gate.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
     reports: () => parent.heard(),
+    told,
   };
 }
 
@@ -179,6 +182,25 @@ describe('C17: an image', () => {
       expect([story.failure(), story.ports.untilNext]).toEqual(['ErrImagePull', wait]);
       story.ports.advance(wait);
     }
+  });
+
+  test('tells of its pulls as a container does, but of the pod', () => {
+    const story = imageStory('Always');
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    story.grant();
+    story.ports.fail('pullImage', 'ErrImagePull');
+    expect(story.told()).toEqual([
+      'Normal Pulling: Pulling image "site:1"',
+      'Warning Failed: Failed to pull image "site:1": pullImage failed',
+      'Normal BackOff: Back-off pulling image "site:1"',
+    ]);
+    story.ports.advance(10_000);
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    story.grant();
+    story.ports.answer('pullImage', { ...pulled, finishedAt: START + 200 });
+    expect(story.told()[1]).toBe(
+      'Normal Pulled: Successfully pulled image "site:1" in 200ms (200ms including waiting). Image size: 1 bytes.',
+    );
   });
 
   test('that is absent under Never is waited for', () => {
