@@ -49,10 +49,13 @@ const exists = (path: string): Promise<boolean> =>
   );
 
 /** What the node has in all. */
-export const capacityOf = ({ maxPods }: NodeConfig, { cpuCount, memoryCapacityBytes }: NodeFacts): Capacity => ({
+export const capacityOf = (
+  { maxPods, podsPerCore }: Pick<NodeConfig, 'maxPods' | 'podsPerCore'>,
+  { cpuCount, memoryCapacityBytes }: Pick<NodeFacts, 'cpuCount' | 'memoryCapacityBytes'>,
+): Capacity => ({
   cpuMillis: cpuCount * 1_000,
   memoryBytes: memoryCapacityBytes,
-  pods: maxPods,
+  pods: podsPerCore > 0 ? Math.min(maxPods, podsPerCore * cpuCount) : maxPods,
 });
 
 /** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */

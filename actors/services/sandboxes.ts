@@ -60,9 +60,10 @@ async function runSandbox(
   { cri, node, users, clock, findHandler }: SandboxParts,
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
-  const own = await ownUsers({ cri, users }, pod, { signal });
-  const config = sandboxConfig(pod, attempt, node, own);
   const runtimeHandler = await runtimeHandlerOf(pod.spec, findHandler);
+  if (pod.spec.hostUsers === false) await requireUserNamespaces(cri, runtimeHandler, { signal });
+  const own = pod.spec.hostUsers === false ? await users.rangeOf(pod.metadata.uid) : undefined;
+  const config = sandboxConfig(pod, attempt, node, own);
   const run = async () =>
     (await cri.runPodSandbox({ config, runtimeHandler }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
   const take = async () => {
@@ -76,17 +77,6 @@ async function runSandbox(
   return despiteReservation(run, take, { clock, signal }).catch((error) => {
     throw failedSandbox(error);
   });
-}
-
-/** The users that a pod has for itself; undefined where it has those of the host. */
-async function ownUsers(
-  { cri, users }: Pick<SandboxParts, 'cri' | 'users'>,
-  { metadata, spec }: Pod,
-  options: CallOptions,
-) {
-  if (spec.hostUsers !== false) return undefined;
-  await requireUserNamespaces(cri, '', options);
-  return users.rangeOf(metadata.uid);
 }
 
 /** How long the name of something that was given up half-made may stay reserved: the runtime rolls it back meanwhile. */

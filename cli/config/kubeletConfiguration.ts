@@ -69,6 +69,7 @@ export const fieldsActedOn: ReadonlySet<string> = new Set<keyof Fields>([
   'runOnce',
   'podLogsDir',
   'maxPods',
+  'podsPerCore',
   'registerWithTaints',
   'allowedUnsafeSysctls',
   'containerRuntimeEndpoint',

@@ -37,6 +37,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly admission: NodeAdmission;
   readonly fileCheckFrequencyMs: number;
   readonly maxPods: number;
+  /** How many of them for each core; 0: that is no bound. */
+  readonly podsPerCore: number;
   /** Infinity when pulls are not bounded. */
   readonly maxParallelImagePulls: number;
   readonly clusterDns: readonly string[];
@@ -112,6 +114,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     runOnce: flags['--runonce'] ?? file?.runOnce ?? false,
     admission: nodeAdmission(flags, file),
     ...housekeepingOf(flags, file),
+    podsPerCore: file?.podsPerCore ?? 0,
     maxPods: flags['--max-pods'] ?? (file?.maxPods || 110),
     clusterDns: Object.freeze([...(file?.clusterDNS ?? [])]),
     clusterDomain: file?.clusterDomain ?? '',

@@ -1,6 +1,10 @@
 /** What only some runtimes can do, on the messages that they are sent. */
 import { describe, expect, test } from '@jest/globals';
-import { recursiveReadOnly, requireImageVolumes } from '../../actors/services/runtimeFeatures.ts';
+import {
+  recursiveReadOnly,
+  requireImageVolumes,
+  requireUserNamespaces,
+} from '../../actors/services/runtimeFeatures.ts';
 import { SimulatedClock } from '../../actors/simulatedClock.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { StatusResponse } from '../../cri/generated/runtime.ts';
@@ -62,6 +66,23 @@ describe('image volumes', () => {
           }),
         ]),
       },
+    });
+  });
+});
+
+describe('user namespaces', () => {
+  const handlers = [
+    { name: '', features: { recursiveReadOnlyMounts: false, userNamespaces: true } },
+    { name: 'old', features: undefined },
+  ];
+  const able = runtime({ status: async () => StatusResponse.fromPartial({ runtimeHandlers: handlers }) });
+
+  test('the runtime is asked what the handler of the pod can do', async () => {
+    await expect(requireUserNamespaces(able, '', { signal })).resolves.toBeUndefined();
+    await expect(requireUserNamespaces(able, 'old', { signal })).rejects.toMatchObject({
+      reason: 'FailedCreatePodSandBox',
+      message:
+        'Failed to create pod sandbox: can\'t set `spec.hostUsers: false`, RuntimeClass handler "old" does not support user namespaces',
     });
   });
 });

@@ -44,6 +44,7 @@ describe('defaults', () => {
       logs: { maxBytes: 10 * 2 ** 20, maxFiles: 5, workers: 1, checkMs: 10_000 },
       garbage: { perContainer: 1, total: Infinity },
       maxPods: 110,
+      podsPerCore: 0,
       clusterDns: [],
       clusterDomain: '',
       resolvConf: '/etc/resolv.conf',
