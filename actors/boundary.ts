@@ -43,6 +43,8 @@ export interface World {
 type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'ticker';
 
 export interface Boundary {
+  /** When the last thing entered, in milliseconds since the epoch: what follows from it is dated by it, live and replayed. */
+  readonly now: () => number;
   port<K extends PortName>(name: K): Port<K>;
   feed(name: FeedName): FeedLogic;
   readonly timer: TimerLogic;
@@ -69,10 +71,14 @@ const ELAPSED = { type: 'timer.elapsed' };
 export function createBoundary({ ports, feeds }: World, { clock, record, onError }: BoundaryOptions): Boundary {
   // Whoever writes down must not change what happens.
   const write = record && guarded('recorder', record, onError);
-  const enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) =>
-    write?.({ at: clock.now(), actor: pathOf(self), kind, source, value });
+  let latest = clock.now();
+  const enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => {
+    latest = clock.now();
+    write?.({ at: latest, actor: pathOf(self), kind, source, value });
+  };
 
   return {
+    now: () => latest,
     port: (name) => portLogic(name, ports[name], { clock, enter, onError }),
     feed: (name) =>
       fromCallback(({ sendBack, self }) => {

@@ -92,15 +92,15 @@ export function agentBehind(
   { hostIps, ...input }: NodeAgentConfig,
   { clock, inspect, onError, statuses, events }: AgentParts,
 ): NodeAgent {
-  const since = createSinceMap(clock);
+  const since = createSinceMap(boundary);
   const board = createStatusBoard({
-    clock,
+    clock: boundary,
     hostIps,
     since: since.of,
     runtimeName: () => root.getSnapshot().context.health.name,
     sink: statuses && guarded('statuses', statuses, onError),
   });
-  const listen = events && eventListener(guarded('events', events, onError), clock);
+  const listen = events && eventListener(guarded('events', events, onError), boundary);
   const look = inspect && guarded('inspect', inspect, onError);
   const expectPods = () => {
     const snapshot = root.getSnapshot();

@@ -7,7 +7,7 @@ import type { Clock } from './clock.ts';
 export type EventSink = (event: Occurrence & { readonly at: number }) => void;
 
 /** Listens to an actor from its birth on; only machines have something to tell. */
-export function eventListener(sink: EventSink, clock: Clock): (ref: AnyActorRef) => void {
+export function eventListener(sink: EventSink, clock: Pick<Clock, 'now'>): (ref: AnyActorRef) => void {
   const hear = (event: Occurrence) => sink({ ...event, at: clock.now() });
   return (ref) => {
     if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('occurred', hear);

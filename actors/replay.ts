@@ -30,7 +30,7 @@ export function createReplay(
   const awaited = new Map<string, (entry: Entry) => void>();
   let now = entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  const agent = agentBehind(recordedBoundary(awaited), config, {
+  const agent = agentBehind(recordedBoundary(awaited, clock), config, {
     clock,
     inspect,
     onError: () => {},
@@ -56,7 +56,7 @@ export function createReplay(
 /** The path of the actor that facts from outside the feeds go to. */
 const ROOT = '';
 
-function recordedBoundary(awaited: Map<string, (entry: Entry) => void>): Boundary {
+function recordedBoundary(awaited: Map<string, (entry: Entry) => void>, { now }: Clock): Boundary {
   const wait = (path: string, take: (entry: Entry) => void) => {
     awaited.set(path, take);
     return () => {
@@ -64,6 +64,7 @@ function recordedBoundary(awaited: Map<string, (entry: Entry) => void>): Boundar
     };
   };
   return {
+    now,
     port: <K extends PortName>() =>
       fromPromise<unknown>(
         ({ self, signal }) =>

@@ -15,7 +15,7 @@ export interface SinceMap {
   of(ref: AnyActorRef): number;
 }
 
-export function createSinceMap(clock: Clock): SinceMap {
+export function createSinceMap(clock: Pick<Clock, 'now'>): SinceMap {
   const stays = new WeakMap<AnyActorRef, Stay>();
   return {
     note: (ref) => {

@@ -43,7 +43,7 @@ interface Posted {
 }
 
 export interface StatusBoardOptions {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly hostIps: readonly string[];
   readonly since: SinceOf;
   /** The scheme of container ids. */
