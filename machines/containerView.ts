@@ -36,9 +36,9 @@ export function containerView(
   };
 }
 
-/** A number is counted when its container is there, as the runtime would tell it, and not while the run before is shown. */
+/** A number is counted once its container is shown: until then all that is told is of the one before. */
 function restartsOf({ id, attempt, run }: ContainerContext, { kind }: ContainerView['now']): number {
-  const isNext = id === undefined || (kind === 'terminated' && run === undefined);
+  const isNext = id === undefined || (kind !== 'running' && run === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
 

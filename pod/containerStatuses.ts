@@ -81,8 +81,7 @@ function seenStatus(
   runtimeName: string,
 ): ContainerStatus {
   const running = seen.now.kind === 'running';
-  const ended = seen.now.kind === 'terminated' ? seen.now.run.containerId : undefined;
-  const id = ended || (seen.containerId ?? seen.last?.containerId);
+  const id = shownId(seen);
   return {
     name: spec.name,
     state: stateOf(seen, runtimeName),
@@ -93,6 +92,12 @@ function seenStatus(
     ...(id ? { containerID: `${runtimeName}://${id}`, ...resourcesOf(pod, spec, seen.size) } : {}),
     ...(role === 'ephemeral' ? {} : { started: running && (role === 'init' || seen.started) }),
   };
+}
+
+/** The container that is shown: what waits to run again is still the one that ended. */
+function shownId({ now, last, containerId }: ContainerView): string | undefined {
+  if (now.kind === 'running') return containerId;
+  return (now.kind === 'terminated' ? now.run : last)?.containerId || containerId;
 }
 
 /** What a container is that has no actor: still to come, or ended before this agent knew it. */

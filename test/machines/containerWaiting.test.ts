@@ -160,7 +160,9 @@ describe('C16: a crash loop', () => {
     expect([story.state(), reason(story)]).toEqual(['launching.creating', 'CrashLoopBackOff']);
     expect(story.view()).toMatchObject({ restartCount: 1, last: { exitCode: 2 } });
     story.ports.answer('createContainer');
+    expect(story.view()).toMatchObject({ now: { reason: 'CrashLoopBackOff' }, restartCount: 1, last: { exitCode: 2 } });
     story.ports.answer('startContainer');
+    expect(story.view()).toMatchObject({ now: { kind: 'running' }, restartCount: 2 });
     expect(reason(story)).toBe('running');
   });
 

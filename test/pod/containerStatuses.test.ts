@@ -67,6 +67,13 @@ describe('a container that', () => {
     });
   });
 
+  test('waits to run again is the one that ended, also when the next is made already', () => {
+    const ids = (state: Parameters<typeof podView>[0]['main']) => main(podView({ main: state ?? {} })).containerID;
+    expect(ids({ a: backOff(1, { containerId: 'next' }) })).toBe('containerd://run');
+    expect(ids({ a: waiting('ContainerCreating', { containerId: 'first' }) })).toBe('containerd://first');
+    expect(ids({ a: exited(1, { containerId: 'next' }) })).toBe('containerd://run');
+  });
+
   test('was ready but runs no more is not ready', () => {
     expect(main(podView({ main: { a: exited(0, { ready: true, started: true }) } }))).toMatchObject({
       ready: false,
