@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../actors/boundary.ts';
+import type { EventSink } from '../../actors/eventSink.ts';
 import { createReplay } from '../../actors/replay.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
@@ -7,8 +8,9 @@ import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
 const REMOTE = 'registry.local/app:2';
 
 /** A busy quarter of an hour, with something of everything in it. */
-async function eventfulNode(): Promise<SimulatedNode> {
+async function eventfulNode(events?: EventSink): Promise<SimulatedNode> {
   const node = await simulatedNode({
+    ...(events ? { onlookers: { events } } : {}),
     pods: [podWith('web', { volumes: [{ name: 'scratch', emptyDir: {} }] }), podRunning('bad', 'exit 1')],
     runtime: { images: { registry: { [REMOTE]: {} } } },
     config: { startSlots: 2 },
@@ -72,6 +74,17 @@ describe('the recording boundary', () => {
     const { agent, play } = createReplay(node.config, node.entries);
     expect(await play()).toEqual([]);
     expect(agent.pods()).toEqual(node.agent.pods());
+    agent.stop();
+  });
+
+  test('a recording fed to a fresh agent tells the same events at the same times', async () => {
+    const told: unknown[] = [];
+    const { config, entries } = await eventfulNode((event) => void told.push(event));
+    const again: unknown[] = [];
+    const { agent, play } = createReplay(config, entries, { events: (event) => void again.push(event) });
+    await play();
+    expect(told.length).toBeGreaterThan(30);
+    expect(again).toEqual(told);
     agent.stop();
   });
 
