@@ -26,7 +26,7 @@ function messageOf(error: unknown): string {
 const startNode: StartNode = async (options) => (await import('./node.ts')).startNode(options);
 
 const program = createProgram({
-  run: async (flags) => (await import('./run.ts')).run(flags, startNode),
+  run: async (flags) => (await import('./run.ts')).run(flags, startNode, write),
   up: async (flags) => {
     onUnread = () => {};
     const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>

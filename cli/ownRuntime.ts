@@ -1,14 +1,17 @@
-import { systemClock } from '../actors/clock.ts';
+import { type Clock, systemClock } from '../actors/clock.ts';
 import { createAlarm } from '../actors/feeds/alarm.ts';
 import { type ManagedContainerd, startManagedContainerd } from '../cri/managed/containerd.ts';
 import type { OwnRuntime } from './up.ts';
 
 /** How often it is looked at whether the private containerd still runs. */
 const WATCH_MS = 1_000;
+/** How often it is asked whether it answers, and how long it may not before it is started again. */
+const ASK_MS = 10_000;
+const SILENT_MS = 60_000;
 
 /**
  * Starts the private containerd in a directory, or attaches to the one that an earlier agent left running; one that
- * dies is started again, and its pods go on.
+ * dies, or hangs, is started again, and its pods go on.
  */
 export async function startOwnContainerd(directory: string, onProgress: (step: string) => void): Promise<OwnRuntime> {
   const pause = (ms: number) => createAlarm(systemClock).wait(systemClock.now() + ms);
@@ -22,6 +25,7 @@ export async function startOwnContainerd(directory: string, onProgress: (step: s
     },
     ending: ending.signal,
     onProgress,
+    clock: systemClock,
   });
   const { endpoint, cgroupParent } = containerd;
   return {
@@ -32,21 +36,36 @@ export async function startOwnContainerd(directory: string, onProgress: (step: s
       await watch;
       await containerd.stop(new AbortController().signal);
     },
+    detach: () => {
+      ending.abort();
+      containerd.detach();
+    },
   };
 }
 
-async function keepAlive(parts: {
-  current: () => ManagedContainerd;
+/** Starts a containerd anew when it has died or not answered for a minute, until the signal aborts. */
+export async function keepAlive(parts: {
+  current: () => Pick<ManagedContainerd, 'isAlive' | 'answers'>;
   restart: () => Promise<void>;
   ending: AbortSignal;
   onProgress: (step: string) => void;
+  clock: Clock;
 }): Promise<void> {
-  const { current, restart, ending, onProgress } = parts;
-  const alarm = createAlarm(systemClock, ending);
+  const { current, restart, ending, onProgress, clock } = parts;
+  const alarm = createAlarm(clock, ending);
+  let heardAt = clock.now();
+  let askAt = clock.now() + ASK_MS;
   while (!ending.aborted) {
-    await alarm.wait(systemClock.now() + WATCH_MS);
-    if (ending.aborted || (await current().isAlive())) continue;
-    onProgress('the private containerd has died: starting it again');
+    await alarm.wait(clock.now() + WATCH_MS);
+    if (ending.aborted) return;
+    const isAlive = await current().isAlive();
+    if (isAlive && clock.now() < askAt) continue;
+    if (isAlive && (await current().answers())) heardAt = clock.now();
+    askAt = clock.now() + ASK_MS;
+    const isSilent = clock.now() - heardAt >= SILENT_MS;
+    if (ending.aborted || (isAlive && !isSilent)) continue;
+    heardAt = clock.now();
+    onProgress(`the private containerd ${isAlive ? 'does not answer' : 'has died'}: starting it again`);
     await restart().catch((error: unknown) =>
       onProgress(`it does not start: ${error instanceof Error ? error.message : String(error)}`),
     );

@@ -1,18 +1,37 @@
+import { systemClock } from '../actors/clock.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import type { AgentPort } from '../server/agent.ts';
 import { serveSocket } from '../server/socket.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
+import { ConfigError } from './config/configError.ts';
 import type { Flags } from './config/flags.ts';
 import { claimRootDirectory } from './lock.ts';
 import { createLogger } from './logger.ts';
 import { kubeletDirectory } from './places.ts';
+import { runOnce } from './runOnce.ts';
 import { readSettings } from './settings.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 import type { StartNode } from './startNode.ts';
 
 const defaults = { rootDirectory: kubeletDirectory, podLogsDirectory: '/var/log/pods' };
 
+type Write = (text: string) => unknown;
+
+/** Reports what becomes of each pod; rejects when one does not come to run or to a good end. */
+async function reportOnce(agent: AgentPort, write: Write, asked: AbortSignal): Promise<void> {
+  const results = await runOnce(agent, systemClock, asked);
+  for (const { name, message } of results) write(`${name}: ${message}\n`);
+  if (results.length === 0) write('no pods\n');
+  const failed = results.filter(({ isGood }) => !isGood).map(({ name }) => name);
+  if (failed.length > 0) throw new NodeFailure('RunOnceFailed', `error running pods: ${failed.join(', ')}`);
+}
+
 /** The daemon: runs the node agent until a signal, then stops it and leaves every pod running. */
-export async function run(flags: Flags, startNode: StartNode): Promise<void> {
+export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
   const { config, warnings } = await readSettings(flags, { defaults, checkHost: true });
+  const hasSource = config.staticPodPath !== undefined || config.manifestUrl !== undefined;
+  if (config.runOnce && !hasSource)
+    throw new ConfigError('--runonce needs pods to run: give --pod-manifest-path or --manifest-url');
   const path = socketPath(config.rootDirectory);
   checkSocketPath(path);
   const terminal = process.stderr.isTTY === true;
@@ -21,12 +40,12 @@ export async function run(flags: Flags, startNode: StartNode): Promise<void> {
   const signals = endOnSignals();
   try {
     for (const warning of warnings) logger.warn(warning);
-    if (config.staticPodPath === undefined && config.manifestUrl === undefined)
-      logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
+    if (!hasSource) logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
     const node = await startNode({ config, simulated: false, logger });
     const socket = await serveSocket({ path, agent: node.agent });
     logger.info({ node: config.nodeName, socket: path }, 'the node agent runs');
     try {
+      if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, signals.asked), node.failed]);
       await Promise.race([askedToEnd(signals.asked), node.failed]);
       logger.info({ signal: signals.asked.reason }, 'stopping the agent; its pods go on running');
     } finally {

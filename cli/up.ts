@@ -20,6 +20,8 @@ export interface OwnRuntime {
   /** The cgroup that it expects its pods' cgroups below. */
   readonly cgroupParent: string;
   stop(): Promise<void>;
+  /** Lets go of it: it and its pods run on, and a later `stop` does nothing. */
+  detach(): void;
 }
 
 /** What `up` starts; tests give their own. */
@@ -50,9 +52,17 @@ async function runNode(node: {
   view: LiveView;
   asked: AbortSignal;
   startNode: StartNode;
+  onFailed: () => void;
 }): Promise<void> {
-  const { config, simulated, logger, view, asked, startNode } = node;
-  const { agent, drain, stop, failed } = await startNode({ config, simulated, logger });
+  const { config, simulated, logger, view, asked, startNode, onFailed } = node;
+  const { agent, drain, stop, failed: fault } = await startNode({ config, simulated, logger });
+  const failed = fault.catch((error: unknown) => {
+    // Its pods go on running, so what they run on must, too: the next one finds both.
+    onFailed();
+    throw error;
+  });
+  // Whoever waits for it hears of it.
+  failed.catch(() => {});
   const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent });
   view.follow(agent);
   try {
@@ -104,7 +114,8 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
     if (ownRuntime) runtime = await parts.startRuntime(layout.containerdDirectory, (step) => view.print(step));
     const config = withRuntime(settings.config, runtime);
     if (!signals.asked.aborted) {
-      await runNode({ config, simulated, logger, view, asked: signals.asked, startNode: parts.startNode });
+      const onFailed = () => runtime?.detach();
+      await runNode({ config, simulated, logger, view, asked: signals.asked, startNode: parts.startNode, onFailed });
     }
   } finally {
     view.close();

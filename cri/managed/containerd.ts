@@ -1,4 +1,5 @@
 import { NodeFailure } from '../../pod/failure.ts';
+import type { Cri } from '../calls.ts';
 import { connectCri } from '../grpc.ts';
 import { prepareDirectories } from './directories.ts';
 import { chooseSnapshotter, whyNoManagedContainerd } from './host.ts';
@@ -34,6 +35,8 @@ export interface ManagedContainerd {
   readonly cgroupParent: string;
   /** Whether it still runs: it may have been killed, or have crashed. */
   isAlive(): Promise<boolean>;
+  /** Whether it answers within a few seconds: it may hang. */
+  answers(): Promise<boolean>;
   /** Ends it with all its pods and leaves nothing of it on the host but its directory; again, it does nothing. */
   stop(signal: AbortSignal): Promise<void>;
   /** Lets go of it: it and its pods run on, whatever becomes of us. */
@@ -62,7 +65,20 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
     await importImages({ ...input, images: await images });
     const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
     const isAlive = () => isContainerd(layout, started.pid);
-    return { endpoint, ...started, podCidr, cgroupParent: layout.cgroupParent, isAlive, ...letGo(tearDownNow) };
+    const { cgroupParent } = layout;
+    const answers = () => doesAnswer(connect());
+    return { endpoint, ...started, podCidr, cgroupParent, isAlive, answers, ...letGo(tearDownNow) };
+  } finally {
+    cri.close();
+  }
+}
+
+async function doesAnswer(cri: Cri): Promise<boolean> {
+  try {
+    await cri.status({ verbose: false }, { signal: new AbortController().signal });
+    return true;
+  } catch {
+    return false;
   } finally {
     cri.close();
   }

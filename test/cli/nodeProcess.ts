@@ -43,14 +43,23 @@ const startNode: StartNode = async ({ config, simulated }) => {
 
 const startRuntime = async (place: string, onProgress: (step: string) => void) => {
   onProgress(`starting a runtime in ${place}`);
-  return { endpoint: 'unix:///own.sock', cgroupParent: '/own', stop: async () => tell('runtime stopped') };
+  return {
+    endpoint: 'unix:///own.sock',
+    cgroupParent: '/own',
+    stop: async () => tell('runtime stopped'),
+    detach: () => tell('runtime let go'),
+  };
 };
 
 try {
   const config = modes.find((mode) => mode.endsWith('.yaml'));
   const common = { '--config': config, '--hostname-override': 'host' };
-  if (command === 'run') await run(readFlags({ ...common, '--root-dir': directory }), startNode);
-  else
+  if (command === 'run') {
+    const once = modes.includes('once') ? { '--runonce': true, '--pod-manifest-path': directory } : {};
+    await run(readFlags({ ...common, ...once, '--root-dir': directory }), startNode, (text) =>
+      process.stdout.write(text),
+    );
+  } else
     await up(readFlags({ ...common, '--state-dir': directory }), { startNode, startRuntime, output: process.stdout });
   process.exit(0);
 } catch (error) {

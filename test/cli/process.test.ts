@@ -97,8 +97,23 @@ test.each(['run', 'up'] as const)(
     expect(node.err()).toMatch(/^the agent has failed\n$/m);
     expect(node.out()).toContain('agent stopped');
     expect(node.out()).not.toContain('draining');
+    // What they run on is left with them, whoever stops it then.
+    if (command === 'up') expect(node.out()).toMatch(/runtime let go[\s\S]*runtime stopped/);
   },
 );
+
+test('run --runonce reports each pod and leaves it running; without any source it is refused', async () => {
+  const node = nodeProcess('run', 'once');
+  expect(await node.ended).toBe(0);
+  expect(node.out()).toContain('pod default/web-host: Running\n');
+  expect(node.out()).toContain('agent stopped');
+  expect(node.out()).not.toContain('draining');
+  const refused = await statelet('run', '--runonce', '--root-dir', directory);
+  expect(refused).toMatchObject({
+    code: 1,
+    err: 'statelet: --runonce needs pods to run: give --pod-manifest-path or --manifest-url\n',
+  });
+});
 
 describe('run', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the agent and leaves the pods', async (signal) => {
