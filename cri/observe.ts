@@ -1,5 +1,6 @@
 /** What the runtime answers, read as the plain facts of `pod/observed.ts`. Nanoseconds become milliseconds here. */
 import type { MadeContainer, ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import { readPorts } from '../pod/schema/container.ts';
 import {
   type Container,
   ContainerState,
@@ -14,6 +15,7 @@ import {
 import {
   CONTAINER_HASH,
   CONTAINER_NAME_LABEL,
+  CONTAINER_PORTS,
   OWNER,
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
@@ -136,6 +138,7 @@ function commonOf(container: Container | ContainerStatus, sandboxId: string): Ob
     createdAt: milliseconds(container.createdAt),
     hash: annotations[CONTAINER_HASH] ?? '',
     restartCount: count(annotations[RESTART_COUNT]) ?? attempt,
+    ...(annotations[CONTAINER_PORTS] ? { ports: readPorts(annotations[CONTAINER_PORTS]) } : {}),
     image: image?.userSpecifiedImage || image?.image || '',
     imageRef: container.imageRef || container.imageId,
   };

@@ -3,7 +3,7 @@ import { type AdmissionNode, nodeLabels } from '../pod/admission/node.ts';
 import { safeSysctls } from '../pod/admission/sysctls.ts';
 import type { Allocation } from '../pod/allocation.ts';
 import type { BackOff } from '../pod/backoff.ts';
-import type { Capacity, Claims } from '../pod/claims.ts';
+import { type Capacity, type Claims, hostPortsOf } from '../pod/claims.ts';
 import type { Failure } from '../pod/failure.ts';
 import { deadContainers, defaultGarbagePolicy, emptySandboxes, type GarbagePolicy } from '../pod/garbage.ts';
 import { type ContainerRun, type ObservedPod, type ObservedSandbox, type PodIdentity, runOf } from '../pod/observed.ts';
@@ -212,6 +212,7 @@ export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): 
     containers: [...new Map(containers.map((container) => [container.name, container])).values()].map((container) => ({
       name: container.name,
       image: container.image,
+      ...(container.ports ? { ports: [...container.ports] } : {}),
     })),
   },
 });
@@ -222,7 +223,10 @@ const isShown = ({ sandboxes, containers }: ObservedPod): boolean => sandboxes.l
 export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): LedgerEvent {
   const { uid } = pod.metadata;
   const mayRun = isShown(observed) && statuses[uid] === undefined;
-  const claims = mayRun ? (allocations[uid] ?? NOTHING_KNOWN) : null;
+  // Of a pod of which nothing was kept the runtime still tells the ports.
+  const claims = mayRun
+    ? (allocations[uid] ?? { ...NOTHING_KNOWN, hostPorts: hostPortsOf(podOfOrphan(observed)) })
+    : null;
   return { type: 'ledger.enter', uid, fullName: fullName(pod), claims };
 }
 

@@ -79,7 +79,7 @@ function extraOf(spec: PodSpec): Record<string, number> {
   return Object.fromEntries(amounts.filter(([, amount]) => amount > 0));
 }
 
-function hostPortsOf(pod: Pod): HostPort[] {
+export function hostPortsOf(pod: Pod): HostPort[] {
   return containersOf(pod.spec)
     .filter(({ role }) => role === 'regular' || role === 'sidecar')
     .flatMap(({ container }) => container.ports ?? [])

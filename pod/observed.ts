@@ -2,6 +2,7 @@
  * What the runtime shows of a pod, as plain data. All times are milliseconds since the epoch.
  * Facts are level-triggered: a list carries all that there is of a pod, whatever was missed before.
  */
+import type { ContainerPort } from './schema/container.ts';
 
 export interface ObservedSandbox {
   readonly id: string;
@@ -33,6 +34,8 @@ export interface ObservedContainer {
   readonly image: string;
   /** The image's id or digest, as the runtime names it. */
   readonly imageRef: string;
+  /** The ports that it was made with, from its annotation; absent: none. */
+  readonly ports?: readonly ContainerPort[];
   /** Only after a status call, not in a list. */
   readonly startedAt?: number;
   readonly finishedAt?: number;

@@ -17,6 +17,15 @@ const containerPortSchema = z.strictObject({
 
 export type ContainerPort = z.infer<typeof containerPortSchema>;
 
+/** The ports in an annotation of a container, as JSON; none when it is not such a list. */
+export function readPorts(json: string): readonly ContainerPort[] {
+  try {
+    return z.array(containerPortSchema).parse(JSON.parse(json));
+  } catch {
+    return [];
+  }
+}
+
 /** What a container or pod asks for (requests) and may use (limits). */
 export const resourceRequirementsSchema = z.strictObject({
   limits: z.exactOptional(resourceListSchema),

@@ -90,6 +90,16 @@ describe('lists', () => {
     });
   });
 
+  test.each([
+    ['[{"name":"http","hostPort":80,"containerPort":8080,"protocol":"TCP"}]', 80],
+    ['no list', undefined],
+    ['[{"hostPort":80}]', undefined],
+  ])('the ports in the annotation %s', (json, hostPort) => {
+    const annotations = { 'io.kubernetes.container.ports': json };
+    const pod = observedPods([], [container('c1', 0, NS, { annotations })]).get('u1');
+    expect(pod?.containers[0]?.ports?.[0]?.hostPort).toBe(hostPort);
+  });
+
   test('what has no pod uid in its labels is nobody’s', () => {
     const pods = observedPods([sandbox('s1', 0, NS, { labels: {} })], [container('c1', 0, NS, { labels: {} })]);
     expect(pods.size).toBe(0);
