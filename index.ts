@@ -25,6 +25,10 @@ export { createReplay, type Replay } from './actors/replay.ts';
 /** Time that stands still until it is moved: for tests over the simulated runtime. */
 export { SimulatedClock } from './actors/simulatedClock.ts';
 export type { PodChange, StatusSink } from './actors/statusBoard.ts';
+/** The cgroups above containers: a part that a node over real containers is given. */
+export { type Hierarchy, readHierarchies } from './cgroup/hierarchies.ts';
+export { type PodCgroups, type PodCgroupsParts, podCgroups } from './cgroup/podCgroups.ts';
+export { callSystemd } from './cgroup/systemd.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeHint } from './cri/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/grpc.ts';
