@@ -1,0 +1,41 @@
+/** `run --runonce` on a real containerd: the pods are started once and left running, and the exit code says how it went. */
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { noAbort } from './support/containerd.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { type RunNode, runNode } from './support/node.ts';
+import { statelet } from './support/statelet.ts';
+
+jest.setTimeout(180_000);
+
+let node: RunNode;
+
+beforeAll(async () => {
+  node = await runNode();
+});
+
+afterAll(() => node.end());
+
+const once = () =>
+  statelet(
+    ...['run', '--runonce', '--root-dir', node.rootDir, '--config', join(node.directory, 'kubelet.yaml')],
+    ...['--pod-manifest-path', node.manifests, '--hostname-override', 'node'],
+  );
+
+test('pods that run, or have succeeded, are a success, and go on without the agent', async () => {
+  await node.write('steady', podManifest('steady', [shell('main', steadily())]));
+  await node.write('job', podManifest('job', [shell('main', 'exit 0')], { restartPolicy: 'Never' }));
+  const { code, out } = await once();
+  expect(out.split('\n').sort()).toEqual(['', 'pod default/job-node: Succeeded', 'pod default/steady-node: Running']);
+  expect(code).toBe(0);
+  const { containers } = await node.runtime.cri.listContainers({ filter: undefined }, { signal: noAbort });
+  expect(containers.map(({ state, metadata }) => `${metadata?.attempt} ${state}`).sort()).toEqual(['0 1', '0 2']);
+});
+
+test('one that fails is told, and the exit code is 1', async () => {
+  await node.write('bad', podManifest('bad', [shell('main', 'exit 7')], { restartPolicy: 'Never' }));
+  const { code, out, err } = await once();
+  expect(out).toContain('pod default/bad-node: Failed: exit code 7 (Error)\n');
+  expect(err).toContain('statelet: error running pods: pod default/bad-node\n');
+  expect(code).toBe(1);
+});
