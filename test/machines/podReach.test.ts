@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type AnyMachineSnapshot, type EventObject, fromTransition, transition } from 'xstate';
+import { type AnyMachineSnapshot, type EventObject, fromTransition } from 'xstate';
 import type { ContainerStanding, GateEvent, LedgerEvent, PodEvent } from '../../machines/events.ts';
 import { podMachine } from '../../machines/pod.ts';
 import { deadlineOf } from '../../machines/podContext.ts';
@@ -9,6 +9,7 @@ import type { Pod } from '../../pod/schema/pod.ts';
 import { FakeWorld } from '../fakes/world.ts';
 import { aContainer, aPod } from '../pod/fixtures.ts';
 import {
+  asking,
   atomicStates,
   doneEvent,
   failedEvent,
@@ -43,6 +44,13 @@ const edited: Walked = {
   pod: aPod(),
   edits: [aPod({ volumes, containers: [aContainer({ name: 'late' })] })],
   standings: { main: ['running', 'failed', 'stopped'], late: ['running', 'stopped'] },
+};
+
+const sized = (cpu: string): Pod => aPod({ containers: [aContainer({ resources: { limits: { cpu } } })] });
+const resized: Walked = {
+  pod: sized('1'),
+  edits: [sized('2')],
+  standings: { main: ['running', 'restartsAll', 'stopped'] },
 };
 
 const once: Walked = { ...edited, pod: aPod({ restartPolicy: 'Never' }), edits: [] };
@@ -160,9 +168,11 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
 const kinds = {
   'a pod with an init container': reachOf(plain, nothing),
   'a pod that is edited': reachOf(edited, nothing),
+  'a pod that is resized': reachOf(resized, nothing),
   'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
+const { ask } = asking(walkedMachine, kinds['a pod with an init container'].input);
 
 describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
   const states = [...new Set(steps.map(({ state }) => state))];
@@ -176,8 +186,8 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
     'from every state a termination leads to its end (each port failing once: %s)',
     (failing) => {
       const stuck = states.flatMap((state) => {
-        const [ending] = transition(walkedMachine, state, { type: 'pod.terminate', termination: termination(30) });
-        const path = leadTo(walkedMachine, ending, { goals: ['terminated'], next: obliging(failing) });
+        const ending = ask(state, { type: 'pod.terminate', ...{ termination: termination(30) } });
+        const path = leadTo(ask, ending, { goals: ['terminated'], next: obliging(failing) });
         return path.at(-1) === 'terminated' ? [] : [[statePath(state.value), ...path]];
       });
       expect(stuck).toEqual([]);
@@ -188,7 +198,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
     const rests = ['active.running.steady', 'finished'];
     const stuck = states.flatMap((state) => {
       if (state.matches('refused') || (state.context.termination && !state.matches('finished'))) return [];
-      const path = leadTo(walkedMachine, state, { goals: rests, next: obliging(true) });
+      const path = leadTo(ask, state, { goals: rests, next: obliging(true) });
       return rests.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
     });
     expect(stuck).toEqual([]);

@@ -3,9 +3,8 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
   type AnyStateNode,
+  createActor,
   type EventObject,
-  initialTransition,
-  transition,
 } from 'xstate';
 import { statePath } from '../../../machines/stateMeta.ts';
 import type { Failure } from '../../../pod/failure.ts';
@@ -59,20 +58,37 @@ interface Step {
   readonly nextState: AnyMachineSnapshot;
 }
 
+/** What a machine does on an event, asked without running it; xstate's own `transition` makes an actor for every question. */
+export type Ask = (snapshot: AnyMachineSnapshot, event: EventObject) => AnyMachineSnapshot;
+
+export function asking(
+  machine: AnyStateMachine,
+  input: unknown,
+): { readonly first: AnyMachineSnapshot; readonly ask: Ask } {
+  const self = createActor(machine, { input });
+  const nothing = () => {};
+  const scope = {
+    ...{ self, system: self.system, id: '', sessionId: '' },
+    ...{ logger: nothing, defer: nothing, emit: nothing, stopChild: nothing, actionExecutor: nothing },
+  };
+  return { first: self.getSnapshot(), ask: (snapshot, event) => machine.transition(snapshot, event, scope) };
+}
+
 /** Every step from every reachable state, each state once: the machine is asked, not run. */
 export function stepsOf({ machine, input, events, outputs, distinguish }: Reach): Step[] {
+  const { first, ask } = asking(machine, input);
   const keyOf = (snapshot: AnyMachineSnapshot) =>
     `${statePath(snapshot.value)} ${JSON.stringify(distinguish(snapshot))}`;
-  const [first] = initialTransition(machine, input);
   const known = new Map([[keyOf(first), first]]);
   const steps: Step[] = [];
   // What is found on the way is walked too.
   for (const state of known.values()) {
     if (state.status !== 'active') continue;
     for (const event of [...answersTo(state, outputs), ...events(state)]) {
-      const [nextState] = transition(machine, state, event);
+      const nextState = ask(state, event);
       steps.push({ state, event, nextState });
-      if (!known.has(keyOf(nextState))) known.set(keyOf(nextState), nextState);
+      const key = keyOf(nextState);
+      if (!known.has(key)) known.set(key, nextState);
     }
   }
   return steps;
@@ -94,7 +110,7 @@ export const isPassing = (node: AnyStateNode): boolean =>
 
 /** Feeds events until one of the states is reached, or for so many steps: the states on the way. */
 export function leadTo(
-  machine: AnyStateMachine,
+  ask: Ask,
   from: AnyMachineSnapshot,
   {
     goals,
@@ -106,7 +122,7 @@ export function leadTo(
   let snapshot = from;
   while (!goals.includes(statePath(snapshot.value)) && path.length < steps) {
     path.push(statePath(snapshot.value));
-    [snapshot] = transition(machine, snapshot, next(snapshot));
+    snapshot = ask(snapshot, next(snapshot));
   }
   return [...path, statePath(snapshot.value)];
 }
