@@ -28,10 +28,12 @@ export async function hasCgroup({ hierarchies, path }: Cgroup): Promise<boolean>
 /** Makes the directories of a cgroup where it is limited; on v2 its controllers are turned on in all above it. */
 export async function makeCgroup({ hierarchies, path }: Cgroup): Promise<void> {
   const used = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
-  for (const hierarchy of used) {
-    if (hierarchy.version === 'v2') await delegate(hierarchy, path);
-    await mkdir(join(hierarchy.root, path), { recursive: true });
-  }
+  await Promise.all(
+    Array.from(used, async (hierarchy) => {
+      if (hierarchy.version === 'v2') await delegate(hierarchy, path);
+      await mkdir(join(hierarchy.root, path), { recursive: true });
+    }),
+  );
 }
 
 /** On v2 a cgroup has the controllers that its parent passes on. */
@@ -49,19 +51,28 @@ async function delegate({ root, controllers }: Hierarchy, path: string): Promise
 
 /** Writes the limits of a cgroup that is there. */
 export async function writeLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {
-  for (const file of filesOf(cgroup, limits)) await write(cgroup, file);
+  await eachController(cgroup, limits, (file) => write(cgroup, file));
 }
 
 /** Writes only those limits that give a cgroup more than it has: its children may then grow. */
 export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {
-  for (const file of filesOf(cgroup, limits)) {
+  await eachController(cgroup, limits, async (file) => {
     const present = await readFile(pathOf(cgroup, file), 'utf8').catch(() => undefined);
     if (present !== undefined && amount(file.value) > amount(present)) await write(cgroup, file);
-  }
+  });
 }
 
-function filesOf({ hierarchies }: Cgroup, limits: CgroupLimits): CgroupFile[] {
-  return cgroupFiles(limits, (controller) => hierarchyOf(hierarchies, controller)?.version);
+/** The files of one controller one after the other, for some depend on others; the controllers side by side. */
+async function eachController(
+  { hierarchies }: Cgroup,
+  limits: CgroupLimits,
+  act: (file: CgroupFile) => Promise<void>,
+): Promise<void> {
+  const files = cgroupFiles(limits, (controller) => hierarchyOf(hierarchies, controller)?.version);
+  const inOrder = async (own: readonly CgroupFile[]) => {
+    for (const file of own) await act(file);
+  };
+  await Promise.all([...Map.groupBy(files, ({ controller }) => controller).values()].map(inOrder));
 }
 
 const pathOf = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>

@@ -31,6 +31,8 @@ export interface PodCgroupsParts {
 
 /** What a node does with its pods' cgroups; where the host forbids it, nothing, and never a failure of a pod. */
 export interface PodCgroups {
+  /** Makes what is above the pods' cgroups, so that the first pod need not wait for it. */
+  begin(): Promise<void>;
   /** Makes a pod's cgroup with its limits; one that is there stays as it is. */
   prepare(pod: Pod): Promise<void>;
   /** Lets a pod's cgroup have at least what the pod may use: before its containers grow. */
@@ -48,9 +50,10 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
   const isSystemd = place.cgroupDriver === 'systemd';
   /** The pods that have a cgroup, for the share of their class. */
   const present = new Map<string, PodSpec>();
-  const made = new Set<string>();
+  const prepared = new Set<string>();
+  /** Those that were made here and have yet to get their limits. */
+  const unlimited = new Set<string>();
   let isOff = false;
-  let burstableShares = 0;
 
   const nameOf = (names: readonly string[]): string => cgroupPath(names, place);
   const cgroupOf = (names: readonly string[]): Cgroup => ({ hierarchies, path: relativePath(nameOf(names)) });
@@ -62,47 +65,77 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
       await act();
     } catch (error) {
       if (!isForbidden(error)) throw failed(error);
+      if (!isOff) parts.onTrouble(error);
       isOff = true;
-      parts.onTrouble(error);
     }
   };
 
-  const make = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
+  const make = async (names: readonly string[], limits: CgroupLimits): Promise<{ wasThere: boolean }> => {
     const cgroup = cgroupOf(names);
-    const isThere = await hasCgroup(cgroup);
-    if (isSystemd && !isThere) await startSlice(systemd, nameOf(names), limits, version);
+    const wasThere = (await hasCgroup(cgroup)) && !unlimited.has(cgroup.path);
+    if (!wasThere) unlimited.add(cgroup.path);
+    if (isSystemd && !wasThere) await startSlice(systemd, nameOf(names), limits, version);
     await makeCgroup(cgroup);
     // What runs in one that is there may use more than it is to have from now on: only `trim` takes that away.
-    await (isThere ? raiseLimits : writeLimits)(cgroup, limits);
+    await (wasThere ? raiseLimits : writeLimits)(cgroup, limits);
+    unlimited.delete(cgroup.path);
+    return { wasThere };
   };
   const set = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
     if (isSystemd) await setSlice(systemd, nameOf(names), limits, version);
     await writeLimits(cgroupOf(names), limits);
   };
-  const once = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
-    const name = nameOf(names);
-    if (made.has(name)) return;
-    await make(names, limits);
-    made.add(name);
-    await set(names, limits).catch(parts.onTrouble);
+
+  const makeAbove = async (): Promise<void> => {
+    const all = ['kubepods'];
+    const whole = nodeCgroupLimits(enforced);
+    if ((await make(all, whole)).wasThere) await set(all, whole).catch(parts.onTrouble);
+    // The share of one that is there is that of its pods, which are not known yet.
+    for (const tier of TIERS) await make([...all, tier], tierCgroupLimits(tier, present.values(), rules));
+  };
+  let above: Promise<void> | undefined;
+  /** Made once, whoever asks first; what failed is tried again by the next. */
+  const begin = (): Promise<void> => {
+    above ??= makeAbove().catch((error) => {
+      above = undefined;
+      throw error;
+    });
+    return above;
   };
 
-  const shareOut = async (): Promise<void> => {
-    const limits = tierCgroupLimits('burstable', present.values(), rules);
-    if (limits.cpuShares === burstableShares || limits.cpuShares === undefined) return;
-    burstableShares = limits.cpuShares;
-    await set(['kubepods', 'burstable'], { cpuShares: limits.cpuShares });
+  let burstableShares: number | undefined;
+  const writeShare = async (): Promise<void> => {
+    const { cpuShares } = tierCgroupLimits('burstable', present.values(), rules);
+    if (cpuShares === burstableShares || cpuShares === undefined) return;
+    await set(['kubepods', 'burstable'], { cpuShares });
+    burstableShares = cpuShares;
+  };
+  let lastShare: Promise<void> = Promise.resolve();
+  let nextShare: Promise<void> | undefined;
+  /** One after the other, so that the last word stands; pods that come while one is written share the next. */
+  const shareOut = (): Promise<void> => {
+    const write = () => {
+      nextShare = undefined;
+      return writeShare();
+    };
+    nextShare ??= lastShare.then(write, write);
+    lastShare = nextShare;
+    return lastShare;
   };
 
   return {
+    begin: () => allowed(begin),
     prepare: (pod) =>
       allowed(async () => {
-        await once(['kubepods'], nodeCgroupLimits(enforced));
-        for (const tier of TIERS) await once(['kubepods', tier], tierCgroupLimits(tier, present.values(), rules));
-        const isKnown = present.has(pod.metadata.uid);
-        present.set(pod.metadata.uid, pod.spec);
-        await shareOut();
-        if (!isKnown) await make(podCgroupNames(pod), podCgroupLimits(pod.spec, rules));
+        const { uid } = pod.metadata;
+        await begin();
+        present.set(uid, pod.spec);
+        const makeOwn = async () => {
+          if (prepared.has(uid)) return;
+          await make(podCgroupNames(pod), podCgroupLimits(pod.spec, rules));
+          prepared.add(uid);
+        };
+        await Promise.all([shareOut(), makeOwn()]);
       }),
     raise: (pod) =>
       allowed(async () => {
@@ -120,7 +153,8 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
         await removeCgroupTree({ hierarchies, path, signal, wait });
       }
       present.delete(pod.metadata.uid);
-      if (burstableShares > 0) await allowed(shareOut);
+      prepared.delete(pod.metadata.uid);
+      if (burstableShares !== undefined) await allowed(shareOut);
     },
   };
 }

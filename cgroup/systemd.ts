@@ -9,10 +9,15 @@ export type CallSystemd = (method: string, signature: string, args: readonly str
 
 const execute = promisify(execFile);
 
+/** A systemd that hangs must not hold a pod for ever. */
+const ANSWER_WITHIN_MS = 25_000;
+
 /** Calls the systemd of the host. */
 export const callSystemd: CallSystemd = async (method, signature, args) => {
   const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
-  await execute('busctl', ['--system', 'call', ...manager, method, signature, ...args]);
+  await execute('busctl', ['--system', 'call', ...manager, method, signature, ...args], {
+    timeout: ANSWER_WITHIN_MS,
+  });
 };
 
 const says = (error: unknown, ...words: readonly string[]): boolean => {

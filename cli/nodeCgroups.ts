@@ -69,7 +69,7 @@ export function ownCgroups(given: {
   if (!node.cgroups.perQos) return undefined;
   const { enforcesAllocatable, reserved } = config.resources;
   const capacity = capacityOf(config, node);
-  return podCgroups({
+  const cgroups = podCgroups({
     place: node,
     rules: node.cgroups,
     enforced: enforcesAllocatable ? unreserved(capacity, reserved) : capacity,
@@ -81,4 +81,7 @@ export function ownCgroups(given: {
         `the cgroups of pods stay as the runtime makes them: ${error instanceof Error ? error.message : error}`,
       ),
   });
+  // What fails here the first pod tries again, and tells.
+  cgroups.begin().catch(() => {});
+  return cgroups;
 }

@@ -116,6 +116,39 @@ describe('C25: the cgroups above containers', () => {
     expect(value(path)).toBe('512');
   });
 
+  test('pods that come at once wait for what is above them, which is made once', async () => {
+    const node = cgroups({ place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
+    const pods = ['one', 'two', 'three', 'four'].map((uid) => burstable(uid, '500m'));
+    await Promise.all([node.begin(), ...pods.map((pod) => node.prepare(pod))]);
+    const started = calls.filter((call) => call.startsWith('Start')).map((call) => call.split(' ')[1]);
+    expect(started.slice(0, 3)).toEqual(['kubepods.slice', 'kubepods-burstable.slice', 'kubepods-besteffort.slice']);
+    expect(started.length).toBe(3 + pods.length);
+    expect(value('cpu/kubepods.slice/kubepods-burstable.slice/cpu.shares')).toBe('2048');
+    // The first share, and one for all that came meanwhile.
+    expect(calls.filter((call) => call.includes('CPUShares') && call.startsWith('Set')).length).toBeLessThanOrEqual(2);
+  });
+
+  test('another agent does not take the share from pods that it has yet to hear of', async () => {
+    await cgroups().prepare(burstable('one', '1500m'));
+    await cgroups().begin();
+    expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
+  });
+
+  test('what failed half-way has all its limits after the next try', async () => {
+    const node = cgroups();
+    await node.begin();
+    const quota = 'own/kubepods/burstable/podone/cpu.cfs_quota_us';
+    await rm(join(root, 'pids/own/kubepods/burstable'), { recursive: true });
+    await writeFile(join(root, 'pids/own/kubepods/burstable'), 'in the way');
+    await expect(node.prepare(burstable('one', '500m'))).rejects.toMatchObject({ reason: 'FailedCreatePodContainer' });
+    await rm(join(root, 'pids/own/kubepods/burstable'));
+    // As the kernel makes it: unlimited.
+    await writeFile(join(root, 'cpu', quota), '-1');
+    await node.prepare(burstable('one', '500m'));
+    expect(value('cpu', quota)).toBe('50000');
+    expect(value('pids/own/kubepods/burstable/podone/pids.max')).toBe('50');
+  });
+
   test('a host that forbids it is asked once, and pods go on', async () => {
     const hierarchies: Hierarchy[] = [{ root: '/proc/statelet', version: 'v1', controllers: ['cpu'] }];
     const forbidden = Object.assign(new Error('read-only'), { code: 'EROFS' });
