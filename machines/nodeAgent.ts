@@ -89,7 +89,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     },
     /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
     partial: {
-      meta: { waitsFor: 'a source that cannot be read yet: nothing that may be of its pods is ended before' },
+      meta: { waitsFor: 'a source that cannot be read yet, as what runs may be of its pods' },
       entry: ['holdPlaces', 'welcomeNewcomers'],
       always: { guard: 'haveSourcesSpoken', target: 'running' },
       on: {

@@ -13,6 +13,7 @@ import {
   tellsNewSandbox,
   tellsTermination,
 } from './podNotes.ts';
+import { resetting } from './podResetting.ts';
 import { podSetup } from './podSetup.ts';
 import { terminating } from './podTerminating.ts';
 
@@ -208,10 +209,17 @@ export const podMachine = podSetup.createMachine({
       initial: 'choosing',
       on: {
         'runtime.podObserved': [
-          { guard: 'lacksSandbox', target: 'resetting', actions: 'observe' },
+          { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
           { actions: 'observe' },
         ],
-        'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] },
+        'ledger.admitted': [
+          {
+            guard: 'changesNetworkMode',
+            target: 'resetting',
+            actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'],
+          },
+          { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] },
+        ],
       },
       always: [
         { guard: 'hasDeparted', actions: 'dismissDeparted' },
@@ -253,38 +261,7 @@ export const podMachine = podSetup.createMachine({
         },
       },
     },
-    /** The sandbox is lost: everything in it ends, then the pod gets a new one (C8). */
-    resetting: {
-      initial: 'verifying',
-      on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
-      states: {
-        /** A list without it may be older than it: only the runtime's own word about it counts. */
-        verifying: {
-          meta: { waitsFor: "the runtime's word on its sandbox" },
-          invoke: {
-            src: 'inspectSandbox',
-            input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
-            onDone: [
-              { guard: { type: 'isReady', params: ({ event }) => event.output }, target: '#pod.active' },
-              { target: 'draining', actions: ['revokeSandbox', 'loseSandbox'] },
-            ],
-            onError: { target: 'awaitingRetry', actions: 'recordFailure' },
-          },
-        },
-        awaitingRetry: {
-          meta: { waitsFor: 'another try', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
-        },
-        draining: {
-          meta: { waitsFor: 'what ran in the lost sandbox to end' },
-          always: [
-            { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-            { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: tellsNewSandbox },
-          ],
-        },
-      },
-    },
+    resetting,
     terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
     finished: {

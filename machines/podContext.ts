@@ -143,10 +143,18 @@ function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
   });
 }
 
-/** The sandbox that the pod had is not ready any more, or not even listed. */
-export const lacksSandbox = (context: PodContext, observed: ObservedPod): boolean =>
-  context.sandbox !== undefined &&
-  !observed.sandboxes.some(({ id, state }) => id === context.sandbox?.id && state === 'ready');
+const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
+  sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
+
+/** The sandbox that the pod had is not ready any more, not even listed, or another is ready beside it (C8). */
+export const doubtsSandbox = ({ sandbox }: PodContext, observed: ObservedPod): boolean =>
+  sandbox !== undefined && readySandboxes(observed).join() !== sandbox.id;
+
+/** By the runtime's own word the pod can go on in its sandbox. A list without it, being older, tells nothing of another. */
+export function isStillSound(context: PodContext, sandbox: ObservedSandbox): boolean {
+  const ready = readySandboxes(context.observed);
+  return fits(context, sandbox) && (ready.length <= 1 || !ready.includes(sandbox.id));
+}
 
 /** The number of the sandbox after the latest one (C8). */
 export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number => {

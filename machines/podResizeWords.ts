@@ -19,8 +19,6 @@ const about = (pod: Pod, note: Note) => occurrence(involvedPod(pod), note);
 
 export const podResizeWords = podWords.extend({
   actions: {
-    /** Before it is admitted there is nothing to be resized. */
-    desireAnew: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {})),
     /** What was wanted before a restart of the agent and not admitted then, or was changed meanwhile. */
     askForRest: enqueueActions(({ context, enqueue, self }) => {
       if (sameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;

@@ -193,6 +193,39 @@ describe('a lost sandbox', () => {
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
   });
 
+  test('C8: another one that is ready beside it is one too many: both end, and a third takes their place', () => {
+    const story = runningPod();
+    story.world.sandbox(full, 5);
+    story.observe();
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 6 });
+    expect(story.ports.asked('stopSandboxes')).toEqual([{ ids: ['sandbox-uid-1-0', 'sandbox-uid-1-5'] }]);
+    story.observe();
+    expect(story.ports.asked('runSandbox')).toHaveLength(2);
+  });
+
+  test('C8: an older list that shows only another one as ready does not kill it', () => {
+    const story = runningPod();
+    const shown = story.world.observed(full);
+    const sandboxes = shown.sandboxes.map((each) => ({ ...each, id: 'another' }));
+    story.send({ type: 'runtime.podObserved', pod: { ...shown, sandboxes } });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+  });
+
+  test('C8: with another network mode it gets another sandbox', () => {
+    const story = runningPod();
+    story.ports.hold('inspectSandbox');
+    story.send({ type: 'pod.update', pod: { ...full, spec: { ...full.spec, hostNetwork: true } } });
+    expect(story.state()).toBe('resetting.verifying');
+    const { sandbox } = story.context();
+    if (sandbox === undefined) throw new Error('the pod has no sandbox');
+    story.ports.answer('inspectSandbox', { ...sandbox, hostNetwork: false });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1 });
+    expect(story.ports.asked('runSandbox').at(-1)).toMatchObject({ pod: { spec: { hostNetwork: true } } });
+  });
+
   test('C8: while the runtime is away it is not lost', () => {
     const story = runningPod();
     for (let times = 0; times < 2; times++) story.ports.failNext('inspectSandbox', 'RuntimeUnavailable');

@@ -1,0 +1,35 @@
+/** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in pod.ts. */
+import { tellsNewSandbox } from './podNotes.ts';
+import { podSetup } from './podSetup.ts';
+
+export const resetting = podSetup.createStateConfig({
+  initial: 'verifying',
+  on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
+  states: {
+    /** A list without it may be older than it: only the runtime's own word about it counts. */
+    verifying: {
+      meta: { waitsFor: "the runtime's word on its sandbox" },
+      invoke: {
+        src: 'inspectSandbox',
+        input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
+        onDone: [
+          { guard: { type: 'isStillSound', params: ({ event }) => event.output }, target: '#pod.active' },
+          { target: 'draining', actions: ['revokeSandbox', 'loseSandbox'] },
+        ],
+        onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+      },
+    },
+    awaitingRetry: {
+      meta: { waitsFor: 'another try', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
+    },
+    draining: {
+      meta: { waitsFor: 'what ran in the lost sandbox to end' },
+      always: [
+        { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+        { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: tellsNewSandbox },
+      ],
+    },
+  },
+});
