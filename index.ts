@@ -38,16 +38,19 @@ export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';
 export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/runtime.ts';
 export { serveSimulatedRuntime } from './cri/simulated/server.ts';
 /** The machines. A port of theirs rejects until it is provided. */
+export { activeDeadlineMachine } from './machines/activeDeadline.ts';
 export { type Chart, charts } from './machines/charts.ts';
 export { containerMachine } from './machines/container.ts';
 export type { NodeFact, RuntimeHealth, SourceProblem } from './machines/events.ts';
+export { garbageMachine } from './machines/garbage.ts';
 export { gateMachine } from './machines/gate.ts';
 export { ledgerMachine } from './machines/ledger.ts';
+export { logRotationMachine } from './machines/logRotation.ts';
 export { nodeAgentMachine } from './machines/nodeAgent.ts';
 export { podMachine } from './machines/pod.ts';
 export type { PortName, PortTypes } from './machines/ports.ts';
+export { probeMachine } from './machines/probe.ts';
 export { volumeMachine } from './machines/volume.ts';
-
 /** The words: pods, failures, and what an explanation says. */
 export type { CoreEvent } from './pod/event.ts';
 export { type Explanation, explainPod } from './pod/explain.ts';

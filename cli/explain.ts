@@ -15,6 +15,7 @@ const KINDS = ['pod', 'pods', 'po'];
 /** The pod's name of `pod/NAME`, `pod NAME` or plain `NAME`. */
 export function podNameOf(words: readonly string[]): string {
   const [kind = '', name, ...rest] = words.flatMap((word) => word.split('/'));
+  if (name === undefined && KINDS.includes(kind)) throw new ConfigError('which pod? expected pod/NAME');
   if (name === undefined) return kind;
   if (!KINDS.includes(kind)) throw new ConfigError(`${kind}: unknown kind of resource${suggestion(kind, KINDS)}`);
   if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected pod/NAME`);
