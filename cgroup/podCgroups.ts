@@ -123,6 +123,13 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     return lastShare;
   };
 
+  /** The cgroup that was made here; of a pod that nobody wants any more the class is not known. */
+  const namesToRemove = (pod: Pod): (readonly string[])[] => {
+    if (prepared.has(pod.metadata.uid)) return [podCgroupNames(pod)];
+    const own = `pod${pod.metadata.uid}`;
+    return [['kubepods', own], ...TIERS.map((tier) => ['kubepods', tier, own])];
+  };
+
   return {
     begin: () => allowed(begin),
     prepare: (pod) =>
@@ -145,9 +152,8 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
       }),
     trim: (pod) => allowed(() => set(podCgroupNames(pod), podCgroupLimits(pod.spec, rules))),
     remove: async (pod, signal) => {
-      // Of a pod that nobody wants any more the class is not known.
-      for (const tier of [[], ...TIERS.map((each) => [each])]) {
-        const path = nameOf(['kubepods', ...tier, `pod${pod.metadata.uid}`]);
+      for (const names of namesToRemove(pod)) {
+        const path = nameOf(names);
         const isThere = await hasCgroup({ hierarchies, path: relativePath(path) });
         if (isSystemd && isThere) await stopSlice(systemd, path).catch(parts.onTrouble);
         await removeCgroupTree({ hierarchies, path, signal, wait });
