@@ -2,7 +2,8 @@
  * The way into a volume (C26). Whoever writes into it may put symlinks there, also while this is at work: so it goes down
  * by handles of directories, one name at a time, and follows none.
  */
-import { chmod, constants, type FileHandle, mkdir, open, readFile, realpath } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { chmod, constants, type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, isMissing, messageOf } from './fileErrors.ts';
 
@@ -33,11 +34,19 @@ export async function readWithin(volume: string, subPath: string, largest: numbe
   try {
     const found = await handle.stat();
     if (!found.isFile()) throw new Error(`${subPath} is not a file`);
-    if (found.size > largest) throw new Error(`${subPath} is larger than ${largest} bytes`);
-    return await readFile(`/proc/self/fd/${handle.fd}`, 'utf8');
+    // Not by its size: whoever writes it may make it grow meanwhile.
+    const text = await readStart(`/proc/self/fd/${handle.fd}`, largest + 1);
+    if (text.length > largest) throw new Error(`${subPath} is larger than ${largest} bytes`);
+    return text.toString('utf8');
   } finally {
     await handle.close();
   }
+}
+
+async function readStart(file: string, most: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of createReadStream(file, { end: most - 1 })) parts.push(part);
+  return Buffer.concat(parts);
 }
 
 function unlessAbsent(error: unknown): undefined {

@@ -46,7 +46,8 @@ function itemsOf(value: unknown): { path: string; value: unknown }[] {
   const isList =
     typeof value === 'object' && value !== null && 'kind' in value && ['PodList', 'List'].includes(String(value.kind));
   if (!isList) return [{ path: '', value }];
-  const items: unknown = 'items' in value ? value.items : [];
+  // A list of none is written as null by those who write Go.
+  const items: unknown = ('items' in value ? value.items : null) ?? [];
   if (!Array.isArray(items)) return [{ path: 'items', value: items }];
   return items.map((item: unknown, index) => ({
     path: `items[${index}]`,

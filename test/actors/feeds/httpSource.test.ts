@@ -94,6 +94,7 @@ describe('what a URL may answer', () => {
     ],
     ['a List', { apiVersion: 'v1', kind: 'List', items: [manifest('web')] }, ['web-node-1']],
     ['an empty list', list(), []],
+    ['an empty list of a Go program', { apiVersion: 'v1', kind: 'PodList', items: null }, []],
   ])('%s', async (_, body, names) => {
     answers(body);
     start();
