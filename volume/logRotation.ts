@@ -63,7 +63,8 @@ async function setAside({ file, now, reopen, signal }: LogToTend): Promise<void>
   try {
     await reopen();
   } catch (error) {
-    await rename(aside, file);
+    // Its answer may have been lost: then there is a new file already, and what stands in it stays.
+    if ((await sizeOf(file)) === undefined) await rename(aside, file);
     throw error;
   }
 }

@@ -81,6 +81,21 @@ describe('C23: the rotation of a log', () => {
       expect(await names()).toEqual(['0.log', '0.log.20260304-120010']);
     }));
 
+  test('when only the answer was lost, what the runtime has written since stays', () =>
+    inFolder(async (folder) => {
+      const file = join(folder, '0.log');
+      await writeFile(file, 'more than ten bytes\n');
+      const reopen = async () => {
+        await writeFile(file, 'new\n');
+        throw new Error('no answer');
+      };
+      await expect(tendLog({ file, maxBytes: 10, maxFiles: 5, now: NOON, reopen, signal })).rejects.toThrow(
+        'no answer',
+      );
+      expect(await readFile(file, 'utf8')).toBe('new\n');
+      expect(await readdir(folder)).toContain('0.log.20260304-120000');
+    }));
+
   test('what an earlier rotation left half-done is cleaned up', () =>
     withLog(5, async ({ folder, names, tend }) => {
       for (const name of ['0.log.1.gz.tmp', '0.log.2', '0.log.2.gz', '10.log.1.gz.tmp']) {
