@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Argument, Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { ChartsOptions } from './charts.ts';
 import { ConfigError } from './config/configError.ts';
+import { suggestion } from './config/fields.ts';
 import { type Flags, readFlags } from './config/flags.ts';
 import type { DescribeOptions } from './describe.ts';
 import type { ExplainOptions } from './explain.ts';
@@ -120,9 +121,24 @@ function addNodeCommands(program: Command, commands: Commands): void {
 const PODS = ['pods', 'pod', 'po'];
 const EVENTS = ['events', 'event', 'ev'];
 
+/** What `get` is to show: `pods`, `pods NAME` or `pods/NAME`. */
+function resourceOf(resource: string, given: string | undefined): { isEvents: boolean; name?: string } {
+  const [kind = '', inside, ...rest] = resource.split('/');
+  const kinds = [...PODS, ...EVENTS];
+  if (!kinds.includes(kind)) {
+    throw new ConfigError(
+      `${kind}: unknown kind of resource${suggestion(kind, kinds) || '; there are pods and events'}`,
+    );
+  }
+  if (inside === '' || rest.length > 0 || (inside !== undefined && given !== undefined))
+    throw new ConfigError(`${resource}: expected ${kind} or ${kind}/NAME`);
+  const name = inside ?? given;
+  return { isEvents: EVENTS.includes(kind), ...(name === undefined ? {} : { name }) };
+}
+
 function addGetCommand(program: Command, commands: Commands): void {
   socketOptions(program.command('get').description("show the running agent's pods, or its events of the last hour"))
-    .addArgument(new Argument('<resource>', 'what to show').choices([...PODS, ...EVENTS]))
+    .argument('<resource>', 'pods or events; also pods/NAME')
     .argument('[name]', "only the one of this name; a pod's is its full one or its manifest's")
     .option('-n, --namespace <namespace>', 'only those of this namespace (default: all)')
     .option('-A, --all-namespaces', 'those of all namespaces, with a column that shows theirs')
@@ -130,9 +146,10 @@ function addGetCommand(program: Command, commands: Commands): void {
     .option('-w, --watch', 'go on with every change')
     .option('--for <pod>', 'only the events about pod/NAME')
     .option('--types <types>', 'only the events of these types: Normal, Warning')
-    .action((resource: string, name: string | undefined, options: GetEventsOptions) => {
-      const named = name === undefined ? options : { ...options, name };
-      if (EVENTS.includes(resource)) return commands.getEvents(named);
+    .action((resource: string, given: string | undefined, options: GetEventsOptions) => {
+      const { isEvents, ...name } = resourceOf(resource, given);
+      const named = { ...options, ...name };
+      if (isEvents) return commands.getEvents(named);
       const only = Object.entries({ for: options.for, types: options.types }).find(([, value]) => value !== undefined);
       if (only) throw new ConfigError(`--${only[0]}: only events can be chosen by it`);
       return commands.get(named);

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Commands, createProgram } from '../../cli/program.ts';
+
+/** Which command the words lead to, and what it is given. */
+async function asked(...words: string[]): Promise<unknown> {
+  let call: unknown;
+  const hear =
+    (command: string) =>
+    async (...given: unknown[]) => {
+      call = [command, ...given];
+    };
+  const commands: Commands = {
+    run: hear('run'),
+    up: hear('up'),
+    get: hear('get'),
+    getEvents: hear('getEvents'),
+    describe: hear('describe'),
+    explain: hear('explain'),
+    charts: hear('charts'),
+  };
+  await createProgram(commands).parseAsync(['node', 'statelet', ...words]);
+  return call;
+}
+
+describe('get', () => {
+  test.each([
+    [
+      ['get', 'po'],
+      ['get', {}],
+    ],
+    [
+      ['get', 'pods', 'web', '-o', 'wide'],
+      ['get', { name: 'web', output: 'wide' }],
+    ],
+    [
+      ['get', 'pod/web'],
+      ['get', { name: 'web' }],
+    ],
+    [
+      ['get', 'ev', '--for', 'pod/web'],
+      ['getEvents', { for: 'pod/web' }],
+    ],
+    [
+      ['get', 'events/e1'],
+      ['getEvents', { name: 'e1' }],
+    ],
+  ])('%j', async (words, call) => {
+    expect(await asked(...words)).toEqual(call);
+  });
+
+  test.each([
+    [['get', 'pots'], 'pots: unknown kind of resource; did you mean pods?'],
+    [['get', 'configmaps'], 'configmaps: unknown kind of resource; there are pods and events'],
+    [['get', 'pod/web', 'db'], 'pod/web: expected pod or pod/NAME'],
+    [['get', 'pod/'], 'pod/: expected pod or pod/NAME'],
+    [['get', 'pods', '--types', 'Warning'], '--types: only events can be chosen by it'],
+  ])('%j is a mistake', async (words, message) => {
+    await expect(asked(...words)).rejects.toThrow(message);
+  });
+});
