@@ -16,7 +16,6 @@ export type CriCall<Request, Answer> = (request: Request, options: CallOptions) 
 /** A word from the runtime that something happened to a container: where to look, never the fact itself. */
 export interface RuntimeHint {
   readonly containerId: string;
-  readonly podUid?: string;
 }
 
 /** Every call rejects with a `NodeFailure`; a runtime that is away or hangs gives the reason `RuntimeUnavailable`. */

@@ -45,8 +45,7 @@ function tell<Event>(read: (event: Event) => RuntimeHint | undefined, onHint: (h
 /** Only exits: what else the stream tells of are our own calls, whose answers we have. */
 function criHint(event: ContainerEventResponse): RuntimeHint | undefined {
   if (event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT) return undefined;
-  const podUid = event.podSandboxStatus?.metadata?.uid;
-  return { containerId: event.containerId, ...(podUid ? { podUid } : {}) };
+  return { containerId: event.containerId };
 }
 
 /** An exit whose id is not its container's is that of an exec in it. */

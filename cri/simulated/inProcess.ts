@@ -83,7 +83,7 @@ function hints(
     };
     const unsubscribe = runtime.subscribe({
       onEvent: (event) => {
-        if (isExit(event)) onHint({ containerId: event.id, podUid: event.podUid });
+        if (isExit(event)) onHint({ containerId: event.id });
       },
       onBreak: (error) => {
         signal.removeEventListener('abort', end);

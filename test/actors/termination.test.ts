@@ -93,6 +93,21 @@ describe('graceful termination', () => {
     });
   });
 
+  test('C11: sidecars stop after the main container, in reverse order, within what is left of the one grace', async () => {
+    const initContainers = ['first', 'second'].map((name) => containerWith(name, { restartPolicy: 'Always' }));
+    const behaviours = { [IMAGE]: { termAfterMs: 4_000 } };
+    const pods = [podWith('web', { initContainers, terminationGracePeriodSeconds: 20 })];
+    const node = await simulatedNode({ pods, runtime: { behaviours } });
+    await node.advance('2s');
+    const names = new Map(node.view('web').containers.map(({ name, containerId }) => [containerId, name]));
+    node.remove('web');
+    await node.advance('20s');
+    const stops = node.calls('stopContainer').map(({ request }) => request as wire.StopContainerRequest);
+    expect(stops.map(({ containerId }) => names.get(containerId))).toEqual(['main', 'second', 'first']);
+    expect(graces(node)).toEqual([20, 16, 12]);
+    expect(await node.leftovers()).toEqual([]);
+  });
+
   test('a pod that is removed while it waits for anything goes at once', async () => {
     const images = { registry: { 'registry.local/slow:1': { pullMs: 600_000 } } };
     const node = await simulatedNode({ runtime: { images } });

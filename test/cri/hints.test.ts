@@ -83,7 +83,7 @@ describe('the event stream of the CRI', () => {
     stream.write(criEvent('c1', wire.ContainerEventType.CONTAINER_STOPPED_EVENT, 'u1'));
     stream.write(criEvent('c2', wire.ContainerEventType.CONTAINER_STOPPED_EVENT));
     await until(3);
-    expect(heard).toEqual(['open', { containerId: 'c1', podUid: 'u1' }, { containerId: 'c2' }]);
+    expect(heard).toEqual(['open', { containerId: 'c1' }, { containerId: 'c2' }]);
     aborter.abort();
     await expect(done).resolves.toBeUndefined();
   });
