@@ -20,7 +20,6 @@ import {
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
   POD_UID_LABEL,
-  RESTART_COUNT,
 } from './labels.ts';
 import { signalName } from './stopSignal.ts';
 
@@ -127,17 +126,15 @@ function commonOf(container: Container | ContainerStatus, sandboxId: string): Ob
   const { id, metadata, labels, annotations, image } = container;
   const podUid = labels[POD_UID_LABEL];
   if (!podUid) return undefined;
-  const attempt = metadata?.attempt ?? 0;
   return {
     id,
     sandboxId,
     podUid,
     name: labels[CONTAINER_NAME_LABEL] ?? metadata?.name ?? '',
-    attempt,
+    attempt: metadata?.attempt ?? 0,
     state: stateOf(container.state),
     createdAt: milliseconds(container.createdAt),
     hash: annotations[CONTAINER_HASH] ?? '',
-    restartCount: count(annotations[RESTART_COUNT]) ?? attempt,
     ...(annotations[CONTAINER_PORTS] ? { ports: readPorts(annotations[CONTAINER_PORTS]) } : {}),
     image: image?.userSpecifiedImage || image?.image || '',
     imageRef: container.imageRef || container.imageId,
@@ -155,11 +152,6 @@ function stateOf(state: ContainerState): ObservedContainer['state'] {
     default:
       return 'unknown';
   }
-}
-
-/** A count as an annotation has it; undefined when it is none. */
-function count(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
 function milliseconds(nanoseconds: bigint): number {

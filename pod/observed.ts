@@ -29,8 +29,6 @@ export interface ObservedContainer {
   readonly createdAt: number;
   /** The hash of name and image (C6) under which it was made, from its annotation. */
   readonly hash: string;
-  /** How often this container had been restarted when it was made, from its annotation. */
-  readonly restartCount: number;
   readonly image: string;
   /** The image's id or digest, as the runtime names it. */
   readonly imageRef: string;

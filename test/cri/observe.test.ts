@@ -61,7 +61,7 @@ describe('lists', () => {
             imageRef: '',
           },
           imageRef: 'sha256:1',
-          annotations: { 'io.kubernetes.container.hash': 'abc', 'io.kubernetes.container.restartCount': '7' },
+          annotations: { 'io.kubernetes.container.hash': 'abc' },
         }),
       ],
     );
@@ -84,7 +84,6 @@ describe('lists', () => {
       state: 'running',
       createdAt: MS,
       hash: 'abc',
-      restartCount: 7,
       image: 'busybox:1',
       imageRef: 'sha256:1',
     });
@@ -109,16 +108,6 @@ describe('lists', () => {
     const pod = observedPods([], [container('c1', 0, NS)]).get('u1');
     expect(pod).toMatchObject({ namespace: 'default', name: 'web', sandboxes: [], containers: [{ id: 'c1' }] });
   });
-
-  test.each([['x'], ['-1'], ['1.5'], [''], ['99999999999999999999'], [undefined]])(
-    'a restart count of %p falls back to the attempt',
-    (text) => {
-      const annotations: Record<string, string> =
-        text === undefined ? {} : { 'io.kubernetes.container.restartCount': text };
-      const pod = observedPods([], [container('c1', 2, NS, { annotations })]).get('u1');
-      expect(pod?.containers[0]).toMatchObject({ restartCount: 2, hash: '' });
-    },
-  );
 
   test.each([
     [ContainerState.CONTAINER_CREATED, 'created'],

@@ -99,7 +99,7 @@ export class FakeWorld {
     const image = containersOf(pod.spec).find(({ container }) => container.name === name)?.container.image ?? '';
     return {
       ...{ id: `${name}-0-0`, sandboxId: `sandbox-${pod.metadata.uid}-0`, podUid: pod.metadata.uid, name, attempt: 0 },
-      ...{ state: 'created', createdAt: this.#now(), hash: containerHash({ name, image }), restartCount: 0 },
+      ...{ state: 'created', createdAt: this.#now(), hash: containerHash({ name, image }) },
       ...{ image, imageRef: `sha256:${image}` },
       ...over,
     };

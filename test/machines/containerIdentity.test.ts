@@ -88,7 +88,7 @@ describe('identity', () => {
 
 describe('adoption', () => {
   test('what runs is adopted as it is, with its restart count', () => {
-    const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { attempt: 4, restartCount: 4 }) });
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { attempt: 4 }) });
     expect(story.state()).toBe('running.steady');
     expect(story.context()).toMatchObject({ attempt: 4, id: 'main-0-0' });
     story.begin();

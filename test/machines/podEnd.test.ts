@@ -310,7 +310,7 @@ describe('adoption', () => {
     const story = podStory({
       before: (world, pod) => {
         world.sandbox(pod, 3);
-        world.run(pod, 'main', { id: 'main', sandboxId: `sandbox-${pod.metadata.uid}-3`, attempt: 2, restartCount: 2 });
+        world.run(pod, 'main', { id: 'main', sandboxId: `sandbox-${pod.metadata.uid}-3`, attempt: 2 });
       },
       taken: claimsWith({ cpuMillis: 4_000 }),
     });

@@ -9,7 +9,7 @@ function podWith(uid: string, states: readonly State[], name = 'main', sandboxId
   const containers = states.map((state, index): ObservedContainer => {
     const attempt = states.length - 1 - index;
     return {
-      ...{ id: `${uid}-${name}-${attempt}`, sandboxId, podUid: uid, name, attempt, state, restartCount: attempt },
+      ...{ id: `${uid}-${name}-${attempt}`, sandboxId, podUid: uid, name, attempt, state },
       ...{ createdAt: attempt * 1_000, hash: '', image: 'busybox', imageRef: 'sha256:1' },
     };
   });
