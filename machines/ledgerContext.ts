@@ -72,6 +72,9 @@ function occupants({ entries }: LedgerContext, uid: string, which: 'all' | 'stay
   });
 }
 
+const isAnybodyLeaving = ({ entries }: LedgerContext): boolean =>
+  Object.values(entries).some(({ preempted }) => preempted);
+
 /** What comes of a request now; nothing yet while the room that it needs is being made. */
 export interface Step {
   readonly request: Request;
@@ -102,7 +105,8 @@ function decisionOn(context: LedgerContext, request: Request, ahead: readonly Re
   const decision = isUpdate(context, request)
     ? ofUpdate(context, request, conflicts(claims, held('staying'), context.capacity))
     : decide(request, { ...context, occupants: those('staying'), reserved: claimsOf(reserved) });
-  if (decision.kind !== 'admitted') return decision;
+  // Nobody is ending to make room: all there are stay.
+  if (decision.kind !== 'admitted' || !isAnybodyLeaving(context)) return decision;
   return conflicts(claims, held('all'), context.capacity) === undefined ? decision : undefined;
 }
 
