@@ -55,7 +55,8 @@ export async function agentPlace(
   };
   await mkdir(place.manifests, { recursive: true });
   const config = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: MAX_PODS };
-  const cgroup = place.cgroupRoot === '' ? {} : { cgroupRoot: place.cgroupRoot };
+  // Pods that only seem to run have no cgroups.
+  const cgroup = place.cgroupRoot === '' ? { cgroupsPerQOS: false } : { cgroupRoot: place.cgroupRoot };
   await writeFile(configOf(place), JSON.stringify({ ...config, ...cgroup }));
   return place;
 }
