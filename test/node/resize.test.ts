@@ -27,9 +27,13 @@ function podOf(name: string, containers: Container[], spec: Partial<PodSpec> = {
   return withDefaults({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, ...spec } });
 }
 
+/** With so little CPU a shell takes its time: the container counts as running once it hears SIGTERM. */
+const lifecycle = { postStart: { exec: { command: ['sh', '-c', 'until [ -e /tmp/hears ]; do sleep 0.1; done'] } } };
+
 /** A pod of one container whose requests are its limits: a Guaranteed one, whose cgroup lies at the top. */
 function sized(name: string, cpu: string, memory: string, more: Partial<Container> = {}): Pod {
-  return podOf(name, [shell('main', steadily(), { resources: { limits: { cpu, memory } }, ...more })]);
+  const script = steadily('mkdir -p /tmp; touch /tmp/hears');
+  return podOf(name, [shell('main', script, { lifecycle, resources: { limits: { cpu, memory } }, ...more })]);
 }
 
 /** The quota and the limit of memory of a cgroup, as the kernel has them. */
