@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { follow, runOne, simulate } from './support.ts';
 
-test('exits are hinted at with the pod they concern; our own calls are not', async () => {
+test('exits are hinted at; our own calls are not', async () => {
   const simulation = simulate();
   const { hints, opened } = follow(simulation.cri);
   await opened;
   const { container } = await runOne(simulation, ['sleep', '1']);
   expect(hints).toEqual([]);
   await simulation.clock.advance(1000);
-  expect(hints).toEqual([{ containerId: container, podUid: 'u1' }]);
+  expect(hints).toEqual([{ containerId: container }]);
 });
 
 test('a hint can come before the status shows the exit', async () => {
