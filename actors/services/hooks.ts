@@ -11,6 +11,7 @@ import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
 import { containerNamed } from './containers.ts';
 import { type HttpGetAction, httpGet, httpTarget, isAnsweredInPlain } from './httpGet.ts';
+import { withinLimit } from './timeLimit.ts';
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
 
@@ -113,23 +114,19 @@ async function execute(cri: Cri, { id, timeoutMs, signal }: HookRun, cmd: readon
 
 /** That it was answered is enough: a hook's status says nothing. */
 async function get(clock: Clock, { container, address, timeoutMs, signal }: HookRun, action: HttpGetAction) {
-  const limit = new AbortController();
-  const end = () => limit.abort();
-  const timer = clock.setTimeout(end, timeoutMs);
-  signal.addEventListener('abort', end, { once: true });
-  const send = (scheme: HttpGetAction['scheme']) =>
-    httpGet(httpTarget({ ...action, ...(scheme ? { scheme } : {}) }, container, { address, purpose: 'lifecycle' }), {
-      signal: limit.signal,
-      leavesHost: false,
-    });
-  try {
-    await send(action.scheme);
-  } catch (error) {
-    // Whoever asks for TLS of a server that has none is answered all the same.
-    if (!isAnsweredInPlain(error)) throw error;
-    await send('HTTP');
-  } finally {
-    clock.clearTimeout(timer);
-    signal.removeEventListener('abort', end);
-  }
+  const act = async (limited: AbortSignal) => {
+    const send = (scheme: HttpGetAction['scheme']) =>
+      httpGet(httpTarget({ ...action, ...(scheme ? { scheme } : {}) }, container, { address, purpose: 'lifecycle' }), {
+        signal: limited,
+        leavesHost: false,
+      });
+    try {
+      await send(action.scheme);
+    } catch (error) {
+      // Whoever asks for TLS of a server that has none is answered all the same.
+      if (!isAnsweredInPlain(error)) throw error;
+      await send('HTTP');
+    }
+  };
+  await withinLimit(act, { clock, timeoutMs, signal });
 }

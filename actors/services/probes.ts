@@ -12,6 +12,7 @@ import { tryGrpc } from './probeGrpc.ts';
 import { tryHttp } from './probeHttp.ts';
 import { tryTcp } from './probeTcp.ts';
 import type { Try } from './probeTry.ts';
+import { withinLimit } from './timeLimit.ts';
 
 export interface ProbeParts {
   readonly cri: Cri;
@@ -53,23 +54,15 @@ async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): P
   const address = podIp ?? hostIps[0] ?? '127.0.0.1';
   // The runtime counts the time of a command itself, from its start.
   if (exec) return tryExec(cri, { container, id, command: exec.command ?? [] }, { timeoutSeconds, signal });
-  const limit = new AbortController();
-  const end = () => limit.abort();
-  const timer = clock.setTimeout(end, timeoutSeconds * 1_000);
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    if (httpGet) return await tryHttp(httpTarget(httpGet, container, { address, purpose: 'probe' }), limit.signal);
-    if (tcpSocket) {
-      return await tryTcp(tcpSocket.host || address, handlerPort(container, tcpSocket.port), limit.signal);
-    }
+  const act = async (limited: AbortSignal): Promise<Try> => {
+    if (httpGet) return tryHttp(httpTarget(httpGet, container, { address, purpose: 'probe' }), limited);
+    if (tcpSocket) return tryTcp(tcpSocket.host || address, handlerPort(container, tcpSocket.port), limited);
     if (grpc) {
       const deadline = clock.now() + timeoutSeconds * 1_000;
       const target = { host: address, port: grpc.port, service: grpc.service ?? '' };
-      return await tryGrpc(target, { timeoutSeconds, deadline, signal });
+      return tryGrpc(target, { timeoutSeconds, deadline, signal });
     }
     throw new Error(`missing probe handler for ${pod.metadata.namespace}/${pod.metadata.name}:${container.name}`);
-  } finally {
-    clock.clearTimeout(timer);
-    signal.removeEventListener('abort', end);
-  }
+  };
+  return withinLimit(act, { clock, timeoutMs: timeoutSeconds * 1_000, signal });
 }
