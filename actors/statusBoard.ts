@@ -5,7 +5,7 @@ import { rfc3339 } from '../pod/rfc3339.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import { podStatus, samePodStatus } from '../pod/status.ts';
-import type { PodView } from '../pod/view.ts';
+import { DELETED, type PodView } from '../pod/view.ts';
 import type { Clock } from './clock.ts';
 
 /** A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. */
@@ -146,8 +146,8 @@ const isSamePod = (before: PodView, now: PodView): boolean =>
   before.pod === now.pod && before.termination === now.termination;
 
 function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
-  // A pod that stays was ended, and not deleted.
-  if (termination === undefined || termination.stays) return { ...pod, status };
+  // Of those that stay only what a source deletes is deleted.
+  if (termination === undefined || (termination.stays && termination.reason !== DELETED)) return { ...pod, status };
   const { at, graceSeconds } = termination;
   const deletion = {
     deletionTimestamp: rfc3339(at + graceSeconds * 1_000),

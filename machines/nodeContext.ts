@@ -11,7 +11,7 @@ import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import { fullName } from '../pod/staticPod.ts';
-import type { Termination } from '../pod/view.ts';
+import { DELETED, type Termination } from '../pod/view.ts';
 import type { Probed } from './containerContext.ts';
 import type { GarbageFound, GateEvent, LedgerEvent, Ref, RuntimeHealth, SourceProblem } from './events.ts';
 
@@ -236,6 +236,18 @@ export const terminationOf = (pod: Pod, reason: string, at: number): Termination
   graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
   at,
 });
+
+/**
+ * The command for a pod that its source says is being deleted, within the grace that goes with that (C10); undefined for
+ * any other. It stays, as one that has ended, until its source lets it go (C12).
+ */
+export function deletionOf(pod: Pod, at: number): Termination | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  const own = terminationOf(pod, DELETED, at);
+  // As with a kubelet 0 says nothing.
+  return { ...own, graceSeconds: deletionGracePeriodSeconds || own.graceSeconds, stays: true };
+}
 
 /** The command for a pod that makes room for a critical one (C24): it stays, Failed, until its source does not want it. */
 export const preemptionOf = (pod: Pod, at: number): Termination => ({

@@ -9,6 +9,7 @@ import { ledgerMachine } from './ledger.ts';
 import { logRotationMachine } from './logRotation.ts';
 import {
   brokenPod,
+  deletionOf,
   edited,
   entryOfEnding,
   garbageOf,
@@ -138,9 +139,11 @@ export const nodeSetup = setup({
         const allocation = allocations[uid];
         const probed = context.probed?.[uid];
         const observed = observedOf(context, pod);
+        // What has ended, or is being deleted, is not begun with (C2, C5).
+        const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
         pods[uid] = { pod, ending: false };
         ticket += 1;
-        if (restored && observed.sandboxes.length > 0) enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
+        if (termination && observed.sandboxes.length > 0) enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(uid),
           input: {
@@ -150,7 +153,8 @@ export const nodeSetup = setup({
             observed,
             ...(allocation ? { allocation } : {}),
             ...(probed ? { probed } : {}),
-            ...(restored ? { restored, termination: terminationOf(pod, 'Completed', bornAt) } : {}),
+            ...(restored ? { restored } : {}),
+            ...(termination ? { termination } : {}),
           },
         });
       }
@@ -205,6 +209,8 @@ export const nodeSetup = setup({
       for (const pod of edited(context)) {
         pods[pod.metadata.uid] = { pod, ending: false };
         enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.update', pod });
+        const termination = deletionOf(pod, context.heardAt);
+        if (termination) enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.terminate', termination });
       }
       enqueue.assign({ pods });
     }),

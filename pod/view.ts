@@ -73,6 +73,9 @@ export interface VolumeView extends ActorView {
   readonly mounted: boolean;
 }
 
+/** Why a pod ends that its source says is being deleted. */
+export const DELETED = 'Deleted';
+
 /** The command that ends a pod: one for every cause (a removed manifest, eviction, preemption, shutdown, completion). */
 export interface Termination {
   readonly reason: string;

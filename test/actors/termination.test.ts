@@ -146,3 +146,66 @@ describe('graceful termination', () => {
     expect(node.runtime.contents().sandboxes).toEqual([]);
   });
 });
+
+describe('C10: a pod that its source says is being deleted', () => {
+  const patient = (metadata: Parameters<typeof podWith>[2] = {}) =>
+    podWith('web', { terminationGracePeriodSeconds: 600 }, metadata);
+  const deleted = (deletionGracePeriodSeconds: number) =>
+    patient({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds });
+  const runtime = { behaviours: { [IMAGE]: { ignoresSigterm: true } } };
+
+  test('ends within the grace that goes with it, sooner when it says so again, and stays until the source lets it go', async () => {
+    const node = await simulatedNode({ pods: [patient()], runtime });
+    await node.advance('1s');
+    node.apply(deleted(300));
+    await node.advance('10s');
+    expect(graces(node)).toEqual([300]);
+    const shown = () => node.agent.pods()[0]?.metadata;
+    expect(shown()?.deletionGracePeriodSeconds).toBe(300);
+    expect(node.pod('web').phase).toBe('Running');
+    node.apply(deleted(500));
+    await node.advance('10s');
+    expect([graces(node), shown()?.deletionGracePeriodSeconds]).toEqual([[300], 300]);
+    node.apply(deleted(5));
+    await node.advance('4s');
+    expect(node.pod('web').phase).toBe('Running');
+    await node.advance('2s');
+    expect(node.pod('web')).toMatchObject({
+      phase: 'Failed',
+      containerStatuses: [{ state: { terminated: { exitCode: 137 } } }],
+    });
+    await node.advance('2m');
+    expect([graces(node), shown()?.deletionGracePeriodSeconds]).toEqual([[300, 5], 5]);
+    expect(node.calls('runPodSandbox')).toHaveLength(1);
+    node.remove('web');
+    await node.advance('5s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
+  test('C5: is not begun with, neither when it comes nor by another agent', async () => {
+    const node = await simulatedNode({ pods: [deleted(30), podWith('other')], runtime });
+    await node.advance('1m');
+    expect(node.pod('web').phase).toBe('Failed');
+    expect(node.calls('runPodSandbox')).toHaveLength(1);
+    await node.restartAgent();
+    await node.advance('1m');
+    expect(node.pod('web').phase).toBe('Failed');
+    expect(node.calls('runPodSandbox')).toHaveLength(1);
+  });
+
+  test('an agent that finds one ends it, and keeps its place until it has ended', async () => {
+    const capacity = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 1 };
+    const node = await simulatedNode({ pods: [patient()], runtime, config: { capacity } });
+    await node.advance('1s');
+    node.killAgent();
+    node.apply(deleted(20));
+    await node.restartAgent();
+    await node.advance('5s');
+    expect(graces(node)).toEqual([20]);
+    node.apply(podWith('next'));
+    await node.advance('1s');
+    expect(node.pod('next')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
+    await node.advance('20s');
+    expect(node.pod('web').phase).toBe('Failed');
+  });
+});
