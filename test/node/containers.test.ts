@@ -1,28 +1,15 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { freePort } from './support/freePort.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
-import { containerOf, type UpNode, upNode } from './support/node.ts';
-import { type Statelet, statelet } from './support/statelet.ts';
+import { containerOf, upNode } from './support/node.ts';
+import { statelet } from './support/statelet.ts';
 
-jest.setTimeout(120_000);
-
-let node: UpNode;
-let up: Statelet;
-
-beforeAll(async () => {
-  node = await upNode();
-  up = await node.start();
-});
-
-afterAll(async () => {
-  up.kill('SIGTERM');
-  await up.ended;
-  await node.end();
-});
+const node = await nodeForAllTests(upNode);
 
 const end = 'that is all';
 

@@ -1,30 +1,17 @@
 /** What nobody needs any more goes, on a real containerd: dead containers, logs that have grown, what pods left behind. */
-import { appendFile, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { mount } from '../../volume/mounter.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
-import { containerOf, type RunNode, runNode } from './support/node.ts';
-import type { Statelet } from './support/statelet.ts';
+import { containerOf, runNode } from './support/node.ts';
 
-jest.setTimeout(180_000);
-
-let node: RunNode;
-let agent: Statelet;
-
-beforeAll(async () => {
-  node = await runNode();
-  await appendFile(
-    join(node.directory, 'kubelet.yaml'),
-    'containerLogMaxSize: 20Ki\ncontainerLogMaxFiles: 20\ncontainerLogMonitorInterval: 3s\n',
-  );
-  agent = await node.start();
-});
-
-afterAll(() => node.end());
+const logs = ['containerLogMaxSize: 20Ki', 'containerLogMaxFiles: 20', 'containerLogMonitorInterval: 3s'];
+const node = await nodeForAllTests(() => runNode(...logs));
 
 const logLinks = () => readdir(join(node.podLogs, '..', 'containers'));
 
@@ -73,8 +60,8 @@ test('after a crash and another agent one dead container is kept of each, and wh
   const { namespace, name, uid } = pod.metadata;
   const before = await deadOf(uid);
   expect(before.length).toBeGreaterThan(2);
-  agent.kill('SIGKILL');
-  await agent.ended;
+  node.agent.kill('SIGKILL');
+  await node.agent.ended;
   // A pod that was being removed when the agent was killed, with a volume that is still mounted.
   const volume = join(node.rootDir, 'pods', 'gone-uid', 'volumes', 'kubernetes.io~empty-dir', 'memory');
   await mkdir(volume, { recursive: true });
@@ -83,7 +70,7 @@ test('after a crash and another agent one dead container is kept of each, and wh
   const log = join(node.podLogs, 'default_gone_gone-uid', 'main');
   await mkdir(log, { recursive: true });
   await writeFile(join(log, '0.log'), 'x');
-  agent = await node.start();
+  await node.start();
   const left = await eventually('one of its dead containers is left', async () => {
     const after = await deadOf(uid);
     return before.filter((id) => after.includes(id)).length <= 1 && after;

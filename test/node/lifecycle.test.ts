@@ -1,27 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Container } from '../../pod/schema/container.ts';
 import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell } from './support/manifests.ts';
-import { containerOf, identitiesOf, type UpNode, upNode } from './support/node.ts';
-import type { Statelet } from './support/statelet.ts';
+import { containerOf, identitiesOf, upNode } from './support/node.ts';
 
-jest.setTimeout(120_000);
-
-let node: UpNode;
-let up: Statelet;
-
-beforeAll(async () => {
-  node = await upNode();
-  up = await node.start();
-});
-
-afterAll(async () => {
-  up.kill('SIGTERM');
-  await up.ended;
-  await node.end();
-});
+const node = await nodeForAllTests(upNode);
 
 const volumeMounts = [{ name: 'shared', mountPath: '/shared' }];
 

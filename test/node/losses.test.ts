@@ -47,8 +47,6 @@ describe('with a containerd of its own', () => {
 
   afterAll(async () => {
     cri.close();
-    up.kill('SIGTERM');
-    await up.ended;
     await node.end();
   });
 

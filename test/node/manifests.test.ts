@@ -1,27 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { pauseImage } from '../../cri/managed/images.ts';
 import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
-import { allRun, identitiesOf, type UpNode, upNode } from './support/node.ts';
-import type { Statelet } from './support/statelet.ts';
+import { allRun, identitiesOf, upNode } from './support/node.ts';
 
-jest.setTimeout(120_000);
-
-let node: UpNode;
-let up: Statelet;
-
-beforeAll(async () => {
-  node = await upNode();
-  up = await node.start();
-});
-
-afterAll(async () => {
-  up.kill('SIGTERM');
-  await up.ended;
-  await node.end();
-});
+const node = await nodeForAllTests(upNode);
+let { agent } = node;
 
 const data = [{ name: 'shared', mountPath: '/shared' }];
 
@@ -92,15 +79,15 @@ describe('a manifest that is not valid', () => {
     const wrong = { ...shell('main', steadily()), imagePullPolicy: 'Sometimes' };
     await node.write('sound', JSON.stringify({ ...good, spec: { containers: [wrong] } }));
     const complaint = `${file}: spec.containers[0].imagePullPolicy: `;
-    await up.says(complaint);
+    await agent.says(complaint);
     await node.write('beside', podManifest('beside', [shell('main', steadily())]));
     await node.running('beside');
     expect(identitiesOf(await node.running('sound'))).toEqual(identitiesOf(before));
 
-    up.kill('SIGKILL');
-    await up.ended;
-    up = await node.start();
-    await up.says(complaint);
+    agent.kill('SIGKILL');
+    await agent.ended;
+    agent = await node.start();
+    await agent.says(complaint);
     const after = await node.running('sound');
     expect(after.metadata.uid).toBe(before.metadata.uid);
     expect(identitiesOf(after)).toEqual(identitiesOf(before));
@@ -112,7 +99,7 @@ describe('a manifest that is not valid', () => {
     const file = join(node.manifests, 'sound.yaml');
     // Written in place, as an editor or `cp` does.
     await writeFile(file, whole.slice(0, whole.length / 2));
-    await up.says(new RegExp(`${file}: (?!spec)`));
+    await agent.says(new RegExp(`${file}: (?!spec)`));
     expect(identitiesOf(await node.running('sound'))).toEqual(identitiesOf(before));
     await writeFile(file, whole);
     const after = await node.until('is the new one', 'sound', (pod) =>

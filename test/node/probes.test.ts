@@ -1,27 +1,13 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Probe } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
-import { containerOf, type UpNode, upNode } from './support/node.ts';
-import type { Statelet } from './support/statelet.ts';
+import { containerOf, upNode } from './support/node.ts';
 
-jest.setTimeout(120_000);
-
-let node: UpNode;
-let up: Statelet;
-
-beforeAll(async () => {
-  node = await upNode();
-  up = await node.start();
-});
-
-afterAll(async () => {
-  up.kill('SIGTERM');
-  await up.ended;
-  await node.end();
-});
+const node = await nodeForAllTests(upNode);
 
 const every = (probe: Probe, more: Probe = {}): Probe => ({ periodSeconds: 1, failureThreshold: 1, ...probe, ...more });
 const cat = (file: string): Probe => every({ exec: { command: ['cat', `/shared/${file}`] } });

@@ -1,21 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { type Hierarchy, hierarchyOf, readHierarchies } from '../../cgroup/hierarchies.ts';
+import { describe, expect, test } from '@jest/globals';
+import { hierarchyOf, readHierarchies } from '../../cgroup/hierarchies.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
-import { type RunNode, runNode } from './support/node.ts';
+import { runNode } from './support/node.ts';
 
-jest.setTimeout(120_000);
-
-let node: RunNode;
-let hierarchies: readonly Hierarchy[];
-
-beforeAll(async () => {
-  hierarchies = await readHierarchies();
-  node = await runNode();
-  await node.start();
-});
-afterAll(() => node.end());
+const hierarchies = await readHierarchies();
+const node = await nodeForAllTests(runNode);
 
 /** A file of a cgroup below the node's own, by its controller. */
 function path(controller: string, cgroup: string, file = ''): string {

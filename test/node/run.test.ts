@@ -1,29 +1,21 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { busyboxImage } from '../../cri/managed/images.ts';
 import { containerHash } from '../../pod/identity.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
-import { containerOf, identitiesOf, type RunNode, runNode, timelessStatus } from './support/node.ts';
+import { containerOf, identitiesOf, runNode, timelessStatus } from './support/node.ts';
 import { runRawPod } from './support/rawPod.ts';
-import type { Statelet } from './support/statelet.ts';
 import { processesIn } from './support/traces.ts';
 
-jest.setTimeout(120_000);
-
-let node: RunNode;
-let agent: Statelet;
-
-beforeAll(async () => {
-  node = await runNode();
-  await node.write('web', podManifest('web', [shell('main', steadily('echo hello; echo trouble >&2'))]));
-  agent = await node.start();
-  await node.running('web');
+const node = await nodeForAllTests(runNode, {
+  prepare: ({ write }) => write('web', podManifest('web', [shell('main', steadily('echo hello; echo trouble >&2'))])),
 });
-
-afterAll(() => node.end());
+let { agent } = node;
+beforeAll(() => node.running('web'));
 
 const cri = () => node.runtime.cri;
 

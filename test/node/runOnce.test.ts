@@ -1,20 +1,13 @@
 /** `run --runonce` on a real containerd: the pods are started once and left running, and the exit code says how it went. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { noAbort } from './support/containerd.ts';
+import { forAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
-import { type RunNode, runNode } from './support/node.ts';
+import { runNode } from './support/node.ts';
 import { statelet } from './support/statelet.ts';
 
-jest.setTimeout(180_000);
-
-let node: RunNode;
-
-beforeAll(async () => {
-  node = await runNode();
-});
-
-afterAll(() => node.end());
+const node = await forAllTests(runNode);
 
 const once = () =>
   statelet(

@@ -1,31 +1,21 @@
 import { mkdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../pod/schema/container.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import type { SecurityContext } from '../../pod/schema/security.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
-import { containerOf, type UpNode, upNode } from './support/node.ts';
-import type { Statelet } from './support/statelet.ts';
+import { containerOf, upNode } from './support/node.ts';
 
-jest.setTimeout(120_000);
-
-let node: UpNode;
-let up: Statelet;
-
-beforeAll(async () => {
-  node = await upNode();
-  const seccomp = join(node.rootDir, 'seccomp', 'profiles');
-  await mkdir(seccomp, { recursive: true });
-  const syscalls = [{ names: ['mkdir', 'mkdirat'], action: 'SCMP_ACT_ERRNO' }];
-  await writeFile(join(seccomp, 'no-mkdir.json'), JSON.stringify({ defaultAction: 'SCMP_ACT_ALLOW', syscalls }));
-  up = await node.start({ args: ['--node-labels', 'zone=a', '--allowed-unsafe-sysctls', 'kernel.msg*'] });
-});
-
-afterAll(async () => {
-  up.kill('SIGTERM');
-  await up.ended;
-  await node.end();
+const node = await nodeForAllTests(upNode, {
+  args: ['--node-labels', 'zone=a', '--allowed-unsafe-sysctls', 'kernel.msg*'],
+  prepare: async ({ rootDir }) => {
+    const seccomp = join(rootDir, 'seccomp', 'profiles');
+    await mkdir(seccomp, { recursive: true });
+    const syscalls = [{ names: ['mkdir', 'mkdirat'], action: 'SCMP_ACT_ERRNO' }];
+    await writeFile(join(seccomp, 'no-mkdir.json'), JSON.stringify({ defaultAction: 'SCMP_ACT_ALLOW', syscalls }));
+  },
 });
 
 const end = 'that is all';

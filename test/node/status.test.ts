@@ -1,47 +1,25 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../pod/schema/container.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import type { ContainerStatus } from '../../pod/schema/status.ts';
 import { eventually } from './support/eventually.ts';
+import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
+import { loopbackServer } from './support/loopbackServer.ts';
 import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
-import { containerOf, type UpNode, upNode } from './support/node.ts';
-import type { Statelet } from './support/statelet.ts';
+import { containerOf, upNode } from './support/node.ts';
 
-jest.setTimeout(120_000);
-
-let node: UpNode;
-let up: Statelet;
 /** What the server of the test was asked for, as `GET /path`, with the header X-Hook. */
 const asked: string[] = [];
-let server: Server;
-let port: number;
-
-beforeAll(async () => {
-  node = await upNode();
-  up = await node.start();
-  server = createServer(({ method, url, headers }, response) => {
+const server = await forAllTests(() =>
+  loopbackServer(({ method, url, headers }, response) => {
     asked.push(`${method} ${url} ${headers['x-hook']}`);
     response.writeHead(500).end();
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  // A server that listens on a port has an address with it.
-  port = (server.address() as AddressInfo).port;
-});
-
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  up.kill('SIGTERM');
-  await up.ended;
-  await node.end();
-});
+  }),
+);
+const node = await nodeForAllTests(upNode);
 
 const once: Partial<PodSpec> = { restartPolicy: 'Never' };
 
@@ -181,7 +159,7 @@ describe('C10: hooks', () => {
   });
 
   test('a hook that asks elsewhere is done once it is answered; one that sleeps holds the signal back', async () => {
-    const httpGet = { host: '127.0.0.1', port, path: '/started', httpHeaders };
+    const httpGet = { host: '127.0.0.1', port: server.port, path: '/started', httpHeaders };
     const main = shell('main', steadily(':', 'date +%s > /shared/signalled'), {
       ...shared,
       lifecycle: { postStart: { httpGet }, preStop: { sleep: { seconds: 2 } } },

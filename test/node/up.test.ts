@@ -1,32 +1,27 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { eventually } from './support/eventually.ts';
-import { containerOf, type UpNode, upNode } from './support/node.ts';
-import { installedCommand, type Statelet, statelet } from './support/statelet.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { containerOf, upNode } from './support/node.ts';
+import { installedCommand, statelet } from './support/statelet.ts';
 import { marksOf, traces } from './support/traces.ts';
-
-jest.setTimeout(120_000);
 
 const examples = join(import.meta.dirname, '..', '..', 'examples', 'pods');
 /** What the example with a hostPath leaves on the host, as it is meant to. */
 const left = '/var/tmp/statelet-example';
 
-let node: UpNode;
-let up: Statelet;
 const wasThere = existsSync(left);
-
-beforeAll(async () => {
-  node = await upNode();
-  up = await node.start({ args: ['--pod-manifest-path', examples], by: await installedCommand() });
+const node = await nodeForAllTests(upNode, {
+  args: ['--pod-manifest-path', examples],
+  by: await installedCommand(),
 });
-
 afterAll(async () => {
-  await node.end();
   if (!wasThere) await rm(left, { recursive: true, force: true });
 });
+const up = node.agent;
 
 const get = async (...args: string[]) => (await statelet('get', 'pods', '--state-dir', node.directory, ...args)).out;
 

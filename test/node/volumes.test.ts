@@ -3,32 +3,19 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../pod/schema/container.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import { mountsUnder } from '../../volume/mountinfo.ts';
 import { noAbort } from './support/containerd.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
-import { identitiesOf, type UpNode, upNode } from './support/node.ts';
-import type { Statelet } from './support/statelet.ts';
-
-jest.setTimeout(120_000);
+import { identitiesOf, upNode } from './support/node.ts';
 
 const execute = promisify(execFile);
 
-let node: UpNode;
-let up: Statelet;
-
-beforeAll(async () => {
-  node = await upNode();
-  up = await node.start();
-});
-
-afterAll(async () => {
-  up.kill('SIGTERM');
-  await up.ended;
-  await node.end();
-});
+const node = await nodeForAllTests(upNode);
+let { agent } = node;
 
 const end = 'that is all';
 
@@ -186,9 +173,9 @@ test('what containers wrote and mounted survives a restart of the agent, and goe
   });
   await node.write('lasting', podManifest('lasting', [main, go], { volumes }));
   const before = await node.running('lasting');
-  up.kill('SIGKILL');
-  await up.ended;
-  up = await node.start();
+  agent.kill('SIGKILL');
+  await agent.ended;
+  agent = await node.start();
   const after = await node.running('lasting');
   expect(identitiesOf(after)).toEqual(identitiesOf(before));
   expect(await node.log(after, 'main', end)).toEqual(['before']);

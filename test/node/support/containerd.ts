@@ -1,10 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cri } from '../../../cri/calls.ts';
 import { connectCri } from '../../../cri/grpc.ts';
 import { type ManagedContainerd, startManagedContainerd } from '../../../cri/managed/containerd.ts';
+import { layoutOf } from '../../../cri/managed/layout.ts';
+import { endProcess, isContainerd, spawnContainerd } from '../../../cri/managed/process.ts';
+import { becomeReady } from '../../../cri/managed/ready.ts';
 
 /** A private containerd in a temporary directory, with a connection to it. */
 export interface TestContainerd {
@@ -20,13 +23,17 @@ export interface TestContainerd {
 /** Calls to a runtime in a test end by the test's own time limit. */
 export const noAbort = new AbortController().signal;
 
-/** Starts a private containerd; a host that cannot run one fails the test by saying what is missing. */
-export async function startTestContainerd(): Promise<TestContainerd> {
+/**
+ * Starts a private containerd, with these runtime handlers beside `runc`; a host that cannot run one fails the test by
+ * saying what is missing.
+ */
+export async function startTestContainerd(handlers: readonly string[] = []): Promise<TestContainerd> {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
   const start = () => startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
   try {
     const containerd = await start();
     const cri = connectCri({ runtimeEndpoint: containerd.endpoint, requestTimeoutMs: 30_000 });
+    if (handlers.length > 0) await restartWith(handlers, { directory, containerd, cri });
     const end = async () => {
       cri.close();
       await containerd.stop(noAbort);
@@ -37,6 +44,33 @@ export async function startTestContainerd(): Promise<TestContainerd> {
     await rm(directory, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** Starts it once more with handlers in its configuration that are as `runc` and have their state elsewhere. */
+async function restartWith(
+  handlers: readonly string[],
+  { directory, containerd, cri }: Pick<TestContainerd, 'directory' | 'containerd' | 'cri'>,
+): Promise<void> {
+  const layout = layoutOf(directory);
+  const runtimes = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes';
+  const tables = handlers.map(
+    (name) => `${runtimes}.${name}]
+  runtime_type = "io.containerd.runc.v2"
+${runtimes}.${name}.options]
+  Root = ${JSON.stringify(join(layout.state, name))}
+`,
+  );
+  await appendFile(layout.config, tables.join(''));
+  await endProcess(containerd.pid, {
+    isIt: () => containerd.isAlive(),
+    patienceMs: 10_000,
+    pause: (ms) => pause(ms),
+  });
+  const pid = await spawnContainerd(layout);
+  await becomeReady({
+    ...{ layout, cri, pause: (ms) => pause(ms), signal: AbortSignal.timeout(30_000) },
+    lives: () => isContainerd(layout, pid),
+  });
 }
 
 /** Runs `use` with a private containerd, which is ended whatever becomes of it. */

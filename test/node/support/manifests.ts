@@ -1,6 +1,7 @@
 import { busyboxImage } from '../../../cri/managed/images.ts';
+import { withDefaults } from '../../../pod/defaults.ts';
 import type { Container } from '../../../pod/schema/container.ts';
-import type { PodSpec } from '../../../pod/schema/pod.ts';
+import type { Pod, PodSpec } from '../../../pod/schema/pod.ts';
 
 /** A manifest as a user writes it. */
 export interface Manifest {
@@ -23,6 +24,12 @@ export function podManifest(
 ): Manifest {
   const metadata = { name, ...(uid === undefined ? {} : { uid }) };
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [...containers], ...spec } };
+}
+
+/** A pod as an API server hands it on: with its defaults, and the uid `uid-<name>`. */
+export function apiPod(name: string, containers: readonly Container[], spec: Partial<PodSpec> = {}): Pod {
+  const metadata = { name, namespace: 'default', uid: `uid-${name}` };
+  return withDefaults({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [...containers], ...spec } });
 }
 
 /** A container that runs a shell script. */

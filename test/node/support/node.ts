@@ -19,7 +19,7 @@ import { type StartOptions, type Statelet, startStatelet } from './statelet.ts';
 const nodeName = 'node';
 
 /** A node of a test: directories of its own, and at most one agent at a time. */
-interface TestNode {
+export interface TestNode {
   readonly directory: string;
   readonly manifests: string;
   readonly rootDir: string;
@@ -41,7 +41,7 @@ interface TestNode {
   gone(name: string): Promise<void>;
   /** What a run of a container has written, a line each; waits until the last one is `until`. */
   log(pod: Pod, container: string, until: string, run?: number): Promise<string[]>;
-  /** Ends whatever is left of it, by force. */
+  /** Ends whatever is left of it, by force where it does not end in order. */
   end(): Promise<void>;
 }
 
@@ -63,6 +63,7 @@ export async function upNode(): Promise<UpNode> {
   const { rootDirectory: rootDir, podLogsDirectory: podLogs, containerdDirectory } = stateLayout(directory);
   const node = await testNode({ directory, rootDir, podLogs, command: ['up', '--state-dir', directory] });
   const end = async () => {
+    await node.stop();
     await node.end();
     await mkdir(containerdDirectory, { recursive: true });
     const again = { directory: containerdDirectory, signal: noAbort, pause: (ms: number) => pause(ms) };
@@ -73,8 +74,8 @@ export async function upNode(): Promise<UpNode> {
   return { ...node, containerdDirectory, end };
 }
 
-/** A node for `run`, its pods' cgroups below that of the containerd. */
-export async function runNode(): Promise<RunNode> {
+/** A node for `run`, its pods' cgroups below that of the containerd; with these further lines of configuration. */
+export async function runNode(...lines: readonly string[]): Promise<RunNode> {
   const runtime = await startTestContainerd();
   const directory = await mkdtemp(join(tmpdir(), 'statelet-run-'));
   const config = join(directory, 'kubelet.yaml');
@@ -85,6 +86,7 @@ kind: KubeletConfiguration
 cgroupRoot: ${runtime.containerd.cgroupParent}
 containerRuntimeEndpoint: ${runtime.containerd.endpoint}
 podLogsDir: ${directory}/log/pods
+${lines.join('\n')}
 `,
   );
   const [rootDir, podLogs] = [join(directory, 'kubelet'), join(directory, 'log', 'pods')];
@@ -155,16 +157,22 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
       }),
     /** Whether the last agent did not end everything in order. */
     wasLeft: async () => (await agents.at(-1)?.ended) !== 0,
+    /** Has the last agent end in order, with all its pods where it is `up`. */
+    stop: async () => {
+      const last = agents.at(-1);
+      if (last) signalIfThere(last, 'SIGTERM');
+      await last?.ended;
+    },
     end: async () => {
-      for (const agent of agents) killIfThere(agent);
+      for (const agent of agents) signalIfThere(agent, 'SIGKILL', 'group');
       await Promise.all(agents.map(({ ended }) => ended));
     },
   };
 }
 
-function killIfThere(agent: Statelet): void {
+function signalIfThere(agent: Statelet, signal: NodeJS.Signals, to?: 'group'): void {
   try {
-    agent.kill('SIGKILL', 'group');
+    agent.kill(signal, to);
   } catch {
     // It has ended already.
   }

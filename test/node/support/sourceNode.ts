@@ -19,6 +19,7 @@ import type { NodeFacts } from '../../../cri/nodeFacts.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 import { startTestContainerd, type TestContainerd } from './containerd.ts';
 import { eventually } from './eventually.ts';
+import { allRun } from './node.ts';
 
 export interface SourceNode {
   readonly runtime: TestContainerd;
@@ -27,18 +28,24 @@ export interface SourceNode {
   readonly classes: string;
   /** What services threw. */
   readonly errors: readonly string[];
+  /** What of the processor its pods can ask for, in thousandths of a core. */
+  readonly cpuMillis: number;
   /** The source wants exactly these pods now, in these versions. */
   want(...pods: readonly Pod[]): void;
   /** Waits until the pod is as the look wants it: gives what the look gives. */
   until<T>(what: string, name: string, look: (pod: Pod) => T): Promise<Exclude<T, undefined | false>>;
+  /** Waits until all containers of the pod run. */
+  running(name: string): Promise<Pod>;
+  gone(name: string): Promise<void>;
   /** Ends all pods, then the containerd and whatever is left. */
   end(): Promise<void>;
 }
 
 const nodeName = 'node';
 
-export async function sourceNode(): Promise<SourceNode> {
-  const runtime = await startTestContainerd();
+/** A node whose runtime has these handlers beside `runc`, which are as that. */
+export async function sourceNode(handlers: readonly string[] = []): Promise<SourceNode> {
+  const runtime = await startTestContainerd(handlers);
   const { cri, directory, containerd } = runtime;
   const hierarchies = await readHierarchies();
   const classes = join(directory, 'classes');
@@ -73,17 +80,24 @@ export async function sourceNode(): Promise<SourceNode> {
     { clock: systemClock, onError },
   );
   agent.start();
+  const podNamed = (name: string) => agent.pods().find(({ metadata }) => metadata.name === name);
+  const until: SourceNode['until'] = (what, name, look) =>
+    eventually(`pod ${name}: ${what}`, () => {
+      const pod = podNamed(name);
+      return pod && look(pod);
+    });
   return {
     runtime,
     hierarchies,
     classes,
     errors,
+    cpuMillis: capacity.cpuMillis,
     want: (...pods) => agent.tell(wanted(pods)),
-    until: (what, name, look) =>
-      eventually(`pod ${name}: ${what}`, () => {
-        const pod = agent.pods().find(({ metadata }) => metadata.name === name);
-        return pod && look(pod);
-      }),
+    until,
+    running: (name) => until('runs', name, (pod) => allRun(pod) && pod),
+    gone: async (name) => {
+      await eventually(`pod ${name} is gone`, () => podNamed(name) === undefined);
+    },
     end: async () => {
       await agent.drain();
       await store.flush();
