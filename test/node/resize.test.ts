@@ -1,31 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { hierarchyOf } from '../../cgroup/hierarchies.ts';
-import { withDefaults } from '../../pod/defaults.ts';
+import { layoutOf } from '../../cri/managed/layout.ts';
 import type { Container } from '../../pod/schema/container.ts';
-import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
-import { shell, steadily } from './support/manifests.ts';
-import { allRun, containerOf } from './support/node.ts';
-import { type SourceNode, sourceNode } from './support/sourceNode.ts';
+import { forAllTests } from './support/forAllTests.ts';
+import { apiPod, shell, steadily } from './support/manifests.ts';
+import { containerOf } from './support/node.ts';
+import { sourceNode } from './support/sourceNode.ts';
 
-jest.setTimeout(120_000);
-
-let node: SourceNode;
-beforeAll(async () => {
-  node = await sourceNode();
-});
-afterAll(() => node.end());
+const node = await forAllTests(() => sourceNode(['other']));
 
 const MI = 2 ** 20;
-
-function podOf(name: string, containers: Container[], spec: Partial<PodSpec> = {}): Pod {
-  const metadata = { name, namespace: 'default', uid: `uid-${name}` };
-  return withDefaults({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, ...spec } });
-}
 
 /** With so little CPU a shell takes its time: the container counts as running once it hears SIGTERM. */
 const lifecycle = { postStart: { exec: { command: ['sh', '-c', 'until [ -e /tmp/hears ]; do sleep 0.1; done'] } } };
@@ -33,7 +23,7 @@ const lifecycle = { postStart: { exec: { command: ['sh', '-c', 'until [ -e /tmp/
 /** A pod of one container whose requests are its limits: a Guaranteed one, whose cgroup lies at the top. */
 function sized(name: string, cpu: string, memory: string, more: Partial<Container> = {}): Pod {
   const script = steadily('mkdir -p /tmp; touch /tmp/hears');
-  return podOf(name, [shell('main', script, { lifecycle, resources: { limits: { cpu, memory } }, ...more })]);
+  return apiPod(name, [shell('main', script, { lifecycle, resources: { limits: { cpu, memory } }, ...more })]);
 }
 
 /** The quota and the limit of memory of a cgroup, as the kernel has them. */
@@ -66,7 +56,7 @@ const hasResized =
 describe('C25: in-place resize, as the kernel has it', () => {
   test('a container and its pod get more and less without a restart', async () => {
     node.want(sized('growing', '250m', '64Mi'));
-    const before = await node.until('runs', 'growing', (pod) => allRun(pod) && pod);
+    const before = await node.running('growing');
     expect(bothOf(before)).toEqual([
       ['25000', String(64 * MI)],
       ['25000', String(64 * MI)],
@@ -88,7 +78,7 @@ describe('C25: in-place resize, as the kernel has it', () => {
   test('a resize policy of RestartContainer restarts it once', async () => {
     const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
     node.want(sized('again', '100m', '32Mi', { resizePolicy }));
-    await node.until('runs', 'again', (pod) => allRun(pod) && pod);
+    await node.running('again');
     node.want(sized('again', '100m', '64Mi', { resizePolicy }));
     const after = await node.until('is resized', 'again', hasResized('100m', '64Mi'));
     expect(containerOf(after)).toMatchObject({
@@ -104,8 +94,8 @@ describe('C25: in-place resize, as the kernel has it', () => {
 
 test('C25: a pod’s own limits bound its containers together and each', async () => {
   const own = { limits: { cpu: '200m', memory: '48Mi' } };
-  node.want(podOf('own', [shell('main', steadily())], { resources: own }));
-  const pod = await node.until('runs', 'own', (each) => allRun(each) && each);
+  node.want(apiPod('own', [shell('main', steadily())], { resources: own }));
+  const pod = await node.running('own');
   expect(pod.status?.qosClass).toBe('Guaranteed');
   expect(bothOf(pod)).toEqual([
     ['20000', String(48 * MI)],
@@ -113,22 +103,25 @@ test('C25: a pod’s own limits bound its containers together and each', async (
   ]);
 });
 
-test('a RuntimeClass names the handler of the sandbox; one that the runtime has not keeps its pod waiting', async () => {
-  const classed = (name: string, runtimeClassName: string) =>
-    podOf(name, [shell('main', steadily())], { runtimeClassName });
+test('a RuntimeClass chooses the handler of a pod among those of the runtime; one that it has not keeps its pod waiting', async () => {
+  const classed = (name: string, runtimeClassName?: string) =>
+    apiPod(name, [shell('main', steadily())], runtimeClassName === undefined ? {} : { runtimeClassName });
   const write = (name: string, handler: string) =>
     writeFile(
       join(node.classes, `${name}.json`),
       JSON.stringify({ kind: 'RuntimeClass', metadata: { name }, handler }),
     );
-  await write('plain', 'runc');
-  await write('strange', 'nobody-has-it');
-  node.want(classed('one', 'plain'), classed('two', 'strange'));
-  await node.until('runs', 'one', (pod) => allRun(pod) && pod);
-  const filter = { id: '', state: undefined, labelSelector: { 'io.kubernetes.pod.name': 'one' } };
-  const { items } = await node.runtime.cri.listPodSandbox({ filter }, { signal: noAbort });
-  expect(items.map(({ runtimeHandler }) => runtimeHandler)).toEqual(['runc']);
-  await node.until('waits', 'two', (pod) => pod.status?.phase === 'Pending');
+  await Promise.all([write('plain', 'runc'), write('second', 'other'), write('strange', 'nobody-has-it')]);
+  node.want(classed('default'), classed('one', 'plain'), classed('two', 'second'), classed('three', 'strange'));
+  const pods = await Promise.all(['default', 'one', 'two'].map(node.running));
+  const { items } = await node.runtime.cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
+  const handlers = items.map(({ metadata, runtimeHandler }) => [metadata?.name, runtimeHandler]);
+  expect(Object.fromEntries(handlers)).toMatchObject({ default: '', one: 'runc', two: 'other' });
+  // Each handler keeps what it runs in a place of its own.
+  const [, , two] = pods.map((pod) => containerOf(pod).containerID?.replace('containerd://', '') ?? '');
+  const { state } = layoutOf(node.runtime.directory);
+  expect(await readdir(join(state, 'other', 'k8s.io'))).toContain(two);
+  await node.until('waits', 'three', (pod) => pod.status?.phase === 'Pending');
   await eventually('the runtime refuses it', () =>
     node.errors.some((error) => error.includes('no runtime for "nobody-has-it" is configured')),
   );

@@ -1,0 +1,53 @@
+/** Pods that a URL lists, on a real containerd: updated, kept while it gives nothing, and removed. */
+import { expect, test } from '@jest/globals';
+import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
+import { loopbackServer } from './support/loopbackServer.ts';
+import { type Manifest, podManifest, shell, steadily } from './support/manifests.ts';
+import { identitiesOf, runNode } from './support/node.ts';
+
+/** What the URL gives: a list of pods, or a refusal. */
+let answer: readonly Manifest[] | 'refusal' = [];
+const server = await forAllTests(() =>
+  loopbackServer(({ headers }, response) => {
+    const isKnown = headers.authorization === 'Bearer of-pods';
+    response.writeHead(isKnown ? (answer === 'refusal' ? 500 : 200) : 401);
+    response.end(JSON.stringify({ apiVersion: 'v1', kind: 'PodList', items: answer }));
+  }),
+);
+const url = `http://127.0.0.1:${server.port}/pods`;
+const node = await nodeForAllTests(() => runNode('httpCheckFrequency: 1s'), {
+  args: ['--manifest-url', url, '--manifest-url-header', 'Authorization:Bearer of-pods'],
+});
+
+const end = 'that is all';
+const saying = (name: string, words: string, uid?: string) =>
+  podManifest(name, [shell('main', steadily(`echo ${words}; echo ${end}`))], uid === undefined ? {} : { uid });
+const saidBy = async (name: string) => node.log(await node.running(name), 'main', end);
+
+test('the pods of a URL run, follow its list, and go on while it gives none; those of files are none of its business', async () => {
+  await node.write('filed', saying('filed', 'from a file'));
+  answer = [saying('kept', 'here'), saying('edited', 'one')];
+  expect(await saidBy('edited')).toEqual(['one']);
+  const [kept, filed] = [await node.running('kept'), await node.running('filed')];
+  expect(kept.metadata.annotations).toMatchObject({ 'kubernetes.io/config.source': 'http' });
+
+  answer = [saying('kept', 'here'), saying('edited', 'two'), saying('added', 'three')];
+  expect(await saidBy('added')).toEqual(['three']);
+  const edited = await node.until('is another', 'edited', ({ metadata, status }) => {
+    return metadata.uid !== kept.metadata.uid && status?.phase === 'Running' && metadata;
+  });
+  expect(edited.name).toBe('edited-node');
+  expect(await saidBy('edited')).toEqual(['two']);
+
+  answer = 'refusal';
+  await node.agent.says(`${url}: `);
+  await node.remove('filed');
+  await node.gone('filed');
+  const names = (await node.pods()).map(({ metadata }) => metadata.name);
+  expect(names).toEqual(['added-node', 'edited-node', 'kept-node']);
+
+  answer = [saying('kept', 'here')];
+  await Promise.all([node.gone('edited'), node.gone('added')]);
+  expect(identitiesOf(await node.running('kept'))).toEqual(identitiesOf(kept));
+  expect(identitiesOf(filed)).not.toEqual(identitiesOf(kept));
+});
