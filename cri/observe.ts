@@ -9,6 +9,7 @@ import {
   type Mount,
   NamespaceMode,
   type PodSandbox,
+  type PodSandboxNetworkStatus,
   PodSandboxState,
   type PodSandboxStatus,
 } from './generated/runtime.ts';
@@ -41,18 +42,20 @@ export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): Observe
   };
 }
 
-/** A sandbox from its status, with its addresses (none under hostNetwork); undefined as above. */
+/** A sandbox from its status; of its addresses (none under hostNetwork) a runtime may say nothing. Undefined as above. */
 export function observedSandboxStatus(status: PodSandboxStatus): ObservedSandbox | undefined {
   const sandbox = observedSandbox(status);
   if (!sandbox) return undefined;
-  const { ip = '', additionalIps = [] } = status.network ?? {};
   const network = status.linux?.namespaces?.options?.network;
   return {
     ...sandbox,
-    ips: [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== ''),
+    ...(status.network ? { ips: addressesOf(status.network) } : {}),
     hostNetwork: network === NamespaceMode.NODE,
   };
 }
+
+const addressesOf = ({ ip, additionalIps }: PodSandboxNetworkStatus): string[] =>
+  [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== '');
 
 /** A container from a list; undefined when its labels do not say of which pod it is. */
 export function observedContainer(container: Container): ObservedContainer | undefined {

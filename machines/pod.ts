@@ -1,19 +1,10 @@
 /** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
-import { assign } from 'xstate';
 import { failureOf } from './failure.ts';
 import { initialPodContext } from './podContext.ts';
 import { awaitingFit, fitting } from './podFitting.ts';
-import {
-  asFailed,
-  directoryFailed,
-  killFailed,
-  refusal,
-  sandboxUnreadable,
-  tellsDeadline,
-  tellsNewSandbox,
-  tellsTermination,
-} from './podNotes.ts';
+import { asFailed, directoryFailed, refusal, tellsDeadline, tellsTermination } from './podNotes.ts';
 import { resetting } from './podResetting.ts';
+import { sandboxing } from './podSandboxing.ts';
 import { podSetup } from './podSetup.ts';
 import { terminating } from './podTerminating.ts';
 
@@ -96,115 +87,7 @@ export const podMachine = podSetup.createMachine({
         },
       },
     },
-    sandboxing: {
-      initial: 'deciding',
-      on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
-      states: {
-        /** Which sandbox, by what the runtime shows (C8). */
-        deciding: {
-          always: [
-            { guard: 'keepsSandbox', target: 'adopting' },
-            // All has run that ever will: what is left of it ends, and tells how it ended.
-            { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
-            { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
-            { target: 'acquiring' },
-          ],
-        },
-        adopting: {
-          meta: { waitsFor: "the runtime's word on its sandbox" },
-          invoke: {
-            src: 'inspectSandbox',
-            input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
-            onDone: [
-              {
-                guard: { type: 'fits', params: ({ event }) => event.output },
-                target: '#pod.active',
-                actions: [
-                  assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
-                  'spawnContainers',
-                ],
-              },
-              { target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
-            ],
-            onError: {
-              target: 'awaitingRetry',
-              actions: ['recordFailure', { type: 'note', params: ({ event }) => sandboxUnreadable(failureOf(event)) }],
-            },
-          },
-        },
-        clearing: {
-          meta: { waitsFor: 'its old sandbox to stop' },
-          invoke: {
-            src: 'stopSandboxes',
-            input: ({ context }) => ({ ids: context.stale }),
-            // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
-            onDone: { target: 'acquiring', actions: assign({ stale: [] }) },
-            onError: {
-              target: 'awaitingRetry',
-              actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
-            },
-          },
-        },
-        acquiring: {
-          entry: ['requestSlot', 'spawnContainers', 'startFirst'],
-          exit: 'releaseSlot',
-          initial: 'queued',
-          states: {
-            queued: { meta: { waitsFor: 'a slot' }, on: { 'gate.granted': 'running' } },
-            running: {
-              meta: { waitsFor: 'its sandbox to be made' },
-              invoke: {
-                src: 'runSandbox',
-                input: ({ context }) => ({ pod: context.allocated, attempt: context.attempt }),
-                onDone: [
-                  {
-                    guard: 'mustEnd',
-                    target: '#pod.terminating',
-                    actions: assign(({ event }) => ({ sandbox: event.output })),
-                  },
-                  {
-                    target: '#pod.active',
-                    actions: [
-                      assign(({ event }) => ({ sandbox: event.output, failure: undefined })),
-                      { type: 'note', params: ({ event }) => event.output.warnings ?? [] },
-                      'announceSandbox',
-                    ],
-                  },
-                ],
-                onError: [
-                  { guard: 'mustEnd', target: '#pod.terminating' },
-                  {
-                    target: '#pod.sandboxing.awaitingAcquisition',
-                    actions: ['recordFailure', { type: 'note', params: ({ event }) => asFailed(failureOf(event)) }],
-                  },
-                ],
-              },
-              // The call is awaited: what it makes must be known to be removed.
-              on: {
-                'pod.terminate': { actions: ['recordTermination', tellsTermination] },
-                'pod.deadlineExceeded': { actions: ['exceedDeadline', tellsDeadline] },
-              },
-            },
-          },
-        },
-        awaitingAcquisition: {
-          meta: { waitsFor: 'another try to make a sandbox', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: {
-            'timer.elapsed': 'acquiring',
-            'runtime.returned': [
-              { guard: 'failedForRuntime', target: 'acquiring', actions: 'passOnReturn' },
-              { actions: 'passOnReturn' },
-            ],
-          },
-        },
-        awaitingRetry: {
-          meta: { waitsFor: 'another try', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
-        },
-      },
-    },
+    sandboxing,
     active: {
       initial: 'choosing',
       on: {

@@ -13,6 +13,7 @@ import type { PodStatus } from '../pod/schema/status.ts';
 import type { Termination } from '../pod/view.ts';
 import type { Probed } from './containerContext.ts';
 import type { ContainerStanding, GateEvent, LedgerEvent, Ref, VolumeStanding } from './events.ts';
+import { retryAfter } from './failure.ts';
 
 export interface PodInput {
   readonly pod: Pod;
@@ -129,9 +130,23 @@ export const hostPaths = ({ volumes }: PodContext): Record<string, string> =>
 export const decideSandbox = ({ allocated: pod, observed }: PodContext) =>
   sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });
 
-/** Whether the pod can live in a sandbox of which the runtime has told all: its readiness, network mode, addresses (C8). */
-export const fits = ({ allocated: pod }: PodContext, sandbox: ObservedSandbox): boolean =>
-  sandboxDecision({ pod, observed: { sandboxes: [sandbox], containers: [] }, somethingToStart: true }) === 'keep';
+/** Why the pod can not live in a sandbox of which the runtime has told all: its readiness, network mode, addresses (C8). */
+function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
+  const observed = { sandboxes: [sandbox], containers: [] };
+  const decision = sandboxDecision({ pod, observed, somethingToStart: true });
+  return typeof decision === 'object' ? decision.reason : undefined;
+}
+
+export const fits = (context: PodContext, sandbox: ObservedSandbox): boolean => flawOf(context, sandbox) === undefined;
+
+/** What came of a sandbox that was made in vain: it counts as a failed try, and the next one waits like after any (C8). */
+export const unfit = (context: PodContext, sandbox: ObservedSandbox): Pick<PodContext, 'failure' | 'retryAt'> =>
+  retryAfter({
+    reason: 'FailedCreatePodSandBox',
+    message: `the sandbox that was made is of no use: ${flawOf(context, sandbox)}`,
+    retryable: true,
+    at: sandbox.createdAt,
+  });
 
 /** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */
 function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
@@ -146,9 +161,15 @@ function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
 const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
   sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
 
-/** The sandbox that the pod had is not ready any more, not even listed, or another is ready beside it (C8). */
-export const doubtsSandbox = ({ sandbox }: PodContext, observed: ObservedPod): boolean =>
-  sandbox !== undefined && readySandboxes(observed).join() !== sandbox.id;
+/** The sandbox that the pod had is not ready any more, not even listed, without an address, or another is ready beside it (C8). */
+export function doubtsSandbox(context: PodContext, observed: ObservedPod): boolean {
+  const { sandbox } = context;
+  if (sandbox === undefined) return false;
+  return readySandboxes(observed).join() !== sandbox.id || observed.sandboxes.some((each) => isFlawed(context, each));
+}
+
+const isFlawed = (context: PodContext, shown: ObservedSandbox): boolean =>
+  shown.id === context.sandbox?.id && !fits(context, shown);
 
 /** By the runtime's own word the pod can go on in its sandbox. A list without it, being older, tells nothing of another. */
 export function isStillSound(context: PodContext, sandbox: ObservedSandbox): boolean {

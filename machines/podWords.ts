@@ -112,6 +112,7 @@ export const podWords = setup({
     changesNetworkMode: ({ context: { asked, allocated } }) =>
       (asked.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
     fits: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && fits(context, sandbox),
+    isUnfit: ({ context }, sandbox: ObservedSandbox) => !fits(context, sandbox),
     isStillSound: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && isStillSound(context, sandbox),
     mustFit: ({ context }) => mustFit(context),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),

@@ -86,9 +86,10 @@ export class FakeWorld {
   sandbox(pod: Pod, attempt = 0): ObservedSandbox {
     const { uid, name, namespace } = pod.metadata;
     const id = `sandbox-${uid}-${attempt}`;
+    const hostNetwork = pod.spec.hostNetwork === true;
     const sandbox: ObservedSandbox = {
       ...{ id, podUid: uid, podName: name, namespace, attempt },
-      ...{ state: 'ready', createdAt: this.#now(), ips: ['10.0.0.9'], owner: 'us' },
+      ...{ state: 'ready', createdAt: this.#now(), owner: 'us', hostNetwork, ips: hostNetwork ? [] : ['10.0.0.9'] },
     };
     this.sandboxes.set(id, sandbox);
     return sandbox;

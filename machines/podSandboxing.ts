@@ -1,0 +1,137 @@
+/** The way to a sandbox that the pod can live in: the one that it has, or a new one (C8). A part of the chart in pod.ts. */
+import { assign } from 'xstate';
+import { failureOf } from './failure.ts';
+import { unfit } from './podContext.ts';
+import {
+  asFailed,
+  killFailed,
+  sandboxUnreadable,
+  tellsDeadline,
+  tellsNewSandbox,
+  tellsTermination,
+} from './podNotes.ts';
+import { podSetup } from './podSetup.ts';
+
+export const sandboxing = podSetup.createStateConfig({
+  initial: 'deciding',
+  on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
+  states: {
+    /** Which sandbox, by what the runtime shows (C8). */
+    deciding: {
+      always: [
+        { guard: 'keepsSandbox', target: 'adopting' },
+        // All has run that ever will: what is left of it ends, and tells how it ended.
+        { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
+        { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
+        { target: 'acquiring' },
+      ],
+    },
+    adopting: {
+      meta: { waitsFor: "the runtime's word on its sandbox" },
+      invoke: {
+        src: 'inspectSandbox',
+        input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
+        onDone: [
+          {
+            guard: { type: 'fits', params: ({ event }) => event.output },
+            target: '#pod.active',
+            actions: [
+              assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
+              'spawnContainers',
+            ],
+          },
+          { target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ event }) => sandboxUnreadable(failureOf(event)) }],
+        },
+      },
+    },
+    clearing: {
+      meta: { waitsFor: 'its old sandbox to stop' },
+      invoke: {
+        src: 'stopSandboxes',
+        input: ({ context }) => ({ ids: context.stale }),
+        // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
+        onDone: { target: 'acquiring', actions: assign({ stale: [] }) },
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+        },
+      },
+    },
+    acquiring: {
+      entry: ['requestSlot', 'spawnContainers', 'startFirst'],
+      exit: 'releaseSlot',
+      initial: 'queued',
+      states: {
+        queued: { meta: { waitsFor: 'a slot' }, on: { 'gate.granted': 'running' } },
+        running: {
+          meta: { waitsFor: 'its sandbox to be made' },
+          invoke: {
+            src: 'runSandbox',
+            input: ({ context }) => ({ pod: context.allocated, attempt: context.attempt }),
+            onDone: [
+              {
+                guard: 'mustEnd',
+                target: '#pod.terminating',
+                actions: assign(({ event }) => ({ sandbox: event.output })),
+              },
+              {
+                guard: { type: 'isUnfit', params: ({ event }) => event.output },
+                target: '#pod.sandboxing.unfit',
+                actions: [
+                  assign(({ context, event }) => ({ sandbox: event.output, ...unfit(context, event.output) })),
+                  'loseSandbox',
+                ],
+              },
+              {
+                target: '#pod.active',
+                actions: [
+                  assign(({ event }) => ({ sandbox: event.output, failure: undefined })),
+                  { type: 'note', params: ({ event }) => event.output.warnings ?? [] },
+                  'announceSandbox',
+                ],
+              },
+            ],
+            onError: [
+              { guard: 'mustEnd', target: '#pod.terminating' },
+              {
+                target: '#pod.sandboxing.awaitingAcquisition',
+                actions: ['recordFailure', { type: 'note', params: ({ event }) => asFailed(failureOf(event)) }],
+              },
+            ],
+          },
+          // The call is awaited: what it makes must be known to be removed.
+          on: {
+            'pod.terminate': { actions: ['recordTermination', tellsTermination] },
+            'pod.deadlineExceeded': { actions: ['exceedDeadline', tellsDeadline] },
+          },
+        },
+      },
+    },
+    /** It was made and is of no use: without an address, or for a network mode that the pod does not want any more. */
+    unfit: {
+      meta: { waitsFor: 'another try to make a sandbox that it can live in', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': { target: 'clearing', actions: tellsNewSandbox } },
+    },
+    awaitingAcquisition: {
+      meta: { waitsFor: 'another try to make a sandbox', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: {
+        'timer.elapsed': 'acquiring',
+        'runtime.returned': [
+          { guard: 'failedForRuntime', target: 'acquiring', actions: 'passOnReturn' },
+          { actions: 'passOnReturn' },
+        ],
+      },
+    },
+    awaitingRetry: {
+      meta: { waitsFor: 'another try', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
+    },
+  },
+});
