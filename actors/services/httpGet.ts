@@ -1,20 +1,19 @@
 /** Sends the GET of a probe or hook as a kubelet would: no proxy, no reuse of connections, no look at certificates. */
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
-import { Agent as SecureAgent, request as secureRequest } from 'node:https';
-import { isIP } from 'node:net';
 import type { Container, LifecycleHandler } from '../../pod/schema/container.ts';
 import { KUBERNETES_VERSION } from '../../pod/version.ts';
 import { addressOf, codeOf, dialFailure } from './dialWords.ts';
 import { handlerPort } from './handlerTarget.ts';
+import type { HttpHead } from './httpAnswer.ts';
+import { BodyFailure, exchange, type HttpHeaders, hostOf, portOf } from './httpExchange.ts';
 
 export type HttpGetAction = NonNullable<LifecycleHandler['httpGet']>;
 
 export interface HttpTarget {
   readonly url: URL;
-  readonly headers: OutgoingHttpHeaders;
+  readonly headers: HttpHeaders;
 }
 
-export interface HttpAnswer {
+export interface HttpResult {
   readonly status: number;
   /** At most 10 KiB of it. */
   readonly body: string;
@@ -28,9 +27,6 @@ export interface HttpOptions {
 
 const BODY_BYTES = 10 * 1024;
 const REDIRECTS = 10;
-
-const plain = new Agent({ keepAlive: false });
-const secure = new SecureAgent({ keepAlive: false, rejectUnauthorized: false, maxCachedSessions: 0 });
 
 /** What an action asks for; throws when its port is none. `purpose` is what the request is for, as its agent's name says. */
 export function httpTarget(
@@ -50,74 +46,41 @@ export function httpTarget(
   if (!headers.has('accept')) headers.set('accept', ['*/*']);
   // An Accept that is set to nothing is not sent, nor is an empty Host.
   for (const key of ['accept', 'host']) if (headers.get(key)?.[0] === '') headers.delete(key);
-  return {
-    url,
-    headers: Object.fromEntries([...headers].map(([key, values]) => [key, values.length > 1 ? values : values[0]])),
-  };
+  return { url, headers };
 }
 
 /** The answer after all redirects that may be followed; a failed request rejects with the words of a kubelet. */
-export async function httpGet({ url, headers }: HttpTarget, { signal, leavesHost }: HttpOptions): Promise<HttpAnswer> {
+export async function httpGet({ url, headers }: HttpTarget, { signal, leavesHost }: HttpOptions): Promise<HttpResult> {
   let at = url;
   for (let seen = 1; ; seen += 1) {
-    const response = await sent(at, at === url ? headers : withoutHost(headers), signal).catch((error: Error) => {
+    const nextOf = (head: HttpHead): URL | undefined => {
+      const next = redirectOf(head, at);
+      return next && (next.hostname === url.hostname || leavesHost) ? next : undefined;
+    };
+    const options = { signal, wanted: (head: HttpHead) => (nextOf(head) ? 0 : BODY_BYTES) };
+    const answer = await exchange(at, at === url ? headers : withoutHost(headers), options).catch((error: Error) => {
+      if (error instanceof BodyFailure) throw signal.aborted ? new BodyFailure(LATE_BODY, { cause: error }) : error;
       throw new Error(`Get "${textOf(at)}": ${wordsOf(error, at, signal)}`, { cause: error });
     });
-    const next = redirectOf(response, at);
-    if (next === undefined || (next.hostname !== url.hostname && !leavesHost)) {
-      return { status: response.statusCode ?? 0, body: await bodyOf(response, signal) };
-    }
-    response.destroy();
+    const next = nextOf(answer);
+    if (next === undefined) return { status: answer.status, body: answer.body.toString('utf8') };
     if (seen >= REDIRECTS) throw new Error(`Get "${textOf(next)}": stopped after ${REDIRECTS} redirects`);
     at = next;
   }
 }
 
-const withoutHost = ({ host: _given, ...headers }: OutgoingHttpHeaders): OutgoingHttpHeaders => headers;
+const LATE_BODY = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
 
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
-const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80);
+const withoutHost = (headers: HttpHeaders): HttpHeaders => new Map([...headers].filter(([name]) => name !== 'host'));
+
 const textOf = (url: URL): string =>
   `${url.protocol}//${addressOf(hostOf(url), portOf(url))}${url.pathname}${url.search}`;
 
-function redirectOf({ statusCode = 0, headers: { location } }: IncomingMessage, from: URL): URL | undefined {
-  if (![301, 302, 303, 307, 308].includes(statusCode) || location === undefined) return undefined;
+function redirectOf({ status, headers }: HttpHead, from: URL): URL | undefined {
+  const location = headers.get('location');
+  if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return undefined;
   return URL.parse(location, from.href) ?? undefined;
 }
-
-function sent(url: URL, headers: OutgoingHttpHeaders, signal: AbortSignal): Promise<IncomingMessage> {
-  const [host, port] = [hostOf(url), portOf(url)];
-  const path = `${url.pathname}${url.search}`;
-  const options = { host, port, path, headers: { host: addressOf(host, port), ...headers }, signal };
-  // The name that a certificate is asked for is that of the host, whatever the Host header says.
-  const named = { servername: isIP(host) === 0 ? host : '', agent: secure };
-  return new Promise((resolve, reject) => {
-    const call =
-      url.protocol === 'https:' ? secureRequest({ ...options, ...named }) : request({ ...options, agent: plain });
-    call.on('response', resolve);
-    call.on('error', reject);
-    call.end();
-  });
-}
-
-async function bodyOf(response: IncomingMessage, signal: AbortSignal): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of response) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length >= BODY_BYTES) break;
-    }
-  } catch (error) {
-    const words = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
-    throw new BodyFailure(signal.aborted ? words : 'unexpected EOF', { cause: error });
-  }
-  return Buffer.concat(chunks).subarray(0, BODY_BYTES).toString('utf8');
-}
-
-/** An answer came, and its body could not be read. */
-export class BodyFailure extends Error {}
 
 /** Whether an answer without TLS came where one with it was asked for. */
 export const isAnsweredInPlain = (failure: unknown): boolean =>
@@ -131,8 +94,5 @@ function wordsOf(error: Error, url: URL, signal: AbortSignal): string {
   if (IN_PLAIN.includes(code)) return 'http: server gave HTTP response to HTTPS client';
   const dialed = dialFailure(error, hostOf(url), portOf(url));
   if (dialed !== undefined) return dialed;
-  const { message } = error;
-  if (message === 'socket hang up') return 'EOF';
-  if (code === 'ECONNRESET') return 'read: connection reset by peer';
-  return code.startsWith('HPE_') ? `net/http: HTTP/1.x transport connection broken: ${message}` : message;
+  return code === 'ECONNRESET' ? 'read: connection reset by peer' : error.message;
 }

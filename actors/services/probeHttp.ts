@@ -1,5 +1,6 @@
 /** Tries a probe by a GET over HTTP or HTTPS. */
-import { BodyFailure, type HttpTarget, httpGet } from './httpGet.ts';
+import { BodyFailure } from './httpExchange.ts';
+import { type HttpTarget, httpGet } from './httpGet.ts';
 import type { Try } from './probeTry.ts';
 
 /** 200 to 399 is success; a redirect to another host is not followed, and a success with a warning. */

@@ -154,6 +154,22 @@ describe('httpGet', () => {
     const rude = await listening(createTcpServer((socket) => socket.end()));
     expect(await tried({ httpGet: { port: rude } })).toMatchObject(failure(`Get "http://${HOST}:${rude}/": EOF`));
   });
+
+  test('half an answer is a fault of the tool, tried three times; a header that would break its line is not sent', async () => {
+    let asked = 0;
+    const half = await serving((_, response) => {
+      asked += 1;
+      response.writeHead(200, { 'content-length': 9 }).write('half');
+      setTimeout(() => response.destroy(), 10);
+    });
+    expect(await tried({ httpGet: { port: half } })).toMatchObject({ result: 'error', message: 'unexpected EOF' });
+    expect(asked).toBe(3);
+    const httpHeaders = [{ name: 'X-Evil', value: 'a\r\nX-More: b' }];
+    expect(await tried({ httpGet: { port: half, httpHeaders } })).toMatchObject(
+      failure(`Get "http://${HOST}:${half}/": net/http: invalid header field value for "X-Evil"`),
+    );
+    expect(asked).toBe(3);
+  });
 });
 
 describe('tcpSocket', () => {
