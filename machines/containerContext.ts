@@ -1,5 +1,5 @@
 /** What a container's actor knows, and the plain steps that change it. The chart is in container.ts. */
-import { type BackOff, crashLoopBackOff, nextBackOff, pullBackOff } from '../pod/backoff.ts';
+import { type BackOff, crashLoopBackOff } from '../pod/backoff.ts';
 import type { ContainerSize } from '../pod/containerSize.ts';
 import { containersOf } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
@@ -13,7 +13,6 @@ import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerRole, ProbeKind, TerminatedRun } from '../pod/view.ts';
 import type { Trouble } from './containerTrouble.ts';
 import type { ContainerEvent, GateEvent, PodEvent, ProbeFact, Ref } from './events.ts';
-import { isRuntimeAway, RUNTIME_AWAY_MS } from './failure.ts';
 import { type ProbeInput, probeOf } from './probeContext.ts';
 
 export interface ContainerInput {
@@ -275,13 +274,6 @@ export const remains = ({ id, run, earlierRun }: ContainerContext): string[] => 
   const known = [id, run?.containerId, earlierRun?.containerId];
   return [...new Set(known.flatMap((each) => (each ? [each] : [])))];
 };
-
-/** The wait after a failed look at, or pull of, the image. */
-export function pullBackoff(context: ContainerContext, failure: Failure): Partial<ContainerContext> {
-  if (isRuntimeAway(failure)) return { failure, retryAt: failure.at + RUNTIME_AWAY_MS };
-  const pullDelayMs = nextBackOff(context.pullDelayMs, pullBackOff);
-  return { failure, pullDelayMs, retryAt: failure.at + pullDelayMs };
-}
 
 /** Whether the container at the runtime is not the one that the spec now asks for (C6). */
 export const isOutdated = (context: ContainerContext): boolean =>

@@ -5,9 +5,11 @@ import type { ProbeKind } from '../pod/view.ts';
 import { type ContainerContext, specOf } from './containerContext.ts';
 import { isRuntimeAway } from './failure.ts';
 import {
+  imageError,
   imageMissing,
   imagePresent,
   inspectionFailed,
+  lookError,
   pullBacksOff,
   pullBegins,
   pullDone,
@@ -23,10 +25,7 @@ const killing = (message: string): Note => ({ reason: 'Killing', message });
 
 const presentImage = ({ context }: Told): Note => imagePresent(imageOf(context));
 
-const missingImage = ({ context }: Told): Note[] => [
-  imageMissing(imageOf(context)),
-  warning('Failed', 'Error: ErrImageNeverPull'),
-];
+const missingImage = ({ context }: Told): Note[] => [imageMissing(imageOf(context)), imageError('ErrImageNeverPull')];
 
 const begunPull = ({ context }: Told): Note => pullBegins(imageOf(context));
 
@@ -35,19 +34,15 @@ export const donePull = (context: ContainerContext, pulled: PortTypes['pullImage
 
 export function failedLook(context: ContainerContext, failure: Failure): Note[] {
   if (isRuntimeAway(failure)) return [];
-  const reason = failure.reason === 'InvalidImageName' ? failure.reason : 'ImageInspectError';
-  return [...inspectionFailed(imageOf(context), failure), warning('Failed', `Error: ${reason}`)];
+  return [...inspectionFailed(imageOf(context), failure), imageError(lookError(failure))];
 }
 
 export const failedPull = (context: ContainerContext, failure: Failure): Note[] => [
   ...pullFailed(imageOf(context), failure),
-  warning('Failed', `Error: ${failure.reason}`),
+  imageError(failure.reason),
 ];
 
-const backedOffPull = ({ context }: Told): Note[] => [
-  pullBacksOff(imageOf(context)),
-  warning('Failed', 'Error: ImagePullBackOff'),
-];
+const backedOffPull = ({ context }: Told): Note[] => [pullBacksOff(imageOf(context)), imageError('ImagePullBackOff')];
 
 /** The runtime refused to create or start it. */
 export const launchFailed = (failure: Failure): Note[] =>

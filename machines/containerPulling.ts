@@ -11,8 +11,8 @@ import {
   tellsPullBackOff,
 } from './containerNotes.ts';
 import { containerSetup } from './containerSetup.ts';
-import { SHOWN_FAILED_MS } from './containerTrouble.ts';
 import { failureOf } from './failure.ts';
+import { shownFailedMs } from './imageTrouble.ts';
 
 export const pulling = containerSetup.createStateConfig({
   initial: 'finding',
@@ -84,7 +84,7 @@ export const pulling = containerSetup.createStateConfig({
     /** The pull's own error is shown before its back-off is (C16). */
     failed: {
       meta: { waitsFor: 'another try', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(SHOWN_FAILED_MS, context.pullDelayMs) }) },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: shownFailedMs(context) }) },
       on: { 'timer.elapsed': 'backingOff' },
     },
     backingOff: {

@@ -20,7 +20,6 @@ import {
   mustStartUp,
   nextAttempt,
   probeInput,
-  pullBackoff,
   sizeOf,
   sooner,
   specOf,
@@ -30,18 +29,15 @@ import {
   wantsRestart,
 } from './containerContext.ts';
 import {
-  absenceTrouble,
   crashLoopTrouble,
   createTrouble,
   failedPostStart,
   hasFailedToStart,
-  lookTrouble,
-  pullBackOffTrouble,
-  pullTrouble,
   refusedStart,
 } from './containerTrouble.ts';
 import type { ContainerEvent, ContainerStanding } from './events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
+import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble } from './imageTrouble.ts';
 import { type PortTypes, port, timerPort } from './ports.ts';
 import { probeMachine } from './probe.ts';
 import { hasEnded, type StateMeta } from './stateMeta.ts';
@@ -244,14 +240,8 @@ export const containerSetup = setup({
       ...(hook.failure ? { failure: hook.failure } : {}),
     })),
     recordCallFailure: assign(({ event }) => retryAfter(failureOf(event))),
-    recordLookFailure: assign(({ context, event }) => {
-      const failure = failureOf(event);
-      return { ...pullBackoff(context, failure), trouble: lookTrouble(context, imageOf(context), failure) };
-    }),
-    recordPullFailure: assign(({ context, event }) => {
-      const failure = failureOf(event);
-      return { ...pullBackoff(context, failure), trouble: pullTrouble(context, failure) };
-    }),
+    recordLookFailure: assign(({ context, event }) => failedLook(context, imageOf(context), failureOf(event))),
+    recordPullFailure: assign(({ context, event }) => failedPull(context, failureOf(event))),
     recordFailedCreate: assign(({ context, event }) => {
       const failure = failureOf(event);
       return { ...retryAfter(failure), trouble: createTrouble(context, failure) };

@@ -25,26 +25,7 @@ export const SHOWN_FAILED_MS = 3_000;
 /** What users are told when a container cannot be made; all else is the runtime's refusal. */
 const CONFIG_ERROR = 'CreateContainerConfigError';
 
-const imageTrouble = (reason: string, message: string): Trouble => ({ with: 'image', reason, message });
 const startTrouble = (reason: string, message: string): Trouble => ({ with: 'start', reason, message });
-
-/** A look for the image failed; that the runtime is away is the node's own business. */
-export function lookTrouble(context: Troubled, image: string, failure: Failure): Trouble | undefined {
-  if (isRuntimeAway(failure)) return context.trouble;
-  const { reason, message } = failure;
-  if (reason === 'InvalidImageName') return imageTrouble(reason, message);
-  return imageTrouble('ImageInspectError', `Failed to inspect image "${image}": ${message}`);
-}
-
-export const pullTrouble = (context: Troubled, failure: Failure): Trouble | undefined =>
-  isRuntimeAway(failure) ? context.trouble : imageTrouble(failure.reason, failure.message);
-
-/** Between two tries to pull: it names what the last one said. */
-export const pullBackOffTrouble = ({ trouble }: Troubled, image: string): Trouble =>
-  imageTrouble('ImagePullBackOff', `Back-off pulling image "${image}": ${trouble?.reason}: ${trouble?.message}`);
-
-export const absenceTrouble = (image: string): Trouble =>
-  imageTrouble('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
 
 export const createTrouble = (context: Troubled, failure: Failure): Trouble | undefined => {
   if (isRuntimeAway(failure)) return context.trouble;

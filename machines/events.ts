@@ -58,6 +58,8 @@ export type VolumeEvent =
   | { type: 'volume.unmount' }
   /** The pod was updated: what is not mounted yet may be defined otherwise, what shows its pod has to show it anew. */
   | { type: 'volume.update'; pod: Pod }
+  /** The runtime answers again: what failed because it was away need not wait longer. */
+  | { type: 'runtime.returned' }
   | GateGranted
   | TimerEvent;
 

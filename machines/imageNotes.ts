@@ -16,6 +16,13 @@ export const imagePresent = (image: string): Note => ({
 export const imageMissing = (image: string): Note =>
   warning('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
 
+/** What the kubelet tells of a container besides, when an image that it needs cannot be had. */
+export const imageError = (reason: string): Note => warning('Failed', `Error: ${reason}`);
+
+/** As which error a look for an image that failed is told. */
+export const lookError = ({ reason }: Failure): string =>
+  reason === 'InvalidImageName' ? reason : 'ImageInspectError';
+
 export const pullBegins = (image: string): Note => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
 
 /** `soughtAt` is when it was found to be absent: from then on it waited for its turn. */

@@ -158,6 +158,7 @@ export const podSetup = podResizeWords.extend({
     passOnReturn: enqueueActions(({ context, enqueue }) => {
       for (const name of Object.keys(context.containers))
         enqueue.sendTo(containerId(name), { type: 'runtime.returned' });
+      for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'runtime.returned' });
     }),
     /** An admitted update: containers that the spec no longer has end, the others compare themselves with it. */
     applyUpdate: enqueueActions(({ context, enqueue }) => {

@@ -94,11 +94,14 @@ export function awaitedViews(context: NodeContext): PodView[] {
 
 function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   const snapshot = ref.getSnapshot();
-  const { name, retryAt, failure } = snapshot.context;
+  const { name, retryAt, failure, trouble } = snapshot.context;
   return {
     ...actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments: { retryAt }, failure }),
     name,
     mounted: snapshot.matches('mounted'),
+    ...(trouble && snapshot.matches('pulling')
+      ? { trouble: { reason: trouble.reason, message: trouble.message } }
+      : {}),
   };
 }
 

@@ -5,7 +5,7 @@ import { mountFailed, volumeSetup } from './volumeSetup.ts';
 
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
-  context: ({ input }) => ({ ...input, soughtAt: 0, delayMs: 0, retryAt: 0 }),
+  context: ({ input }) => ({ ...input, soughtAt: 0, delayMs: 0, pullDelayMs: 0, retryAt: 0 }),
   initial: 'mounting',
   states: {
     mounting: {
@@ -36,6 +36,7 @@ export const volumeMachine = volumeSetup.createMachine({
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'mounting',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'mounting' },
         'volume.unmount': 'unmounting',
         'volume.update': { target: 'mounting', actions: 'update' },
       },

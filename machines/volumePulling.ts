@@ -1,23 +1,22 @@
 /** The image that a volume shows: looked for, and pulled by its policy (C17). A part of the chart in volume.ts. */
 import { assign } from 'xstate';
-import type { Note } from '../pod/occurrence.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, isRuntimeAway } from './failure.ts';
 import {
+  imageError,
   imageMissing,
   imagePresent,
   inspectionFailed,
+  lookError,
   pullBacksOff,
   pullBegins,
   pullDone,
   pullFailed,
 } from './imageNotes.ts';
-import { imageOf, type VolumeContext, volumeSetup } from './volumeSetup.ts';
+import { shownFailedMs } from './imageTrouble.ts';
+import { referenceOf, volumeSetup } from './volumeSetup.ts';
 
-const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
-
-/** Between two tries: what failed before it was pulled is no back-off of a pull. */
-const pullBackOff = (context: VolumeContext): Note[] =>
-  context.failure?.reason === 'ErrImagePull' ? [pullBacksOff(referenceOf(context))] : [];
+/** What the kubelet says of each container that mounts the volume. */
+const tellsMounters = (reason: string) => ({ type: 'noteOfMounters' as const, params: imageError(reason) });
 
 export const pulling = volumeSetup.createStateConfig({
   initial: 'finding',
@@ -48,10 +47,17 @@ export const pulling = volumeSetup.createStateConfig({
         onError: {
           target: 'awaitingRetry',
           actions: [
-            'recordPullFailure',
+            'recordLookFailure',
             {
               type: 'note',
               params: ({ context, event }) => inspectionFailed(referenceOf(context), failureOf(event)),
+            },
+            {
+              type: 'noteOfMounters',
+              params: ({ event }) => {
+                const failure = failureOf(event);
+                return isRuntimeAway(failure) ? [] : imageError(lookError(failure));
+              },
             },
           ],
         },
@@ -78,31 +84,57 @@ export const pulling = volumeSetup.createStateConfig({
             },
           ],
         },
-        onError: {
-          target: 'awaitingRetry',
-          actions: [
-            'recordPullFailure',
-            {
-              type: 'note',
-              params: ({ context, event }) => pullFailed(referenceOf(context), failureOf(event)),
-            },
-          ],
-        },
+        onError: [
+          { guard: 'isCutOff', target: 'awaitingRetry', actions: 'recordPullFailure' },
+          {
+            target: 'failed',
+            actions: [
+              'recordPullFailure',
+              {
+                type: 'note',
+                params: ({ context, event }) => pullFailed(referenceOf(context), failureOf(event)),
+              },
+              { type: 'noteOfMounters', params: ({ event }) => imageError(failureOf(event).reason) },
+            ],
+          },
+        ],
       },
+    },
+    /** The pull's own error is shown before its back-off is (C16). */
+    failed: {
+      meta: { waitsFor: 'another try to pull', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: shownFailedMs(context) }) },
+      on: { 'timer.elapsed': 'backingOff' },
+    },
+    backingOff: {
+      meta: { waitsFor: 'another try to pull', until: 'retryAt' },
+      entry: [
+        'showPullBackOff',
+        { type: 'note', params: ({ context }) => pullBacksOff(referenceOf(context)) },
+        tellsMounters('ImagePullBackOff'),
+      ],
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'finding' },
     },
     /** Absent, and the policy forbids to pull: somebody may load it by hand, so it is looked for again. */
     missing: {
       meta: { waitsFor: 'the image to be loaded by hand (pullPolicy Never)', afterMs: 10_000 },
-      entry: { type: 'note', params: ({ context }) => imageMissing(referenceOf(context)) },
+      entry: [
+        'showAbsence',
+        { type: 'note', params: ({ context }) => imageMissing(referenceOf(context)) },
+        tellsMounters('ErrImageNeverPull'),
+      ],
       invoke: { src: 'timer', input: { after: 10_000 } },
       on: { 'timer.elapsed': 'finding' },
     },
     awaitingRetry: {
       meta: { waitsFor: 'another try to pull', until: 'retryAt' },
-      entry: { type: 'note', params: ({ context }) => pullBackOff(context) },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'finding' },
+      on: {
+        'timer.elapsed': 'finding',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'finding' },
+      },
     },
-    found: { type: 'final', entry: assign({ delayMs: 0, failure: undefined }) },
+    found: { type: 'final', entry: 'forgetImageTrouble' },
   },
 });

@@ -1,13 +1,16 @@
 /** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in volume.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
-import { nextBackOff, pullBackOff, volumeBackOff } from '../pod/backoff.ts';
+import { nextBackOff, volumeBackOff } from '../pod/backoff.ts';
+import { containersOf, mounts } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import { involvedPod, type Note, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { followsPod } from '../pod/projection.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { Volume } from '../pod/schema/volume.ts';
+import type { Trouble } from './containerTrouble.ts';
 import type { GateEvent, PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, isRuntimeAway } from './failure.ts';
+import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble } from './imageTrouble.ts';
 import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
 
@@ -24,8 +27,12 @@ export interface VolumeContext extends VolumeInput {
   /** Where it lies on the host; of an image the reference that the runtime knows it by. */
   readonly hostPath?: string;
   readonly failure?: Failure | undefined;
-  /** The wait before the next try, in milliseconds. */
+  /** The wait before the next try to mount it, in milliseconds. */
   readonly delayMs: number;
+  /** The wait after the last pull that failed, in milliseconds. */
+  readonly pullDelayMs: number;
+  /** Why its image is not there, as a status shows it. */
+  readonly trouble?: Trouble | undefined;
   /** When its image was last looked for: a pull may have to wait for its turn. */
   readonly soughtAt: number;
   /** When that try is due. */
@@ -36,21 +43,25 @@ const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined =>
   pod.spec.volumes?.find((volume) => volume.name === name);
 
 /** The image that a volume shows; undefined for every other kind of volume. */
-export const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
+const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
+
+export const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
 
 const pullGateOf = ({ context }: { context: VolumeContext }) => context.pullGate;
 const pullKey = ({ pod, name }: VolumeContext): string => `${pod.metadata.uid}/volume:${name}/pull`;
 
-function withBackOff(context: VolumeContext, failure: Failure, backOff: typeof volumeBackOff) {
-  const delayMs = nextBackOff(context.delayMs, backOff);
+function withBackOff(context: VolumeContext, failure: Failure) {
+  const delayMs = nextBackOff(context.delayMs, volumeBackOff);
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
 
-export const mountFailed = ({ name }: VolumeContext, event: { type: string }): Note => ({
-  eventType: 'Warning',
-  reason: 'FailedMount',
-  message: `MountVolume.SetUp failed for volume "${name}" : ${failureOf(event).message}`,
-});
+/** While the runtime is away that is the trouble of the node. */
+export function mountFailed({ name }: VolumeContext, event: { type: string }): Note[] {
+  const failure = failureOf(event);
+  if (isRuntimeAway(failure)) return [];
+  const message = `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`;
+  return [{ eventType: 'Warning', reason: 'FailedMount', message }];
+}
 
 export const volumeSetup = setup({
   types: {
@@ -75,11 +86,23 @@ export const volumeSetup = setup({
     isImage: ({ context }) => imageOf(context) !== undefined,
     needsNoPull: ({ context }, found: { imageRef: string | null }) =>
       found.imageRef !== null && imageOf(context)?.pullPolicy !== 'Always',
+    /** The runtime went away in the middle of it: that says nothing about the image. */
+    isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
+    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
     mayNotPull: ({ context }) => imageOf(context)?.pullPolicy === 'Never',
   },
   actions: {
     note: enqueueActions(({ context, enqueue }, notes: Notes) => {
       for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.pod), note));
+    }),
+    /** What the volume cannot have, the containers that mount it wait for: it is told of them too. */
+    noteOfMounters: enqueueActions(({ context: { pod, name }, enqueue }, notes: Notes) => {
+      for (const mounter of containersOf(pod.spec)) {
+        if (!mounts(mounter.container, name)) continue;
+        const { container, role } = mounter;
+        const involved = involvedPod(pod, { name: container.name, role });
+        for (const note of notesOf(notes)) enqueue.emit(occurrence(involved, note));
+      }
     }),
     report: sendTo(
       ({ context }) => context.parent,
@@ -91,8 +114,12 @@ export const volumeSetup = setup({
       }),
     ),
     update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
-    recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event), volumeBackOff)),
-    recordPullFailure: assign(({ context, event }) => withBackOff(context, failureOf(event), pullBackOff)),
+    recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
+    recordLookFailure: assign(({ context, event }) => failedLook(context, referenceOf(context), failureOf(event))),
+    recordPullFailure: assign(({ context, event }) => failedPull(context, failureOf(event))),
+    showPullBackOff: assign(({ context }) => ({ trouble: pullBackOffTrouble(context, referenceOf(context)) })),
+    showAbsence: assign(({ context }) => ({ trouble: absenceTrouble(referenceOf(context)) })),
+    forgetImageTrouble: assign({ pullDelayMs: 0, failure: undefined, trouble: undefined }),
     requestPull: sendTo(pullGateOf, ({ context, self }) => ({
       type: 'gate.request',
       key: pullKey(context),

@@ -1,6 +1,6 @@
 import { containerDetails } from './containerDetails.ts';
 import type { ContainerSize } from './containerSize.ts';
-import { containersOf } from './containers.ts';
+import { containersOf, mounts } from './containers.ts';
 import { formatQuantity } from './quantity.ts';
 import { sameSize } from './resize.ts';
 import { containerSize } from './resources.ts';
@@ -109,15 +109,30 @@ function unseenStatus(
 ): ContainerStatus {
   if (previous?.state?.terminated) return previous;
   const initializing = role !== 'ephemeral' && (view.pod.spec.initContainers ?? []).length > 0;
+  const creating = { reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
   return {
     name: spec.name,
-    state: { waiting: { reason: initializing ? 'PodInitializing' : 'ContainerCreating' } },
+    state: { waiting: volumeTrouble(view, spec.name) ?? creating },
     lastState: previous?.lastState ?? {},
     ready: false,
     restartCount: previous?.restartCount ?? 0,
     ...containerDetails(spec),
     ...(role === 'ephemeral' ? {} : { started: false }),
   };
+}
+
+/**
+ * What a container waits for because of a volume that it mounts: told of those that a kubelet would have got to by now,
+ * so of the first init container that mounts it, or else of all.
+ */
+function volumeTrouble({ pod, volumes }: PodView, name: string): ContainerState['waiting'] {
+  const troubled = volumes.filter(({ trouble }) => trouble !== undefined);
+  const held = containersOf(pod.spec).filter(({ container }) => troubled.some((each) => mounts(container, each.name)));
+  const [first] = held;
+  const shown = first?.field === 'initContainers' ? [first] : held;
+  const own = shown.find(({ container }) => container.name === name);
+  // As with a kubelet the last one counts.
+  return own && troubled.findLast((each) => mounts(own.container, each.name))?.trouble;
 }
 
 function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {

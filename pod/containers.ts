@@ -15,6 +15,10 @@ export function isSidecar(init: Container): boolean {
   return init.restartPolicy === 'Always';
 }
 
+/** Whether a container mounts a volume of its pod. */
+export const mounts = ({ volumeMounts = [] }: Container, volume: string): boolean =>
+  volumeMounts.some(({ name }) => name === volume);
+
 /** Every container of a pod: init containers and sidecars in their order, the regular, the ephemeral. */
 export function containersOf(spec: PodSpec): PlacedContainer[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;

@@ -71,6 +71,8 @@ export interface ContainerView extends ActorView {
 export interface VolumeView extends ActorView {
   readonly name: string;
   readonly mounted: boolean;
+  /** Why the containers that mount it cannot be made, in the words of a ContainerStateWaiting (C16). */
+  readonly trouble?: { readonly reason: string; readonly message: string };
 }
 
 /** Why a pod ends that its source says is being deleted. */

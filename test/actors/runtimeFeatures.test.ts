@@ -70,6 +70,29 @@ describe('image volumes', () => {
   });
 });
 
+test('C16: an image volume that cannot be pulled is what the containers that mount it wait for, and explain names the volume', async () => {
+  const volumes = [{ name: 'site', image: { reference: 'registry/site:1', pullPolicy: 'IfNotPresent' as const } }];
+  const volumeMounts = [{ name: 'site', mountPath: '/site' }];
+  const containers = [containerWith('main', { volumeMounts }), containerWith('other')];
+  const node = await simulatedNode({ pods: [podWith('web', { containers, volumes })] });
+  node.runtime.images.publish('registry/site:1', { error: { message: 'no route to host' } });
+  await node.advance('2s');
+  const waiting = (name: string) => node.container('web', name).state?.waiting;
+  expect(waiting('main')).toEqual({ reason: 'ErrImagePull', message: expect.stringContaining('no route to host') });
+  expect(waiting('other')).toEqual({ reason: 'ContainerCreating' });
+  await node.advance('5s');
+  expect(waiting('main')).toEqual({
+    reason: 'ImagePullBackOff',
+    message: expect.stringMatching(/^Back-off pulling image "registry\/site:1": ErrImagePull: .*no route to host/),
+  });
+  const explained = node.agent.explain('web');
+  expect(explained).toMatchObject({ status: 'ImagePullBackOff', ready: '0/2' });
+  expect(explained?.answer).toMatch(/^volume site waits for the next try .* after .*no route to host/);
+  node.runtime.images.publish('registry/site:1', {});
+  await node.advance('10s');
+  expect(node.pod('web').phase).toBe('Running');
+});
+
 describe('user namespaces', () => {
   const handlers = [
     { name: '', features: { recursiveReadOnlyMounts: false, userNamespaces: true } },

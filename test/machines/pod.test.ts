@@ -288,3 +288,11 @@ test('a fault of ours in a child ends the pod’s actor, so that the node builds
   expect(story.status()).toBe('done');
   expect(queueOf(story.startGate)).toEqual(empty);
 });
+
+test('C17: the return of the runtime is passed on to a volume that waits for its image', () => {
+  const volumes = [{ name: 'site', image: { reference: 'site:1' } }];
+  const story = podStory({ pod: aPod({ volumes }), failing: ['findImage'] });
+  expect(story.view().volumes).toMatchObject([{ state: 'pulling.awaitingRetry' }]);
+  story.send({ type: 'runtime.returned' });
+  expect(story.view().volumes).toMatchObject([{ state: 'mounted.steady', mounted: true }]);
+});

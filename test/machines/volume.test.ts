@@ -4,17 +4,21 @@ import type { GateEvent, PodEvent } from '../../machines/events.ts';
 import type { Volume } from '../../pod/schema/volume.ts';
 import { FakePorts } from '../fakes/ports.ts';
 import { FakeWorld } from '../fakes/world.ts';
-import { aPod } from '../pod/fixtures.ts';
+import { aContainer, aPod } from '../pod/fixtures.ts';
 import { fakedVolume } from './support/podStory.ts';
 import { ear, eventEar, START } from './support/stand.ts';
 
-const podOf = (volume: Volume, version: string) => aPod({ volumes: [volume] }, { labels: { version } });
+/** Of its containers one mounts the volume. */
+const podOf = (volume: Volume, version: string) => {
+  const main = aContainer({ volumeMounts: [{ name: volume.name, mountPath: '/data' }] });
+  return aPod({ volumes: [volume], containers: [main, aContainer({ name: 'other' })] }, { labels: { version } });
+};
 
 function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   const parent = ear<PodEvent>();
   const gate = ear<GateEvent>();
-  const { inspect, told } = eventEar();
+  const { inspect, told, toldOf } = eventEar();
   const actor = createActor(fakedVolume(ports), {
     inspect,
     input: { pod: podOf(volume, '1'), name: 'data', parent: parent.ref, ticket: 7, pullGate: gate.ref },
@@ -24,12 +28,15 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }) {
     start: () => void actor.start(),
     update: (version: string) => actor.send({ type: 'volume.update', pod: podOf(volume, version) }),
     failure: () => actor.getSnapshot().context.failure?.reason,
+    trouble: () => actor.getSnapshot().context.trouble,
+    returned: () => actor.send({ type: 'runtime.returned' }),
     unmount: () => actor.send({ type: 'volume.unmount' }),
     state: () => actor.getSnapshot().value,
     grant: () => actor.send({ type: 'gate.granted', key: 'any' }),
     asksOfGate: () => gate.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
     reports: () => parent.heard(),
     told,
+    toldOf,
   };
 }
 
@@ -173,28 +180,46 @@ describe('C17: an image', () => {
     expect(story.asksOfGate()).toContain(`gate.release ${key}`);
   });
 
-  test('that cannot be pulled is tried again after 10 s, doubling', () => {
-    const story = imageStory('Always');
-    for (const wait of [10_000, 20_000]) {
-      story.ports.answer('findImage', { imageRef: null, at: START });
-      story.grant();
-      story.ports.fail('pullImage', 'ErrImagePull');
-      expect([story.failure(), story.ports.untilNext]).toEqual(['ErrImagePull', wait]);
-      story.ports.advance(wait);
-    }
-  });
-
-  test('tells of its pulls as a container does, but of the pod', () => {
-    const story = imageStory('Always');
+  /** Finds no image, and has the pull of it fail. */
+  const failPull = (story: ReturnType<typeof imageStory>, reason = 'ErrImagePull') => {
     story.ports.answer('findImage', { imageRef: null, at: START });
     story.grant();
-    story.ports.fail('pullImage', 'ErrImagePull');
-    expect(story.told()).toEqual([
-      'Normal Pulling: Pulling image "site:1"',
-      'Warning Failed: Failed to pull image "site:1": pullImage failed',
-      'Normal BackOff: Back-off pulling image "site:1"',
+    story.ports.fail('pullImage', reason);
+  };
+
+  test('that cannot be pulled is tried again after 10 s, doubling; its error is shown first, then the back-off', () => {
+    const story = imageStory('Always');
+    for (const wait of [10_000, 20_000]) {
+      failPull(story);
+      expect(story.state()).toEqual({ pulling: 'failed' });
+      expect(story.trouble()).toMatchObject({ reason: 'ErrImagePull', message: 'pullImage failed' });
+      story.ports.advance(3_000);
+      expect(story.state()).toEqual({ pulling: 'backingOff' });
+      expect(story.trouble()).toMatchObject({
+        reason: 'ImagePullBackOff',
+        message: 'Back-off pulling image "site:1": ErrImagePull: pullImage failed',
+      });
+      expect([story.failure(), story.ports.untilNext]).toEqual(['ErrImagePull', wait - 3_000]);
+      story.ports.advance(wait - 3_000);
+    }
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    story.grant();
+    story.ports.answer('pullImage', pulled);
+    expect([story.state(), story.failure(), story.trouble()]).toEqual([{ mounted: 'steady' }, undefined, undefined]);
+  });
+
+  test('tells of its pulls as a container does, but of the pod; what is wrong, of the containers that mount it as well', () => {
+    const story = imageStory('Always');
+    failPull(story);
+    story.ports.advance(3_000);
+    expect(story.toldOf()).toEqual([
+      'pod Normal Pulling: Pulling image "site:1"',
+      'pod Warning Failed: Failed to pull image "site:1": pullImage failed',
+      'spec.containers{main} Warning Failed: Error: ErrImagePull',
+      'pod Normal BackOff: Back-off pulling image "site:1"',
+      'spec.containers{main} Warning Failed: Error: ImagePullBackOff',
     ]);
-    story.ports.advance(10_000);
+    story.ports.advance(7_000);
     story.ports.answer('findImage', { imageRef: null, at: START });
     story.grant();
     story.ports.answer('pullImage', { ...pulled, finishedAt: START + 200 });
@@ -203,25 +228,79 @@ describe('C17: an image', () => {
     );
   });
 
+  test.each([
+    ['InvalidImageName', 'InvalidImageName', 'findImage failed'],
+    ['Broken', 'ImageInspectError', 'Failed to inspect image "site:1": findImage failed'],
+  ])('whose look fails with %s shows %s', (failure, reason, message) => {
+    const story = imageStory('IfNotPresent');
+    story.ports.fail('findImage', failure);
+    expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+    expect(story.trouble()).toEqual({ with: 'image', reason, message });
+    expect(story.toldOf()[1]).toBe(`spec.containers{main} Warning Failed: Error: ${reason}`);
+    story.returned();
+    expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+    expect(story.ports.untilNext).toBe(10_000);
+  });
+
+  test.each(['findImage', 'pullImage'] as const)(
+    'that waits because the runtime was away in %s is looked for at its return, and that says nothing of it',
+    (port) => {
+      const story = imageStory('Always');
+      if (port === 'findImage') story.ports.fail('findImage', 'RuntimeUnavailable');
+      else failPull(story, 'RuntimeUnavailable');
+      expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+      expect([story.trouble(), story.ports.untilNext]).toEqual([undefined, 1_000]);
+      expect(story.told().filter((each) => each.startsWith('Warning'))).toEqual([]);
+      story.returned();
+      expect(story.state()).toEqual({ pulling: 'finding' });
+      story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
+      story.grant();
+      story.ports.answer('pullImage', pulled);
+      expect(story.reports()).toEqual([mounted]);
+    },
+  );
+
+  test('is asked for again at the return of a runtime that could not say whether it has image volumes', () => {
+    const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy: 'Always' } });
+    story.ports.hold('mountVolume', 'findImage');
+    story.start();
+    story.ports.fail('mountVolume', 'RuntimeUnavailable');
+    expect([story.state(), story.told()]).toEqual(['awaitingRetry', []]);
+    story.returned();
+    expect(story.state()).toBe('mounting');
+    story.ports.answer('mountVolume', { hostPath: '' });
+    expect(story.state()).toEqual({ pulling: 'finding' });
+  });
+
   test('that is absent under Never is waited for', () => {
     const story = imageStory('Never');
     story.ports.answer('findImage', { imageRef: null, at: START });
     expect(story.state()).toEqual({ pulling: 'missing' });
+    expect(story.trouble()?.reason).toBe('ErrImageNeverPull');
+    expect(story.toldOf()).toEqual([
+      'pod Warning ErrImageNeverPull: Container image "site:1" is not present with pull policy of Never',
+      'spec.containers{main} Warning Failed: Error: ErrImageNeverPull',
+    ]);
     story.ports.advance(10_000);
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
     expect(story.reports()).toEqual([mounted]);
   });
 
-  test.each(['finding', 'queued', 'fetching', 'awaitingRetry'])('is given up while %s when its pod ends', (state) => {
-    const story = imageStory('Always');
-    if (state !== 'finding') story.ports.answer('findImage', { imageRef: null, at: START });
-    if (state === 'fetching' || state === 'awaitingRetry') story.grant();
-    if (state === 'awaitingRetry') story.ports.fail('pullImage', 'ErrImagePull');
-    expect(story.state()).toEqual({ pulling: state });
-    story.unmount();
-    expect(story.state()).toBe('unmounted');
-    if (state === 'queued' || state === 'fetching') expect(story.asksOfGate().at(-1)).toBe(`gate.release ${key}`);
-  });
+  test.each(['finding', 'queued', 'fetching', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(
+    'is given up while %s when its pod ends',
+    (state) => {
+      const story = imageStory(state === 'missing' ? 'Never' : 'Always');
+      if (state === 'awaitingRetry') story.ports.fail('findImage', 'Broken');
+      else if (state !== 'finding') story.ports.answer('findImage', { imageRef: null, at: START });
+      if (['fetching', 'failed', 'backingOff'].includes(state)) story.grant();
+      if (['failed', 'backingOff'].includes(state)) story.ports.fail('pullImage', 'ErrImagePull');
+      if (state === 'backingOff') story.ports.advance(3_000);
+      expect(story.state()).toEqual({ pulling: state });
+      story.unmount();
+      expect(story.state()).toBe('unmounted');
+      if (state === 'queued' || state === 'fetching') expect(story.asksOfGate().at(-1)).toBe(`gate.release ${key}`);
+    },
+  );
 
   test('is not looked for where the runtime has no image volumes', () => {
     const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy: 'Always' } });

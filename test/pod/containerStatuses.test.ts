@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { containerStatuses } from '../../pod/containerStatuses.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/schema/status.ts';
 import type { PodView } from '../../pod/view.ts';
-import { backOff, ending, exited, NOW, podView, run, running, waiting } from './views.ts';
+import { backOff, ending, exited, NOW, podView, run, running, volumeView, waiting } from './views.ts';
 
 const of = (view: PodView, previous?: PodStatus) => containerStatuses(view, { previous, runtimeName: 'containerd' });
 
@@ -286,5 +287,35 @@ describe('C13: at the end of a pod', () => {
   test('a restart that was counted is evidence', () => {
     const view = podView({ init: { i: waiting('x', { restartCount: 1 }) }, main: { a: waiting() }, view: atEnd });
     expect(of(view).init[0]?.state).toEqual({ terminated: unknownEnd });
+  });
+});
+
+describe('C16: a volume whose image cannot be had', () => {
+  const trouble = { reason: 'ErrImagePull', message: 'no route' };
+  const volumeMounts = [{ name: 'site', mountPath: '/site' }];
+  const volumes = [volumeView('data'), volumeView('site', { mounted: false, trouble })];
+  const reasons = (containers: Partial<Pod['spec']>) => {
+    const view = podView({ spec: containers, view: { volumes } });
+    const { init, regular, ephemeral } = of(view);
+    return [...init, ...regular, ...ephemeral].map(({ state }) => state?.waiting?.reason);
+  };
+  const container = (name: string, mounts = false) => ({ name, image: 'x', ...(mounts ? { volumeMounts } : {}) });
+
+  test('is what each container waits for that mounts it, and no other', () => {
+    expect(reasons({ containers: [container('a', true), container('b'), container('c', true)] })).toEqual([
+      ...['ErrImagePull', 'ContainerCreating', 'ErrImagePull'],
+    ]);
+    const view = podView({ spec: { containers: [container('a', true)] }, view: { volumes } });
+    expect(of(view).regular[0]?.state).toEqual({ waiting: trouble });
+  });
+
+  test('is told of the first init container that mounts it, as nobody after that is begun with', () => {
+    const initContainers = [container('i'), container('j', true), container('k', true)];
+    expect(reasons({ initContainers, containers: [container('a', true)] })).toEqual([
+      ...['PodInitializing', 'ErrImagePull', 'PodInitializing', 'PodInitializing'],
+    ]);
+    expect(reasons({ initContainers: [container('i')], containers: [container('a', true)] })).toEqual([
+      ...['PodInitializing', 'ErrImagePull'],
+    ]);
   });
 });

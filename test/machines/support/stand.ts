@@ -28,16 +28,24 @@ export function ear<E extends EventObject>(): { readonly ref: Ref<E>; heard(): r
 }
 
 /** Hears what an actor and all below it emit; `told` gives what came since it was last asked. */
-export function eventEar(): { readonly inspect: (event: InspectionEvent) => void; told(): string[] } {
+export function eventEar(): {
+  readonly inspect: (event: InspectionEvent) => void;
+  told(): string[];
+  toldOf(): string[];
+} {
   const events: Occurrence[] = [];
   const listen = eventListener((event) => void events.push(event), { ...systemClock, now: () => START });
   return {
     inspect: (event) => {
       if (event.type === '@xstate.actor') listen(event.actorRef as AnyActorRef);
     },
-    told: () => events.splice(0).map(({ eventType, reason, message }) => `${eventType} ${reason}: ${message}`),
+    told: () => events.splice(0).map(sentence),
+    /** With whom it is about before it. */
+    toldOf: () => events.splice(0).map((event) => `${event.involved.fieldPath ?? 'pod'} ${sentence(event)}`),
   };
 }
+
+const sentence = ({ eventType, reason, message }: Occurrence): string => `${eventType} ${reason}: ${message}`;
 
 export function gate(capacity: number): ActorRefFrom<typeof gateMachine> {
   return createActor(gateMachine, { input: { capacity } }).start();

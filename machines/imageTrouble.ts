@@ -1,0 +1,48 @@
+/** What a failed look at, or pull of, an image leaves behind, whoever needs it: the wait, and the words of a status (C16). */
+import { nextBackOff, pullBackOff } from '../pod/backoff.ts';
+import type { Failure } from '../pod/failure.ts';
+import { SHOWN_FAILED_MS, type Trouble } from './containerTrouble.ts';
+import { isRuntimeAway, RUNTIME_AWAY_MS } from './failure.ts';
+
+/** What who needs an image knows of the tries to get it. */
+interface Seeker {
+  /** The wait after the last try that failed, in milliseconds. */
+  readonly pullDelayMs: number;
+  readonly trouble?: Trouble | undefined;
+}
+
+interface Setback extends Seeker {
+  readonly failure: Failure;
+  readonly retryAt: number;
+}
+
+const imageTrouble = (reason: string, message: string): Trouble => ({ with: 'image', reason, message });
+
+/** A look for the image failed. */
+export function failedLook(seeker: Seeker, image: string, failure: Failure): Setback {
+  const { reason, message } = failure;
+  if (reason === 'InvalidImageName') return setback(seeker, failure, imageTrouble(reason, message));
+  const words = `Failed to inspect image "${image}": ${message}`;
+  return setback(seeker, failure, imageTrouble('ImageInspectError', words));
+}
+
+/** A pull failed. */
+export const failedPull = (seeker: Seeker, failure: Failure): Setback =>
+  setback(seeker, failure, imageTrouble(failure.reason, failure.message));
+
+/** That the runtime is away is the node's own business: it says nothing of the image, and its return ends the wait. */
+function setback({ pullDelayMs, trouble }: Seeker, failure: Failure, now: Trouble): Setback {
+  if (isRuntimeAway(failure)) return { failure, pullDelayMs, retryAt: failure.at + RUNTIME_AWAY_MS, trouble };
+  const delayMs = nextBackOff(pullDelayMs, pullBackOff);
+  return { failure, pullDelayMs: delayMs, retryAt: failure.at + delayMs, trouble: now };
+}
+
+/** How long a failed pull is shown as such before it is shown as a back-off, in milliseconds. */
+export const shownFailedMs = ({ pullDelayMs }: Seeker): number => Math.min(SHOWN_FAILED_MS, pullDelayMs);
+
+/** Between two tries to pull: it names what the last one said. */
+export const pullBackOffTrouble = ({ trouble }: Seeker, image: string): Trouble =>
+  imageTrouble('ImagePullBackOff', `Back-off pulling image "${image}": ${trouble?.reason}: ${trouble?.message}`);
+
+export const absenceTrouble = (image: string): Trouble =>
+  imageTrouble('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
