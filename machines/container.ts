@@ -168,7 +168,7 @@ export const containerMachine = containerSetup.createMachine({
     running,
     stopping,
     exited: {
-      entry: 'endProbes',
+      entry: ['endProbes', 'recordCause'],
       always: [
         { guard: 'mustStay', target: 'stopped' },
         { guard: 'mustReset', target: 'reset' },

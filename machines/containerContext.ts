@@ -80,6 +80,8 @@ export interface ContainerContext {
   readonly earlierRun?: TerminatedRun | undefined;
   /** What an end of the process leads to: the restart rules decide unless somebody asked for more, or a probe for it. */
   readonly onEnd: 'byPolicy' | 'asFailed' | 'recreate' | 'reset' | 'stay';
+  /** What the probe said that wants the present run to end. */
+  readonly condemnedFor?: string | undefined;
   /** Others stop before it, so that its process is left alone meanwhile (C11). */
   readonly awaitsOthers: boolean;
   /** The runtime is to keep nothing of it once it has stopped: its pod goes on without it. */
@@ -197,11 +199,13 @@ const asFailed = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { 
 export const mustStartUp = (context: ContainerContext): boolean =>
   context.startedUp !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined;
 
+type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
+
 /** The end of a run that its probe has asked for: when, and by when (the probe's own grace, or the pod's). */
-export function condemned(context: ContainerContext, { kind, at }: ProbeFact): Partial<ContainerContext> {
+export function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
   const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
   const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
-  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000 };
+  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, condemnedFor: said };
 }
 
 /** A probe of the present run, if the spec has one of this kind. */
@@ -233,6 +237,7 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   id: undefined,
   madeFrom: undefined,
   startedAt: undefined,
+  condemnedFor: undefined,
   run: undefined,
   earlierRun: context.run ?? context.earlierRun,
   onEnd: 'byPolicy',

@@ -230,6 +230,10 @@ export const containerSetup = setup({
         ? { run: terminatedRun(event.container), stopBy: undefined }
         : {},
     ),
+    /** The runtime knows only how it ended, not who wanted it to. */
+    recordCause: assign(({ context: { run, condemnedFor: because } }) =>
+      run && because ? { run: { ...run, because } } : {},
+    ),
     recordUnknownEnd: assign(({ context }) => ({
       run: unknownEnd(context.id ?? '', context.startedAt),
       stopBy: undefined,

@@ -78,10 +78,10 @@ export type ContainerStanding =
   | 'stopped'
   | 'removed';
 
-/** A probe of the container with this id has come to another result, by its thresholds; `at` is when. */
+/** A probe of the container with this id has come to another result, by its thresholds; `at` is when, `said` what it said last. */
 export type ProbeFact =
   | { type: 'probe.succeeded'; kind: ProbeKind; id: string; at: number }
-  | { type: 'probe.failed'; kind: ProbeKind; id: string; at: number };
+  | { type: 'probe.failed'; kind: ProbeKind; id: string; at: number; said: string };
 
 export type ContainerEvent =
   /** Its turn has come; the sandbox follows by `sandbox.ready`. An init container that is done runs again. */

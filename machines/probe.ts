@@ -37,9 +37,16 @@ const probeSetup = setup({
       const note = noteOf(context, answer);
       if (note) enqueue.emit(occurrence(involvedPod(context.pod, context), note));
     }),
-    tell: sendTo(
+    tellSuccess: sendTo(
       ({ context }) => context.parent,
-      ({ context: { kind, id } }, { type, at }: Pick<ProbeFact, 'type' | 'at'>): ProbeFact => ({ type, kind, id, at }),
+      ({ context: { kind, id } }, { at }: ProbeAnswer): ProbeFact => ({ type: 'probe.succeeded', kind, id, at }),
+    ),
+    tellFailure: sendTo(
+      ({ context }) => context.parent,
+      ({ context }, { at, message }: ProbeAnswer): ProbeFact => {
+        const { kind, id, failure } = context;
+        return { type: 'probe.failed', kind, id, at, said: failure?.message ?? message };
+      },
     ),
     recordFault: assign(({ context, event }) => {
       const failure = failureOf(event);
@@ -58,7 +65,7 @@ const toPassing = {
   actions: [
     { type: 'count', params: answer },
     { type: 'note', params: answer },
-    { type: 'tell', params: ({ event }: Answered) => ({ type: 'probe.succeeded' as const, at: event.output.at }) },
+    { type: 'tellSuccess', params: answer },
   ],
 } as const;
 const toFailing = {
@@ -67,7 +74,7 @@ const toFailing = {
   actions: [
     { type: 'count', params: answer },
     { type: 'note', params: answer },
-    { type: 'tell', params: ({ event }: Answered) => ({ type: 'probe.failed' as const, at: event.output.at }) },
+    { type: 'tellFailure', params: answer },
   ],
 } as const;
 

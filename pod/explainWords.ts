@@ -64,9 +64,10 @@ export function momentWords(at: number, now: number): string {
   return ` ${clockWords(at, now)} (${distance})`;
 }
 
-/** `exit code 1 (Error)`, `signal 9 (OOMKilled)`. */
-export function endWords({ exitCode, signal, reason }: TerminatedRun): string {
-  return signal ? `signal ${signal} (${reason})` : `exit code ${exitCode} (${reason})`;
+/** `exit code 1 (Error)`, `signal 9 (OOMKilled)`, `exit code 137 (Error), killed: Liveness probe failed: no answer`. */
+export function endWords({ exitCode, signal, reason, because }: TerminatedRun): string {
+  const end = signal ? `signal ${signal} (${reason})` : `exit code ${exitCode} (${reason})`;
+  return because === undefined ? end : `${end}, killed: ${shortened(because)}`;
 }
 
 /** `ErrImagePull: no such host`. */

@@ -30,6 +30,8 @@ export interface TerminatedRun {
   readonly signal?: number;
   readonly reason: string;
   readonly message?: string;
+  /** Why the node itself ended it, where it did: the probe that failed, and what it said. */
+  readonly because?: string;
   readonly startedAt?: number;
   readonly finishedAt?: number;
 }

@@ -125,6 +125,10 @@ describe('liveness', () => {
       restartCount: 1,
       state: { waiting: { reason: 'CrashLoopBackOff' } },
     });
+    // Which probe it was, and what it said, is told of each end that it has caused.
+    expect(node.agent.explain('web')?.answer).toMatch(
+      /in back-off until .* after exit code \d+ \(Error\), killed: Liveness probe failed: live says 1$/,
+    );
   });
 
   test('an end that it caused is a failure even with exit code 0, but for the policy Never', async () => {

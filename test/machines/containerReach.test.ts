@@ -79,8 +79,8 @@ const events: ContainerEvent[] = [
   { type: 'runtime.containerObserved', id: 'another', container: { ...ended, id: 'another' } },
   { type: 'runtime.returned' },
   { type: 'probe.succeeded', kind: 'startup', id: runs.id, at: 1 },
-  { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1 },
-  { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1 },
+  { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1, said: 'no' },
+  { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1, said: 'no' },
   { type: 'gate.granted', key: 'key' },
   { type: 'timer.elapsed' },
 ];
@@ -130,7 +130,7 @@ const resizes: ContainerEvent[] = [
   { type: 'runtime.containerObserved', id: runs.id, container: ended },
   { type: 'runtime.containerObserved', id: runs.id, container: null },
   { type: 'runtime.returned' },
-  { type: 'probe.failed', kind: 'liveness', id: runs.id, at: 1 },
+  { type: 'probe.failed', kind: 'liveness', id: runs.id, at: 1, said: 'no' },
   { type: 'timer.elapsed' },
 ];
 
