@@ -120,6 +120,8 @@ export type PodEvent =
   | { type: 'runtime.podObserved'; pod: ObservedPod }
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.returned' }
+  /** The runtime's network has come or gone; sent only when that changes. */
+  | { type: 'runtime.networkChanged'; trouble?: NetworkTrouble }
   | ErrorActorEvent
   | GateGranted
   | TimerEvent;
@@ -146,11 +148,19 @@ export type LogsWord = { type: 'logs.asked' };
 
 export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
 
+/** Why the runtime has no network for pods, in its words, and since when (ms since the epoch). */
+export interface NetworkTrouble {
+  readonly message: string;
+  readonly since: number;
+}
+
 export interface RuntimeHealth {
   /** Since when it is so, in milliseconds since the epoch. */
   readonly since: number;
   readonly ready: boolean;
   readonly message?: string;
+  /** Absent while it has a network for pods; while it does not answer nobody knows. */
+  readonly networkTrouble?: string;
   readonly name: string;
   readonly version: string;
   /** Whether it can keep a container out of the groups that its image would give it (`supplementalGroupsPolicy`). */

@@ -13,7 +13,15 @@ import type { PodStatus } from '../pod/schema/status.ts';
 import { fullName } from '../pod/staticPod.ts';
 import { DELETED, type Termination } from '../pod/view.ts';
 import type { Probed } from './containerContext.ts';
-import type { GarbageFound, GateEvent, LedgerEvent, Ref, RuntimeHealth, SourceProblem } from './events.ts';
+import type {
+  GarbageFound,
+  GateEvent,
+  LedgerEvent,
+  NetworkTrouble,
+  Ref,
+  RuntimeHealth,
+  SourceProblem,
+} from './events.ts';
 
 export interface NodeInput {
   readonly nodeName: string;
@@ -146,6 +154,10 @@ export const tellsReadiness = {
     return { reason, message: `Node ${nodeName} status is now: ${reason}` };
   },
 };
+
+/** What pods are told of the runtime's network. */
+export const networkOf = ({ networkTrouble: message, since }: RuntimeHealth): { trouble?: NetworkTrouble } =>
+  message === undefined ? {} : { trouble: { message, since } };
 
 /** The pods at the runtime with our mark that have no actor. */
 export const markedPods = ({ observed = {}, owner, pods }: NodeContext): ObservedPod[] =>

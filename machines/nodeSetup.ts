@@ -18,6 +18,7 @@ import {
   markedPods,
   type NodeContext,
   type NodeInput,
+  networkOf,
   newcomers,
   observedOf,
   orphans,
@@ -104,6 +105,10 @@ export const nodeSetup = setup({
       enqueue.assign({ health });
       const { strictGroups } = health;
       if (strictGroups !== undefined) enqueue.sendTo(context.ledger, { type: 'ledger.runtimeSeen', strictGroups });
+      if (health.networkTrouble === context.health.networkTrouble) return;
+      for (const uid of Object.keys(context.pods)) {
+        enqueue.sendTo(podId(uid), { type: 'runtime.networkChanged', ...networkOf(health) });
+      }
     }),
     preempt: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'ledger.preempting') return;
@@ -151,6 +156,7 @@ export const nodeSetup = setup({
             pod,
             ticket,
             observed,
+            ...networkOf(context.health),
             ...(allocation ? { allocation } : {}),
             ...(probed ? { probed } : {}),
             ...(restored ? { restored } : {}),

@@ -26,6 +26,7 @@ export const podMachine = podSetup.createMachine({
     'runtime.podObserved': { actions: 'observe' },
     'runtime.containerSeen': { actions: 'seeContainer' },
     'runtime.returned': { actions: 'passOnReturn' },
+    'runtime.networkChanged': { actions: 'recordNetwork' },
     'ledger.admitted': { actions: 'applyUpdate' },
     'ledger.refused': { actions: ['recordUnadmitted', 'applyRest'] },
     // A fault of ours in a child: the node builds the whole pod anew from the facts.

@@ -12,7 +12,7 @@ import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import type { Termination } from '../pod/view.ts';
 import type { Probed } from './containerContext.ts';
-import type { ContainerStanding, GateEvent, LedgerEvent, Ref, VolumeStanding } from './events.ts';
+import type { ContainerStanding, GateEvent, LedgerEvent, NetworkTrouble, Ref, VolumeStanding } from './events.ts';
 import { retryAfter } from './failure.ts';
 
 export interface PodInput {
@@ -27,6 +27,8 @@ export interface PodInput {
   readonly startGate: Ref<GateEvent>;
   readonly pullGate: Ref<GateEvent>;
   readonly crashLoop: BackOff;
+  /** Why the runtime has no network for pods, if that is so. */
+  readonly trouble?: NetworkTrouble;
   /** What was admitted for it before the agent restarted. */
   readonly allocation?: Allocation;
   /** What the probes of its containers had come to before the agent restarted. */
@@ -58,6 +60,7 @@ export interface PodContext {
   readonly startGate: Ref<GateEvent>;
   readonly pullGate: Ref<GateEvent>;
   readonly crashLoop: BackOff;
+  readonly trouble?: NetworkTrouble | undefined;
   readonly restored?: PodStatus;
   readonly allocation?: Allocation;
   readonly probed?: readonly Probed[];
@@ -248,3 +251,15 @@ export const departed = ({ containers }: PodContext): string[] =>
 export const hasNewcomers = (context: PodContext): boolean =>
   areVolumes(context, 'mounted') &&
   [...containersOf(context.allocated.spec)].some(({ container }) => !(container.name in context.containers));
+
+/** A pod with a network of its own cannot have one now. */
+export const lacksNetwork = ({ trouble, allocated }: PodContext): boolean =>
+  trouble !== undefined && allocated.spec.hostNetwork !== true;
+
+/** That it waits for the runtime's network, in the kubelet's words. */
+export const networkFailure = ({ trouble }: PodContext): Failure => ({
+  reason: 'NetworkNotReady',
+  message: `network is not ready: ${trouble?.message}`,
+  retryable: true,
+  at: trouble?.since ?? 0,
+});

@@ -1,7 +1,7 @@
 /** The way to a sandbox that the pod can live in: the one that it has, or a new one (C8). A part of the chart in pod.ts. */
-import { assign } from 'xstate';
+import { assign, not } from 'xstate';
 import { failureOf } from './failure.ts';
-import { unfit } from './podContext.ts';
+import { networkFailure, unfit } from './podContext.ts';
 import {
   asFailed,
   killFailed,
@@ -11,6 +11,9 @@ import {
   tellsTermination,
 } from './podNotes.ts';
 import { podSetup } from './podSetup.ts';
+
+/** A kubelet says it every second, which soon uses up what its own filter lets a pod tell of itself. */
+const TOLD_AGAIN_MS = 10_000;
 
 export const sandboxing = podSetup.createStateConfig({
   initial: 'deciding',
@@ -62,11 +65,23 @@ export const sandboxing = podSetup.createStateConfig({
       },
     },
     acquiring: {
-      entry: ['requestSlot', 'spawnContainers', 'startFirst'],
+      entry: ['spawnContainers', 'startFirst'],
       exit: 'releaseSlot',
-      initial: 'queued',
+      initial: 'choosing',
       states: {
-        queued: { meta: { waitsFor: 'a slot' }, on: { 'gate.granted': 'running' } },
+        choosing: { always: [{ guard: 'lacksNetwork', target: 'awaitingNetwork' }, { target: 'queued' }] },
+        /** Its return is told; meanwhile the pod's author hears again and again that it is still away. */
+        awaitingNetwork: {
+          meta: { waitsFor: 'the network of the runtime' },
+          entry: [
+            assign(({ context }) => ({ failure: networkFailure(context) })),
+            { type: 'note', params: ({ context }) => asFailed(networkFailure(context)) },
+          ],
+          invoke: { src: 'timer', input: { after: TOLD_AGAIN_MS } },
+          always: { guard: not('lacksNetwork'), target: 'queued' },
+          on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
+        },
+        queued: { meta: { waitsFor: 'a slot' }, entry: 'requestSlot', on: { 'gate.granted': 'running' } },
         running: {
           meta: { waitsFor: 'its sandbox to be made' },
           invoke: {

@@ -21,6 +21,7 @@ import {
   hasNewcomers,
   isQuiet,
   isStillSound,
+  lacksNetwork,
   mergeTermination,
   nextSandbox,
   type PodContext,
@@ -112,6 +113,7 @@ export const podWords = setup({
     changesNetworkMode: ({ context: { asked, allocated } }) =>
       (asked.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
     fits: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && fits(context, sandbox),
+    lacksNetwork: ({ context }) => lacksNetwork(context),
     isUnfit: ({ context }, sandbox: ObservedSandbox) => !fits(context, sandbox),
     isStillSound: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && isStillSound(context, sandbox),
     mustFit: ({ context }) => mustFit(context),
@@ -170,6 +172,7 @@ export const podWords = setup({
         endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
       };
     }),
+    recordNetwork: assign(({ event }) => (event.type === 'runtime.networkChanged' ? { trouble: event.trouble } : {})),
     recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
     recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
     leaveGates: enqueueActions(({ context, enqueue }) => {

@@ -26,13 +26,16 @@ export async function watchRuntimeHealth({ cri, clock, signal, alarm, tell }: Ru
   while (!signal.aborted) {
     const health = { ...(await askHealth(cri, signal, told)), since: clock.now() };
     if (signal.aborted) return;
-    if (told === undefined || health.ready !== told.ready || health.message !== told.message) {
+    if (told === undefined || isOther(health, told)) {
       tell(health);
       told = health;
     }
     await alarm.wait(clock.now() + (health.ready ? ASK_MS : ASK_AWAY_MS));
   }
 }
+
+const isOther = (one: RuntimeHealth, other: RuntimeHealth): boolean =>
+  one.ready !== other.ready || one.message !== other.message || one.networkTrouble !== other.networkTrouble;
 
 async function askHealth(
   cri: Cri,
@@ -47,7 +50,9 @@ async function askHealth(
     const { name, version } = named;
     const strictGroups = features?.supplementalGroupsPolicy ?? false;
     const message = failing ? { message: wordsOf(failing) } : {};
-    return { ready: failing === undefined, name, version, strictGroups, ...message };
+    const network = status?.conditions.find(({ type, status: holds }) => !holds && type === 'NetworkReady');
+    const networkTrouble = network ? { networkTrouble: networkWords(network) } : {};
+    return { ready: failing === undefined, name, version, strictGroups, ...message, ...networkTrouble };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { ready: false, name: told?.name ?? '', version: told?.version ?? '', message };
@@ -58,6 +63,10 @@ async function askVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs: n
   const { runtimeName, runtimeVersion } = await cri.version({ version: '' }, options);
   return { name: runtimeName, version: runtimeVersion };
 }
+
+/** The kubelet's words for it, which a pod's events repeat. */
+const networkWords = ({ type, reason, message }: { type: string; reason: string; message: string }): string =>
+  `container runtime network not ready: ${type}=false reason:${reason} message:${message}`;
 
 const wordsOf = ({ type, reason, message }: { type: string; reason: string; message: string }): string =>
   `${type} is false: ${[reason, message].filter(Boolean).join(': ')}`;

@@ -29,6 +29,8 @@ interface Walked {
   readonly edits: readonly Pod[];
   /** What its containers may tell. */
   readonly standings: Readonly<Record<string, readonly ContainerStanding[]>>;
+  /** Whether the runtime's network comes and goes. */
+  readonly losesNetwork?: boolean;
 }
 
 const volumes = [{ name: 'data', emptyDir: {} }];
@@ -54,6 +56,7 @@ const resized: Walked = {
 };
 
 const once: Walked = { ...edited, pod: aPod({ restartPolicy: 'Never' }), edits: [] };
+const online: Walked = { ...once, losesNetwork: true };
 
 const world = new FakeWorld(() => 0);
 const sandbox = world.sandbox(plain.pod);
@@ -74,12 +77,15 @@ const outputs: Outputs = {
   removeSandboxes: () => [null],
 };
 
+const networkReturns: PodEvent = { type: 'runtime.networkChanged' };
+const networkGoes: PodEvent = { ...networkReturns, trouble: { message: 'no plugin', since: 0 } };
+
 const termination = (graceSeconds: number) => ({ reason: 'Removed', graceSeconds, at: 1_000 });
 const fault = { type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' };
 
 /** Whatever may come in from outside; what its children tell comes only from those that there are. */
 const eventsOf =
-  ({ edits, standings }: Walked) =>
+  ({ edits, standings, losesNetwork = false }: Walked) =>
   ({ context, value }: AnyMachineSnapshot): EventObject[] => {
     const told: PodEvent[] = [
       { type: 'ledger.admitted' },
@@ -92,6 +98,7 @@ const eventsOf =
       { type: 'runtime.returned' },
       { type: 'gate.granted', key: 'key' },
       { type: 'timer.elapsed' },
+      ...(losesNetwork ? [networkReturns, networkGoes] : []),
       ...edits.map((pod) => ({ type: 'pod.update' as const, pod })),
     ];
     const containers = Object.keys(context.containers).flatMap((name) =>
@@ -114,7 +121,7 @@ const distinguisherOf =
     if (value.terminating && value.terminating !== 'containers') return [isAway, present !== undefined];
     const pods = [edits.indexOf(context.desired), edits.indexOf(context.allocated)];
     const isEarly = !value.active && !value.resetting && !value.terminating;
-    const early = isEarly ? [observed.sandboxes[0]?.state, mounts.data?.standing] : [];
+    const early = isEarly ? [observed.sandboxes[0]?.state, mounts.data?.standing, context.trouble?.message] : [];
     return [...early, isAway, containers, present !== undefined, turn, end?.graceSeconds, pods];
   };
 
@@ -140,6 +147,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
   return (snapshot) => {
     const [invoked] = invokedBy(snapshot);
     if (invoked === undefined) return childrenSay(snapshot);
+    if (snapshot.context.trouble) return networkReturns;
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
     if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
     failed.add(invoked.src);
@@ -169,6 +177,7 @@ const kinds = {
   'a pod with an init container': reachOf(plain, nothing),
   'a pod that is edited': reachOf(edited, nothing),
   'a pod that is resized': reachOf(resized, nothing),
+  'a pod whose network comes and goes': reachOf(online, nothing),
   'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);

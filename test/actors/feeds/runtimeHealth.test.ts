@@ -48,6 +48,12 @@ describe('the health of the runtime', () => {
     await end();
   });
 
+  test('that its network is not ready is told in the words of a kubelet', async () => {
+    const { told, end } = await watched(['NetworkReady']);
+    expect(told[0]?.networkTrouble).toBe('container runtime network not ready: NetworkReady=false reason:Why message:');
+    await end();
+  });
+
   test('any other condition being false is none', async () => {
     const { told, end } = await watched(['ContainerdHasNoDeprecationWarnings']);
     expect(told).toMatchObject([{ ready: true }]);

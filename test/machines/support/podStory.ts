@@ -17,7 +17,7 @@ import { aPod } from '../../pod/fixtures.ts';
 import { fakedContainer } from './containerStory.ts';
 import { ear, eventEar, gate, ledger, START } from './stand.ts';
 
-type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation'>> & {
+type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'trouble'>> & {
   readonly pod?: Pod;
   /** Puts into the world what is there before the actor. */
   readonly before?: (world: FakeWorld, pod: Pod) => unknown;
