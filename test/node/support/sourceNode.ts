@@ -28,6 +28,8 @@ export interface SourceNode {
   readonly classes: string;
   /** What services threw. */
   readonly errors: readonly string[];
+  /** What was told of its pods, as `web: NetworkNotReady: …`. */
+  readonly told: readonly string[];
   /** What of the processor its pods can ask for, in thousandths of a core. */
   readonly cpuMillis: number;
   /** The source wants exactly these pods now, in these versions. */
@@ -54,6 +56,7 @@ export async function sourceNode(handlers: readonly string[] = []): Promise<Sour
   const { store, durable } = await openNodeStore(node.rootDir);
   const capacity = { cpuMillis: node.cpuCount * 1_000, memoryBytes: node.memoryCapacityBytes, pods: 110 };
   const errors: string[] = [];
+  const told: string[] = [];
   const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
   const cgroups = podCgroups({
     place: node,
@@ -76,7 +79,11 @@ export async function sourceNode(handlers: readonly string[] = []): Promise<Sour
       ...{ nodeName, capacity, owner: node.owner, hostIps: [], sources: ['api'], startSlots: 4, pullSlots: 1 },
       ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, statuses: {}, allocations: {}, left: [] },
     },
-    { ...services, feeds: { ...services.feeds, sources: (send) => send(wanted([])) } },
+    {
+      ...services,
+      events: ({ involved, reason, message }) => void told.push(`${involved.name}: ${reason}: ${message}`),
+      feeds: { ...services.feeds, sources: (send) => send(wanted([])) },
+    },
     { clock: systemClock, onError },
   );
   agent.start();
@@ -91,6 +98,7 @@ export async function sourceNode(handlers: readonly string[] = []): Promise<Sour
     hierarchies,
     classes,
     errors,
+    told,
     cpuMillis: capacity.cpuMillis,
     want: (...pods) => agent.tell(wanted(pods)),
     until,

@@ -1,0 +1,40 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { layoutOf } from '../../cri/managed/layout.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests } from './support/forAllTests.ts';
+import { apiPod, shell, steadily } from './support/manifests.ts';
+import { sourceNode } from './support/sourceNode.ts';
+
+const node = await forAllTests(sourceNode);
+const heard = (what: string, start: string) =>
+  eventually(what, () => node.told.some((sentence) => sentence.startsWith(start)));
+
+/** Takes the runtime's network configuration away; what it gives brings it back. */
+async function withoutNetwork(directory: string): Promise<() => Promise<unknown>> {
+  const { cniConfig } = layoutOf(directory);
+  const files = (await readdir(cniConfig)).map((name) => join(cniConfig, name));
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  await Promise.all(files.map((file) => rm(file)));
+  // A file that is moved there goes unnoticed: containerd looks when one is written.
+  return () => Promise.all(files.map((file, index) => writeFile(file, texts[index] ?? '')));
+}
+
+test('while a real runtime has no network pods wait and say so, those of the host’s network run; all run when it is back', async () => {
+  await heard('the node has its network', 'node: NodeReady');
+  const bringBack = await withoutNetwork(node.runtime.directory);
+  await heard('the node misses its network', 'node: NodeNotReady');
+  node.want(
+    apiPod('apart', [shell('main', steadily())]),
+    apiPod('host', [shell('main', steadily())], { hostNetwork: true }),
+  );
+  await node.running('host');
+  await heard(
+    'the other tells why it waits',
+    'apart: NetworkNotReady: network is not ready: container runtime network not ready: ',
+  );
+  expect(node.told.filter((sentence) => sentence.startsWith('apart: FailedCreate'))).toEqual([]);
+  await bringBack();
+  await node.running('apart');
+});
