@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { type EnvEntry, expand } from '../pod/environment.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { followsPod } from '../pod/projection.ts';
+import { isReadOnly } from '../pod/projection.ts';
 import type { Container, VolumeMount } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { Volume } from '../pod/schema/volume.ts';
@@ -92,7 +92,7 @@ function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mou
   return Mount.fromPartial({
     containerPath: absolute(mount.mountPath),
     ...(volume?.image ? imageMount(mount, volume.image, input) : { hostPath: hostPathOf(mount, index, input) }),
-    readonly: mount.readOnly || (volume !== undefined && (volume.image !== undefined || followsPod(volume))),
+    readonly: mount.readOnly || (volume !== undefined && isReadOnly(volume)),
     propagation: PROPAGATIONS[mount.mountPropagation ?? 'None'],
     recursiveReadOnly: recursivelyReadOnly(mount, input),
   });

@@ -1,4 +1,4 @@
-/** The files that a volume shows of its own pod: downwardAPI, and what projected volumes have of it. */
+/** The files that a volume shows without an API server: those of its own pod, and none of what is optional. */
 import { NodeFailure } from './failure.ts';
 import { fieldValue, resourceValue } from './fieldRef.ts';
 import type { Pod } from './schema/pod.ts';
@@ -21,13 +21,17 @@ const NO_ADDRESSES = { podIps: [], hostIps: [] };
 export const followsPod = ({ downwardAPI, projected }: Volume): boolean =>
   downwardAPI !== undefined || projected !== undefined;
 
+/** Whether containers can only read the volume, whatever they ask for: what it shows is not theirs. */
+export const isReadOnly = (volume: Volume): boolean =>
+  followsPod(volume) || (volume.configMap ?? volume.secret ?? volume.image) !== undefined;
+
 /** Computes the files; `allocatable` (quantities by resource) stands in for limits that are not set. Throws `FailedMount`. */
 export function projectedFiles(
   pod: Pod,
   volume: Volume,
   allocatable: Readonly<Record<string, string>>,
 ): readonly ProjectedFile[] {
-  const { downwardAPI, projected } = volume;
+  const { downwardAPI, projected, configMap, secret } = volume;
   const { defaultMode = FILE_MODE } = downwardAPI ?? projected ?? {};
   const filesOf = (items: Items = []) =>
     items.map((item) => ({
@@ -36,6 +40,8 @@ export function projectedFiles(
       mode: item.mode ?? defaultMode,
     }));
   if (downwardAPI !== undefined) return filesOf(downwardAPI.items);
+  if (configMap !== undefined) refuseUnlessOptional(volume, { configMap });
+  if (secret !== undefined) refuseUnlessOptional(volume, { secret: { ...secret, name: secret.secretName ?? '' } });
   return (projected?.sources ?? []).flatMap((source) => {
     if (source.downwardAPI !== undefined) return filesOf(source.downwardAPI.items);
     refuseUnlessOptional(volume, source);

@@ -1,7 +1,7 @@
 import { emptyDirPlugin } from './emptyDir.ts';
 import { hostPathPlugin } from './hostPath.ts';
 import type { VolumePlugin } from './plugin.ts';
-import { downwardApiPlugin, projectedPlugin } from './projected.ts';
+import { configMapPlugin, downwardApiPlugin, projectedPlugin, secretPlugin } from './projected.ts';
 
 /** The kinds of volumes that this node can mount. */
 export const volumePlugins: readonly VolumePlugin[] = [
@@ -9,4 +9,6 @@ export const volumePlugins: readonly VolumePlugin[] = [
   hostPathPlugin,
   downwardApiPlugin,
   projectedPlugin,
+  configMapPlugin,
+  secretPlugin,
 ];

@@ -1,4 +1,7 @@
-/** downwardAPI and projected: files of the pod itself, in memory, brought up to date in place. */
+/**
+ * downwardAPI and projected: files of the pod itself, in memory, brought up to date in place. configMap and secret without
+ * an API server: nothing, where that is allowed.
+ */
 import { NodeFailure } from '../pod/failure.ts';
 import { projectedFiles } from '../pod/projection.ts';
 import type { Volume } from '../pod/schema/volume.ts';
@@ -13,6 +16,12 @@ export const downwardApiPlugin = filesPlugin('kubernetes.io/downward-api', ({ do
 
 /** The plugin for `projected`; mounting it again writes what has changed. */
 export const projectedPlugin = filesPlugin('kubernetes.io/projected', ({ projected }) => projected);
+
+/** The plugin for `configMap`: an optional one is empty. */
+export const configMapPlugin = filesPlugin('kubernetes.io/configmap', ({ configMap }) => configMap);
+
+/** The plugin for `secret`: an optional one is empty. */
+export const secretPlugin = filesPlugin('kubernetes.io/secret', ({ secret }) => secret);
 
 function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): VolumePlugin {
   return {

@@ -10,7 +10,10 @@ const API_SOURCES = ['secret', 'configMap', 'persistentVolumeClaim', 'ephemeral'
 const API_PROJECTIONS = ['secret', 'configMap', 'serviceAccountToken', 'clusterTrustBundle', 'podCertificate'] as const;
 const API_KEYS = ['secretKeyRef', 'configMapKeyRef'] as const;
 
-/** A static pod has no API server behind it, so it may not refer to anything that lives there. */
+/**
+ * A static pod has no API server behind it, so it may not need anything that lives there; what is optional it goes
+ * without.
+ */
 export function validateStatic(spec: PodSpec): Problem[] {
   const refused = (path: string, what: string) =>
     forbidden(path, `a static pod may not refer to ${what}: there is no API server that it comes from`);
@@ -29,10 +32,13 @@ export function validateStatic(spec: PodSpec): Problem[] {
   ];
 }
 
+const isNeeded = (reference: object | undefined): boolean =>
+  reference !== undefined && !('optional' in reference && reference.optional === true);
+
 function volumeReferences(volume: Volume): string[] {
-  const own = API_SOURCES.filter((source) => volume[source] !== undefined);
+  const own = API_SOURCES.filter((source) => isNeeded(volume[source]));
   const projected = (volume.projected?.sources ?? []).flatMap((projection, index) =>
-    API_PROJECTIONS.filter((source) => projection[source] !== undefined).map(
+    API_PROJECTIONS.filter((source) => isNeeded(projection[source])).map(
       (source) => `projected.sources[${index}].${source}`,
     ),
   );
@@ -42,13 +48,11 @@ function volumeReferences(volume: Volume): string[] {
 function envReferences({ env = [], envFrom = [] }: Container): string[] {
   return [
     ...env.flatMap(({ valueFrom }, index) =>
-      API_KEYS.filter((source) => valueFrom?.[source] !== undefined).map(
-        (source) => `env[${index}].valueFrom.${source}`,
-      ),
+      API_KEYS.filter((source) => isNeeded(valueFrom?.[source])).map((source) => `env[${index}].valueFrom.${source}`),
     ),
     ...envFrom.flatMap((from, index) =>
       (['secretRef', 'configMapRef'] as const)
-        .filter((source) => from[source] !== undefined)
+        .filter((source) => isNeeded(from[source]))
         .map((source) => `envFrom[${index}].${source}`),
     ),
   ];

@@ -47,6 +47,8 @@ test.each<[string, Omit<Volume, 'name'>, boolean]>([
   ['downwardAPI', { downwardAPI: {} }, true],
   ['projected', { projected: {} }, true],
   ['emptyDir', { emptyDir: {} }, false],
+  ['configMap', { configMap: { name: 'a', optional: true } }, true],
+  ['secret', { secret: { secretName: 'a', optional: true } }, true],
 ])('a volume of kind %s is mounted read-only: %s', (_kind, volume, readonly) => {
   expect(mountOf({}, { pod: pod({ volumes: [{ name: 'data', ...volume }] }) })?.readonly).toBe(readonly);
 });

@@ -83,6 +83,34 @@ test('emptyDir in memory has its size; with an fsGroup a user of the group may w
   expect(said).toEqual(['3', '3777 4711', '4711', '2777 4711', '4711', '2345 4711']);
 });
 
+test('optional ConfigMaps and Secrets, which nobody can give here: volumes without files, variables that are not set', async () => {
+  const [name, optional] = ['extra', true];
+  const said = await saidBy(
+    'optional',
+    'ls -A /both /key /settings | grep -v ^[.][.]; touch /both/x /key/x /settings/x; env | grep SETTING || echo unset',
+    {
+      volumes: [
+        { name: 'settings', configMap: { name, optional } },
+        { name: 'key', secret: { secretName: name, optional } },
+        {
+          name: 'both',
+          projected: { sources: [{ configMap: { name, optional } }, { secret: { name, optional } }] },
+        },
+      ],
+    },
+    {
+      env: [{ name: 'SETTING', valueFrom: { configMapKeyRef: { name, key: 'key', optional } } }],
+      envFrom: [{ secretRef: { name, optional } }],
+      volumeMounts: ['settings', 'key', 'both'].map((each) => ({ name: each, mountPath: `/${each}` })),
+    },
+  );
+  expect(said.filter((line) => line !== '')).toEqual([
+    ...['/both:', '/key:', '/settings:'],
+    ...['/both/x', '/key/x', '/settings/x'].map((file) => `touch: ${file}: Read-only file system`),
+    'unset',
+  ]);
+});
+
 describe('C26: subPath', () => {
   const volumes = [{ name: 'data', emptyDir: {} }];
   const whole = [{ name: 'data', mountPath: '/data' }];

@@ -64,6 +64,14 @@ describe('a projected volume', () => {
     expect(filesOf({ projected: { sources } }).map(({ path }) => path)).toEqual(['name']);
   });
 
+  test('of a ConfigMap or Secret alone is empty when it is optional', () => {
+    const optional = true;
+    expect(filesOf({ configMap: { name: 'a', optional } })).toEqual([]);
+    expect(filesOf({ secret: { secretName: 'a', optional } })).toEqual([]);
+    expect(() => filesOf({ configMap: { name: 'a' } })).toThrow('configMap "a" cannot be had');
+    expect(() => filesOf({ secret: { secretName: 'a', optional: false } })).toThrow('secret "a" cannot be had');
+  });
+
   test.each<[NonNullable<NonNullable<Volume['projected']>['sources']>[number], string]>([
     [{ configMap: { name: 'a' } }, 'configMap "a"'],
     [{ secret: { name: 'a', optional: false } }, 'secret "a"'],

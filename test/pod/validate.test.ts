@@ -370,6 +370,25 @@ describe('a static pod may not refer to API objects', () => {
     expect(spec(over)).toEqual([]);
   });
 
+  test('but to optional ones, which it goes without', () => {
+    const name = 'o';
+    const optional = true;
+    const sources = [{ secret: { name, optional } }, { configMap: { name, optional } }];
+    const volumes = [
+      { name: 'a', secret: { secretName: name, optional } },
+      { name: 'b', configMap: { name, optional } },
+      { name: 'c', projected: { sources: [...sources, { clusterTrustBundle: { name, path: 'ca', optional } }] } },
+    ];
+    const env = [
+      { name: 'A', valueFrom: { secretKeyRef: { name, key: 'k', optional } } },
+      { name: 'B', valueFrom: { configMapKeyRef: { name, key: 'k', optional } } },
+    ];
+    const envFrom = [{ secretRef: { name, optional } }, { configMapRef: { name, optional } }];
+    expect(forStatic({ volumes, containers: [aContainer({ env, envFrom })] })).toEqual([]);
+    const needed = { name: 'a', secret: { secretName: name, optional: false } };
+    expect(forStatic({ volumes: [needed] })).toEqual([expect.stringContaining('spec.volumes[0].secret: Forbidden')]);
+  });
+
   test('nor name a service account, nor have ephemeral containers', () => {
     expect(forStatic({ serviceAccountName: 'a', ephemeralContainers: [aContainer({ name: 'e' })] })).toEqual([
       expect.stringContaining('spec.serviceAccountName: Forbidden'),

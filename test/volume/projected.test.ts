@@ -1,4 +1,4 @@
-import { readFile, stat, statfs } from 'node:fs/promises';
+import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Volume } from '../../pod/schema/volume.ts';
@@ -70,3 +70,23 @@ test('what only an API server has fails before anything is mounted', async () =>
     expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
   });
 });
+
+for (const [kind, folder, source] of [
+  ['configMap', 'kubernetes.io/configmap', { configMap: { name: 'settings', optional: true } }],
+  ['secret', 'kubernetes.io/secret', { secret: { secretName: 'key', optional: true } }],
+] as const) {
+  withRoot(`${kind}: an optional one is empty, and taken away again`, async () => {
+    await inFolder(async (_folder, layout) => {
+      const volume: Volume = { name: 'extra', ...source };
+      for (const _again of [1, 2]) {
+        const { hostPath } = await plugin(volume).mount(requestOf(layout, volume));
+        expect(hostPath).toBe(layout.volumeDir('u1', folder, 'extra'));
+        expect((await readdir(hostPath)).filter((name) => !name.startsWith('..'))).toEqual([]);
+      }
+      await take(layout, volume);
+      await take(layout, volume);
+      expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+      await expect(stat(layout.volumeDir('u1', folder, 'extra'))).rejects.toThrow('ENOENT');
+    });
+  });
+}
