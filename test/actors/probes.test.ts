@@ -227,6 +227,31 @@ test('no probe holds another up: one that hangs is given up in its own time', as
   expect(failure?.message).toBe('Liveness probe failed: command timed out: "slow" timed out after 30s');
 });
 
+test('a probe that hangs delays no other by a millisecond: of its own container, its pod or the node', async () => {
+  const often = (word: string) => probe(word, { periodSeconds: 1 });
+  const slow = { livenessProbe: probe('slow', { timeoutSeconds: 40, periodSeconds: 40 }) };
+  const beside = containerWith('beside', { readinessProbe: often('of its pod') });
+  const itself = containerWith('main', { ...slow, readinessProbe: often('of its container') });
+  const pods = [
+    podWith('web', { containers: [itself, beside] }),
+    podProbed('other', { readinessProbe: often('of the node') }),
+    ...Array.from({ length: 20 }, (_, index) => podProbed(`slow-${index}`, slow)),
+  ];
+  const node = await simulatedNode({ pods });
+  const tries = new Map<string, number[]>();
+  node.runtime.exec = ({ cmd: [word = ''] }) => {
+    tries.set(word, [...(tries.get(word) ?? []), node.clock.now()]);
+    return word === 'slow' ? { afterMs: 3_600_000 } : { exitCode: 0 };
+  };
+  await node.advance('35s');
+  expect(tries.get('slow')).toHaveLength(21);
+  for (const word of ['of its container', 'of its pod', 'of the node']) {
+    const [first = 0, ...more] = tries.get(word) ?? [];
+    expect(more.length).toBeGreaterThan(25);
+    expect(more).toEqual(more.map((_, index) => first + (index + 1) * 1_000));
+  }
+});
+
 describe('a restart of the agent', () => {
   const pods = [
     podProbed('web', { startupProbe: probe('up'), readinessProbe: probe('ready'), livenessProbe: probe('live') }),

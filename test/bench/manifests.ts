@@ -8,11 +8,15 @@ import { preciseNow } from './statistics.ts';
 /** The name of the agent's node. */
 export const nodeName = 'bench';
 
-/** What the pods do: nothing, or answer the readiness probe that asks them every second. */
-export type Kind = 'idle' | 'probed';
+/** What the pods do: nothing; answer the readiness probe that asks them every second; or be asked for at a port here. */
+export type Kind = 'idle' | 'probed' | { readonly askedAt: number };
+
+/** The containers of a pod that is asked for at a port of this host. */
+export const ASKED = 10;
 
 /** The pod that is measured: one container that ends at once on SIGTERM, and one volume. */
 function manifest(name: string, kind: Kind = 'idle'): string {
+  if (typeof kind === 'object') return askedManifest(name, kind.askedAt);
   return `apiVersion: v1
 kind: Pod
 metadata:
@@ -29,6 +33,19 @@ ${kind === 'idle' ? PATIENT : PROBED}
         - name: data
           mountPath: /data
 `;
+}
+
+/** Of its probes one is never answered: `/hangs`. */
+function askedManifest(name: string, port: number): string {
+  const containers = Array.from({ length: ASKED }, (_, index) => ({
+    name: `c${index}`,
+    image: busyboxImage,
+    readinessProbe: {
+      httpGet: { host: '127.0.0.1', port, path: index === 0 ? '/hangs' : `/${name}/${index}` },
+      periodSeconds: 1,
+    },
+  }));
+  return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers } });
 }
 
 const PATIENT = `      command: [sh, -c, 'trap "exit 0" TERM; sleep 100000 & wait']`;

@@ -1,0 +1,13 @@
+/** Asks each of the URLs that the arguments are once a second by `http.get`, and does nothing with the answers. */
+import { Agent, get } from 'node:http';
+
+const agent = new Agent({ keepAlive: false });
+const urls = process.argv.slice(2);
+
+urls.forEach((url, index) => {
+  const ask = () => {
+    get(url, { agent }, (response) => response.resume()).on('error', () => {});
+  };
+  setTimeout(() => setInterval(ask, 1_000), (index * 1_000) / urls.length);
+});
+process.stdout.write('ready\n');

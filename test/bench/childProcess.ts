@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { interruption } from './interruption.ts';
+
+/** Another process of the bench: what it said when it was ready, and its id. */
+export interface Child {
+  readonly pid: number;
+  readonly said: string;
+}
+
+/** Does something while a file of the bench runs as a process of its own, from when it has first said something. */
+export async function withProcess<T>(
+  file: string,
+  args: readonly string[],
+  use: (child: Child) => Promise<T>,
+): Promise<T> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, file), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal: interruption,
+    killSignal: 'SIGKILL',
+  });
+  child.on('error', () => {});
+  try {
+    const [said] = await once(child.stdout, 'data');
+    return await use({ pid: child.pid ?? 0, said: String(said).trim() });
+  } finally {
+    child.kill();
+  }
+}
