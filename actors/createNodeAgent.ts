@@ -148,7 +148,9 @@ export function agentBehind(
     explain: (name, namespace) => {
       const view = board.find(name, namespace);
       const { start, pull } = gates();
-      return view && explainPod(view, clock.now(), [start, pull]);
+      const { ready, since: known, message = 'it does not say why' } = root.getSnapshot().context.health;
+      const runtimeTrouble = ready || known === 0 ? undefined : message;
+      return view && explainPod(view, clock.now(), [start, pull], runtimeTrouble);
     },
     overview: () => {
       const snapshot = root.getSnapshot();

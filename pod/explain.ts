@@ -42,8 +42,16 @@ export interface Explanation {
   readonly pod: ExplainedActor;
 }
 
-/** Explains a pod from the states of its actors alone, and from the gates of the node where it may stand in line. */
-export function explainPod(view: PodView, now: number, gates: readonly GateView[] = []): Explanation {
+/**
+ * Explains a pod from the states of its actors alone, and from what of the node it may wait for: the gates where it may
+ * stand in line, and the runtime. `runtimeTrouble` says why that is not ready; undefined while it is.
+ */
+export function explainPod(
+  view: PodView,
+  now: number,
+  gates: readonly GateView[] = [],
+  runtimeTrouble?: string,
+): Explanation {
   const { namespace, name, uid } = view.pod.metadata;
   const status = podStatus(view, { now, hostIps: [], runtimeName: 'cri' });
   const ending = view.termination ? { deletionTimestamp: new Date(view.termination.at).toISOString() } : {};
@@ -56,7 +64,7 @@ export function explainPod(view: PodView, now: number, gates: readonly GateView[
     phase: status.phase ?? 'Unknown',
     status: row.status,
     ready: row.ready,
-    answer: answerOf({ view, now, gates, status }),
+    answer: answerOf({ view, now, gates, status, runtimeTrouble }),
     addresses: view.sandbox?.ips ?? [],
     pod: {
       ...explained('pod', name, view, queuePlace(view, gates)),

@@ -19,6 +19,8 @@ interface Question {
   readonly now: number;
   readonly gates: readonly GateView[];
   readonly status: PodStatus;
+  /** Why the runtime is not ready; undefined while it is. */
+  readonly runtimeTrouble: string | undefined;
 }
 
 type Rule = (question: Question) => string | undefined;
@@ -38,16 +40,25 @@ const RULES: readonly Rule[] = [
   gatesUnmet,
 ];
 
+/** What holds whether the runtime answers or not. */
+const OF_ITSELF: readonly Rule[] = [refusal, hasEnded, gatesUnmet];
+
 /** One sentence that answers "why is it not running?". */
 export function answerOf(question: Question): string {
   for (const rule of RULES) {
     const answer = rule(question);
-    if (answer !== undefined) return answer;
+    if (answer !== undefined) return OF_ITSELF.includes(rule) ? answer : `${answer}${besides(answer, question)}`;
   }
   const { view } = question;
   const lasting = view.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
   const ready = lasting.filter((container) => container.ready).length;
   return `${named(view)} runs: ${ready} of ${lasting.length} containers ${ready === 1 ? 'is' : 'are'} ready`;
+}
+
+/** Who waits for a runtime that does not answer is told so, unless that is the answer already. */
+function besides(answer: string, { runtimeTrouble }: Question): string {
+  if (runtimeTrouble === undefined || answer.includes('the container runtime')) return '';
+  return `; the container runtime is not ready: ${shortened(runtimeTrouble)}`;
 }
 
 function named(view: PodView): string {

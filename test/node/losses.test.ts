@@ -114,7 +114,9 @@ describe('with a containerd that others start and stop', () => {
       return JSON.stringify(answer).includes(`"state":"${state}"`) && answer;
     });
 
-  const explain = async (name: string) => (await statelet('explain', name, '--root-dir', node.rootDir)).out;
+  /** What explain says, on one line. */
+  const explain = async (name: string) =>
+    (await statelet('explain', name, '--root-dir', node.rootDir)).out.replaceAll(/\s+/g, ' ');
 
   test('while it is gone the node says so and loses no pod; when it is back all goes on', async () => {
     const before = identitiesOf(await node.running('web'));
@@ -136,21 +138,29 @@ describe('with a containerd that others start and stop', () => {
     agent.mustLive();
   });
 
-  test('while it hangs the node says so; what was asked for meanwhile is done when it answers', async () => {
+  test('while it hangs the node says so, and what waits for it; when it answers all that came meanwhile is seen to', async () => {
+    await node.write('frail', steadyPod('frail'));
     const before = identitiesOf(await node.running('web'));
-    const { pid } = await node.runtime.again();
+    const { pid, cgroupParent } = await node.runtime.again();
+    const side = containerOf(await node.running('frail'), 'side').containerID?.replace('containerd://', '') ?? '';
     process.kill(pid, 'SIGSTOP');
     try {
       await node.write('patient', steadyPod('patient'));
-      await node.remove('late');
+      // A container needs no containerd to end: only nobody hears of it.
+      process.kill(await firstProcess(cgroupParent, side), 'SIGKILL');
       await runtimeIs('not ready');
+      await eventually('explain tells why the new pod waits', async () =>
+        (await explain('patient')).includes('the container runtime is not ready'),
+      );
+      expect(await explain('web')).toContain('pod web-node runs: 2 of 2 containers are ready');
       expect(identitiesOf(await node.running('web'))).toEqual(before);
     } finally {
       process.kill(pid, 'SIGCONT');
     }
     await runtimeIs('ready');
     await node.running('patient');
-    await node.gone('late');
+    await node.until('is whole again', 'frail', (pod) => allRun(pod) && identitiesOf(pod).side?.restarts === 1);
+    expect(identitiesOf(await node.running('frail')).main?.restarts).toBe(0);
     expect(identitiesOf(await node.running('web'))).toEqual(before);
     agent.mustLive();
   });

@@ -194,6 +194,27 @@ describe('the explanation of', () => {
   }
 });
 
+describe('while the runtime is not ready', () => {
+  const told = (view: PodView) => explainPod(view, NOW, [], 'no answer within 5 s').answer;
+  const why = '; the container runtime is not ready: no answer within 5 s';
+
+  test('who waits is told so', () => {
+    const waits = podView({ main: { app: waiting('ContainerCreating', { waitingFor: 'a look for the image' }) } });
+    expect(told(waits)).toBe(`container app waits for a look for the image${why}`);
+    expect(told(podView({ main: { app: running(), crash }, view: network }))).toMatch(
+      /after exit code 1.*; the container/,
+    );
+  });
+
+  test('what runs, or has ended, or says so itself is not', () => {
+    expect(told(podView({ main: { app: running() }, view: network }))).toBe('pod web runs: 1 of 1 containers is ready');
+    const ended = podView({ main: { app: exited(1) }, view: { ended: true } });
+    expect(told(ended)).toBe(answer(ended));
+    const awaiting = podView({ view: { waitingFor: 'the container runtime, which is not ready: no answer' } });
+    expect(told(awaiting)).toBe('pod web waits for the container runtime, which is not ready: no answer');
+  });
+});
+
 describe('the answer names', () => {
   const initializing = waiting('PodInitializing', { waitingFor: 'its turn' });
   const behind = { main: { app: initializing } };
