@@ -1,6 +1,6 @@
 /** One container of a pod over all its restarts. Its role is input; its pod decides when its turn has come. */
 import { and, assign } from 'xstate';
-import { initialContext, remains, terminatedRun } from './containerContext.ts';
+import { hookRequest, initialContext, remains, terminatedRun } from './containerContext.ts';
 import { launching } from './containerLaunching.ts';
 import {
   statusUnknown,
@@ -139,15 +139,7 @@ export const containerMachine = containerSetup.createMachine({
       entry: { type: 'report', params: { standing: 'live' } },
       invoke: {
         src: 'runHook',
-        input: ({ context }) => ({
-          pod: context.pod,
-          container: context.name,
-          id: context.id ?? '',
-          hook: 'postStart' as const,
-          podIp: context.sandbox?.ips?.[0],
-          graceSeconds: context.pod.spec.terminationGracePeriodSeconds ?? 30,
-          deadline: undefined,
-        }),
+        input: ({ context }) => hookRequest(context, 'postStart', undefined),
         onDone: [
           {
             guard: { type: 'hasHookFailed', params: ({ event }) => event.output },

@@ -44,16 +44,7 @@ export interface Probed {
   readonly ready: boolean;
 }
 
-export interface ContainerContext {
-  readonly pod: Pod;
-  readonly name: string;
-  readonly role: ContainerRole;
-  readonly ticket: number;
-  readonly crashLoop: BackOff;
-  readonly parent: Ref<PodEvent>;
-  readonly startGate: Ref<GateEvent>;
-  readonly pullGate: Ref<GateEvent>;
-  readonly volumes: Readonly<Record<string, string>>;
+export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size' | 'observed' | 'probed'> {
   readonly sandbox?: ObservedSandbox | undefined;
   /** Its pod has told it to start in the present sandbox; a new sandbox needs a new word. */
   readonly hasTurn: boolean;
@@ -255,6 +246,16 @@ export const anew = (context: ContainerContext): Partial<ContainerContext> => ({
   hasTurn: false,
   crashDelayMs: undefined,
   stopBy: undefined,
+});
+
+/** What a hook of the container is run with; `deadline` is when it must have ended, in milliseconds since the epoch. */
+export const hookRequest = (
+  { pod, name, id = '', sandbox }: ContainerContext,
+  hook: 'postStart' | 'preStop',
+  deadline: number | undefined,
+) => ({
+  ...{ pod, container: name, id, hook, podIp: sandbox?.ips?.[0], deadline },
+  graceSeconds: pod.spec.terminationGracePeriodSeconds ?? 30,
 });
 
 /** What a command to stop changes: it is for good, its deadline only moves nearer (C10), its turn once come stays (C11). */

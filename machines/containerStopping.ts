@@ -1,6 +1,6 @@
 /** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in container.ts. */
 import { assign, not } from 'xstate';
-import { terminatedRun } from './containerContext.ts';
+import { hookRequest, terminatedRun } from './containerContext.ts';
 import { preStopFailed, stopFailed } from './containerNotes.ts';
 import { containerSetup } from './containerSetup.ts';
 import { failureOf } from './failure.ts';
@@ -31,15 +31,7 @@ export const stopping = containerSetup.createStateConfig({
       initial: 'choosing',
       invoke: {
         src: 'runHook',
-        input: ({ context }) => ({
-          pod: context.pod,
-          container: context.name,
-          id: context.id ?? '',
-          hook: 'preStop' as const,
-          podIp: context.sandbox?.ips?.[0],
-          graceSeconds: context.pod.spec.terminationGracePeriodSeconds ?? 30,
-          deadline: context.stopBy,
-        }),
+        input: ({ context }) => hookRequest(context, 'preStop', context.stopBy),
         onDone: {
           target: 'awaitingOthers',
           actions: [

@@ -74,6 +74,25 @@ const image = ({ pods }: ManifestSet) => pods[0]?.spec.containers[0]?.image;
 const untilImage = (expected: string) => until((set) => image(set) === expected);
 
 const names = ({ pods }: ManifestSet) => pods.map((pod) => pod.metadata.name);
+/** Writes a file, follows it, and stops; gives the pod that there was of it. */
+async function lastGoodOf(file: string): Promise<Pod> {
+  await writeFile(file, manifest('a'));
+  start();
+  const [pod] = (await first()).pods;
+  stop.abort();
+  await ended;
+  if (pod === undefined) throw new Error('no pod');
+  return pod;
+}
+
+/** Another source begins, which is told what there was. */
+function startAnew(file: string, pod: Pod): void {
+  stop = new AbortController();
+  sets = [];
+  kept = [];
+  start({ lastGood: new Map([[file, pod]]) });
+}
+
 /** Writes a file whole, as by a careful editor. */
 async function replace(file: string, text: string): Promise<void> {
   await writeFile(join(base, 'whole'), text);
@@ -265,16 +284,9 @@ describe('an invalid manifest', () => {
 
   test('keeps the last good version of before a restart, with its UID', async () => {
     const file = join(path, 'a.yaml');
-    await writeFile(file, manifest('a'));
-    start();
-    const pod = (await first()).pods[0];
-    stop.abort();
-    await ended;
-    if (pod === undefined) throw new Error('no pod');
+    const pod = await lastGoodOf(file);
     await writeFile(file, 'apiVersion: v1\nkind: Po');
-    stop = new AbortController();
-    sets = [];
-    start({ lastGood: new Map([[file, pod]]) });
+    startAnew(file, pod);
     const again = await first();
     expect(again.pods).toEqual([pod]);
     expect(again.problems).toEqual([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
@@ -282,32 +294,17 @@ describe('an invalid manifest', () => {
 
   test('whose file is gone after a restart: the last good version is dropped', async () => {
     const file = join(path, 'a.yaml');
-    await writeFile(file, manifest('a'));
-    start();
-    const pod = (await first()).pods[0];
-    stop.abort();
-    await ended;
-    if (pod === undefined) throw new Error('no pod');
+    const pod = await lastGoodOf(file);
     await rm(file);
-    stop = new AbortController();
-    sets = [];
-    start({ lastGood: new Map([[file, pod]]) });
+    startAnew(file, pod);
     expect((await first()).pods).toEqual([]);
     expect(kept.at(-1)).toEqual({ file, pod: null });
   });
 
   test('an unchanged file after a restart gives the same pod, and nothing new to keep', async () => {
     const file = join(path, 'a.yaml');
-    await writeFile(file, manifest('a'));
-    start();
-    const pod = (await first()).pods[0];
-    stop.abort();
-    await ended;
-    if (pod === undefined) throw new Error('no pod');
-    stop = new AbortController();
-    sets = [];
-    kept = [];
-    start({ lastGood: new Map([[file, pod]]) });
+    const pod = await lastGoodOf(file);
+    startAnew(file, pod);
     expect((await first()).pods[0]).toBe(pod);
     expect(kept).toEqual([]);
   });
