@@ -48,6 +48,17 @@ describe('the garbage of a node', () => {
     expect(story.ports.asked('surveyDisk')).toHaveLength(6);
   });
 
+  test('an old sandbox goes, also when there is no dead container', () => {
+    const story = nodeStory({ held: ['removeGarbage'] });
+    story.list();
+    story.want([web]);
+    const shown = story.world.observed(web);
+    const old = shown.sandboxes.map((sandbox) => ({ ...sandbox, id: 'old', state: 'notReady' as const }));
+    story.list({ ...shown, sandboxes: [...shown.sandboxes, ...old] });
+    story.ports.advance(MINUTE);
+    expect(removed(story)).toEqual([['old']]);
+  });
+
   test('what a former run of the agent left goes at once', () => {
     const story = nodeStory({ held: ['removeGarbage'] });
     for (const attempt of [0, 1, 2]) story.world.run(web, 'main', { id: `dead-${attempt}`, attempt, state: 'exited' });
@@ -62,7 +73,9 @@ describe('the garbage of a node', () => {
     story.ports.advance(MINUTE);
     story.ports.fail('removeGarbage', 'RuntimeUnavailable');
     story.ports.fail('surveyDisk', 'EIO');
-    story.ports.advance(MINUTE);
+    story.ports.advance(MINUTE - 1);
+    expect([removed(story), story.ports.asked('surveyDisk')].map(({ length }) => length)).toEqual([1, 2]);
+    story.ports.advance(1);
     expect(removed(story)).toHaveLength(2);
     expect(story.pod('web-uid')).toBe('active.running.steady');
   });

@@ -45,6 +45,11 @@ describe('dead containers', () => {
     expect(idsOf(pods)).toEqual(['a-main-0', 'a-proxy-0']);
   });
 
+  test('a limit of all that is not reached takes nothing from anybody', () => {
+    const pods = [podWith('a', ['exited', 'exited', 'exited']), podWith('b', ['running'])];
+    expect(idsOf(pods, { perContainer: 3, total: 4 })).toEqual([]);
+  });
+
   test('as many are kept as asked for, also none and all', () => {
     const pod = podWith('a', ['running', 'exited', 'exited', 'exited']);
     expect(idsOf([pod], { perContainer: 2, total: Infinity })).toEqual(['a-main-0']);
