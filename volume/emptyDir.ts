@@ -14,6 +14,8 @@ import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 const NAME = 'kubernetes.io/empty-dir';
 const ALL_RIGHTS = 0o777;
 const PRIVATE = 0o750;
+/** The rights of a directory whose making has not come to its end. */
+const UNFINISHED = 0;
 
 /** The plugin for `emptyDir`: mounting makes it, or finds it with its content; unmounting deletes it. */
 export const emptyDirPlugin: VolumePlugin = {
@@ -29,21 +31,25 @@ async function mountEmptyDir(request: VolumeMount): Promise<{ hostPath: string }
   if (volume.emptyDir === undefined) throw new TypeError(`volume ${volume.name} has no emptyDir`);
   const hostPath = layout.volumeDir(uid, NAME, volume.name);
   const medium = mediumOf(request, volume.emptyDir);
-  const ready = readyFile(layout, uid, volume.name);
-  const [{ wasThere }, isReady] = await Promise.all([makeDirectory(hostPath, medium, signal), exists(ready)]);
-  // What containers have made of it since is theirs.
-  if (wasThere && isReady) return { hostPath };
-  if (medium === undefined) await chmod(hostPath, ALL_RIGHTS);
   const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
-  if (fsGroup !== undefined) {
-    await setOwnership(hostPath, { fsGroup, readOnly: false, ...(policy ? { policy } : {}), signal });
-  }
+  const ready = readyFile(layout, uid, volume.name);
+  const { wasThere } = await makeDirectory(hostPath, medium, { signal, rights: UNFINISHED });
+  // What containers have made of it since is theirs.
+  if (wasThere && (await (fsGroup === undefined ? isFinished(hostPath) : exists(ready)))) return { hostPath };
+  if (medium === undefined) await chmod(hostPath, ALL_RIGHTS);
+  if (fsGroup === undefined) return { hostPath };
+  await setOwnership(hostPath, { fsGroup, readOnly: false, ...(policy ? { policy } : {}), signal });
   await mkdir(path.dirname(ready), { recursive: true, mode: PRIVATE });
   await writeFile(ready, '');
   return { hostPath };
 }
 
-/** Says that the volume was made in full once. */
+/** Whether it got its rights: unless a group is to own it that is all there is to do. */
+async function isFinished(hostPath: string): Promise<boolean> {
+  return ((await stat(hostPath)).mode & ALL_RIGHTS) !== UNFINISHED;
+}
+
+/** Says that a volume was made in full once, its group included. */
 function readyFile(layout: Layout, uid: string, volume: string): string {
   return path.join(layout.pluginDir(uid, NAME, volume), 'ready');
 }

@@ -23,8 +23,6 @@ export interface Layout {
   readonly podDir: (uid: string) => string;
   /** `<root>/pods/<uid>/volumes` */
   readonly volumesDir: (uid: string) => string;
-  /** `<root>/pods/<uid>/plugins` */
-  readonly pluginsDir: (uid: string) => string;
   /** `<root>/pods/<uid>/plugins/kubernetes.io~empty-dir/<name>`: what a plugin notes of a volume. */
   readonly pluginDir: (uid: string, plugin: string, volume: string) => string;
   /** `<root>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`: plugin names carry `~` for `/`. */
@@ -69,7 +67,6 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders): Layout {
     logLinksDir,
     podDir,
     volumesDir: (uid) => path.join(podDir(uid), 'volumes'),
-    pluginsDir: (uid) => path.join(podDir(uid), 'plugins'),
     pluginDir: (uid, plugin, volume) =>
       path.join(podDir(uid), 'plugins', pluginSegment(plugin), segment('volume name', volume)),
     volumeDir: (uid, plugin, volume) =>

@@ -20,16 +20,17 @@ const MEDIA = ['tmpfs', 'hugetlbfs'];
 const RIGHTS = 0o750;
 
 /**
- * Makes a volume's directory, with a file system mounted on it when there is a medium. `wasThere` says that it was so
- * before. Fails with `FailedMount` where something else is mounted.
+ * Makes a volume's directory, of rights 0750 or the given ones, with a file system mounted on it when there is a medium.
+ * `wasThere` says that it was so before. Fails with `FailedMount` where something else is mounted.
  */
 export async function makeDirectory(
   hostPath: string,
   medium: Medium | undefined,
-  signal: AbortSignal,
+  { signal, rights = RIGHTS }: { readonly signal: AbortSignal; readonly rights?: number },
 ): Promise<{ wasThere: boolean }> {
   signal.throwIfAborted();
-  const made = await mkdir(hostPath, { recursive: true, mode: RIGHTS });
+  await mkdir(path.dirname(hostPath), { recursive: true, mode: RIGHTS });
+  const made = await mkdir(hostPath, { recursive: true, mode: rights });
   // On a directory that was made just now nothing can be mounted.
   const mounted = made === undefined ? await mountAt(hostPath, signal) : undefined;
   if (mounted !== undefined && mounted.type !== medium?.type) {

@@ -25,7 +25,6 @@ export async function preparePodDirectory({ pod, layout, signal }: PodFolders): 
   );
   await Promise.all([
     makeDirectory(layout.volumesDir(uid), PRIVATE),
-    makeDirectory(layout.pluginsDir(uid), PRIVATE),
     ...logDirs.map((directory) => makeDirectory(directory, READABLE)),
   ]);
 }

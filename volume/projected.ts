@@ -35,7 +35,7 @@ function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): Volum
       const beforeShown = async () => {
         if (fsGroup !== undefined) await setOwnership(hostPath, { fsGroup, readOnly: true, signal });
       };
-      await makeDirectory(hostPath, memoryMedium(request), signal);
+      await makeDirectory(hostPath, memoryMedium(request), { signal });
       await showFiles(hostPath, files, { now, beforeShown, signal }).catch((error) => {
         throw errorCode(error) === undefined ? error : unwritable(volume, error);
       });

@@ -62,7 +62,8 @@ describe('on the disk', () => {
   test('one that was only half made before gets its rights', async () => {
     await inFolder(async (_folder, layout) => {
       const hostPath = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
-      await mkdir(hostPath, { recursive: true, mode: 0o700 });
+      await mkdir(path.dirname(hostPath), { recursive: true });
+      await mkdir(hostPath, { mode: 0 });
       await mount(layout, {});
       expect((await stat(hostPath)).mode & 0o7777).toBe(0o777);
     });
@@ -78,6 +79,18 @@ describe('as root', () => {
       expect(found.mode & 0o7777).toBe(0o2777);
       await writeFile(path.join(hostPath, 'file'), '');
       expect((await stat(path.join(hostPath, 'file'))).gid).toBe(4711);
+    });
+  });
+
+  withRoot('with an fsGroup one that was only half made before gets its group', async () => {
+    await inFolder(async (_folder, layout) => {
+      const hostPath = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
+      await mkdir(hostPath, { recursive: true, mode: 0o777 });
+      await mount(layout, {}, { securityContext: { fsGroup: 4711 } });
+      await chmod(hostPath, 0o700);
+      await mount(layout, {}, { securityContext: { fsGroup: 4711 } });
+      const { gid, mode } = await stat(hostPath);
+      expect([gid, mode & 0o7777]).toEqual([4711, 0o700]);
     });
   });
 

@@ -22,7 +22,7 @@ test('a pod gets its directories, and each container its log directory, with the
     const pod = podWith({ initContainers: [{ name: 'setup', image: 'busybox' }] });
     await preparePodDirectory({ pod, layout, signal });
     await preparePodDirectory({ pod, layout, signal });
-    for (const directory of [layout.podDir('u1'), layout.volumesDir('u1'), layout.pluginsDir('u1')]) {
+    for (const directory of [layout.podDir('u1'), layout.volumesDir('u1')]) {
       expect(await modeOf(directory)).toBe(0o750);
     }
     expect(await modeOf(layout.podLogDir(identity))).toBe(0o755);
@@ -72,7 +72,7 @@ withRoot('a pod directory with something mounted in it is left whole', async () 
       message: expect.stringContaining(mounted),
     });
     expect(await readFile(path.join(mounted, 'file'), 'utf8')).toBe('kept');
-    expect(await modeOf(layout.pluginsDir('u1'))).toBe(0o750);
+    expect(await modeOf(layout.volumesDir('u1'))).toBe(0o750);
     await unmount(mounted, signal);
     await removePodDirectory(layout, 'u1', signal);
     expect(await podDirectories(layout)).toEqual([]);
