@@ -1,17 +1,9 @@
 /** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in container.ts. */
 import { assign } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
-import {
-  failedProbe,
-  statusUnknown,
-  tellsOutdated,
-  tellsResize,
-  tellsStop,
-  tellsUnknownState,
-} from './containerNotes.ts';
+import { failedProbe, tellsOutdated, tellsResize, tellsStop, tellsUnknownState } from './containerNotes.ts';
 import { awaitingResize, resizing } from './containerResizing.ts';
 import { containerSetup } from './containerSetup.ts';
-import { failureOf } from './failure.ts';
 
 export const running = containerSetup.createStateConfig({
   entry: ['forgetTrouble', 'reportSize'],
@@ -79,10 +71,7 @@ export const running = containerSetup.createStateConfig({
           { guard: 'mustStartUp', target: 'startingUp' },
           { target: 'steady' },
         ],
-        onError: {
-          target: 'awaitingVerification',
-          actions: ['recordCallFailure', { type: 'notePod', params: ({ event }) => statusUnknown(failureOf(event)) }],
-        },
+        onError: { target: 'awaitingVerification', actions: 'recordCallFailure' },
       },
     },
     awaitingVerification: {

@@ -102,8 +102,7 @@ export interface PortTypes {
       graceSeconds: number;
       deadline: number | undefined;
     };
-    /** With what the pod's author should know of how it was run. */
-    output: { deadline: number; failure: Failure | null; warnings?: readonly Note[] };
+    output: { deadline: number; failure: Failure | null };
   };
   /**
    * Tries a probe once, within its timeout. What the container does wrong is its answer; so is an `error` of the tool,
