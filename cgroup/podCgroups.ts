@@ -25,6 +25,8 @@ export interface PodCgroupsParts {
   readonly systemd: CallSystemd;
   /** Waits so many milliseconds; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Told that the limit of all pods is in force, or why it is not. */
+  readonly onEnforcement?: (failure?: unknown) => void;
   /** Told of what the host does not let be done, and goes on without. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -86,10 +88,25 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     await writeLimits(cgroupOf(names), limits);
   };
 
+  /** What runs may already use more than is to be allowed: then the old limit stays, and that is told. */
+  const enforce = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
+    const failed = (error: unknown) => parts.onEnforcement?.(error);
+    const { wasThere } = await make(names, limits).catch((error) => {
+      failed(error);
+      throw error;
+    });
+    const enforced = () => parts.onEnforcement?.();
+    if (!wasThere) return enforced();
+    await set(names, limits).then(enforced, (error) => {
+      failed(error);
+      parts.onTrouble(error);
+    });
+  };
+
   const makeAbove = async (): Promise<void> => {
     const all = ['kubepods'];
     const whole = nodeCgroupLimits(enforced);
-    if ((await make(all, whole)).wasThere) await set(all, whole).catch(parts.onTrouble);
+    await enforce(all, whole);
     // The share of one that is there is that of its pods, which are not known yet.
     for (const tier of TIERS) await make([...all, tier], tierCgroupLimits(tier, present.values(), rules));
   };

@@ -18,11 +18,12 @@ import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { localResolver, parseResolvConf } from '../cri/resolvConf.ts';
 import { allocatable } from '../pod/allocatable.ts';
+import { involvedNode, type Note, occurrence } from '../pod/occurrence.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './nodeAdmission.ts';
-import { capacityOf, cgroupFacts, ownCgroups } from './nodeCgroups.ts';
+import { capacityOf, cgroupFacts, ownCgroups, processRoom } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import type { StartNode } from './startNode.ts';
 import { logStatuses } from './statusLog.ts';
@@ -46,7 +47,11 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const extra = await extraCapacity(config.rootDirectory);
   const capacity = allocatable({ ...capacityOf(config, facts), extra }, config.resources.reserved);
   const node = { ...facts, allocatable: capacity };
-  const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, logger });
+  const recorder = createEventRecorder(config.nodeName, systemClock.now);
+  const tell = (note: Note) =>
+    recorder.record({ ...occurrence(involvedNode(config.nodeName), note), at: systemClock.now() });
+  const pids = await processRoom();
+  const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger, tell });
   const services = nodeServices({
     cri,
     clock: systemClock,
@@ -68,7 +73,6 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     onManifestProblem: (level, file, path, message) =>
       logger[level === 'error' ? 'error' : 'warn']({ file, path }, `${file}: ${path ? `${path}: ` : ''}${message}`),
   });
-  const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const agent = createNodeAgent(
     {
       nodeName: config.nodeName,

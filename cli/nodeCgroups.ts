@@ -9,8 +9,9 @@ import { type PodCgroups, podCgroups } from '../cgroup/podCgroups.ts';
 import { callSystemd } from '../cgroup/systemd.ts';
 import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
 import { unreserved } from '../pod/allocatable.ts';
-import { pageName } from '../pod/cgroupLimits.ts';
+import { PIDS, pageName } from '../pod/cgroupLimits.ts';
 import type { Capacity } from '../pod/claims.ts';
+import type { Note } from '../pod/occurrence.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { NodeResources } from './config/nodeResources.ts';
 
@@ -58,17 +59,40 @@ export const capacityOf = (
   pods: podsPerCore > 0 ? Math.min(maxPods, podsPerCore * cpuCount) : maxPods,
 });
 
+/** How many processes the kernel takes: what all pods may have without those that are reserved. */
+export async function processRoom(): Promise<number | undefined> {
+  const read = async (name: string) => Number(await readFile(`/proc/sys/kernel/${name}`, 'utf8'));
+  const room = await Promise.all([read('pid_max'), read('threads-max')]).catch(() => []);
+  return room.length > 0 ? Math.min(...room) : undefined;
+}
+
+/** What the node's author hears of the limit of all pods, in the kubelet's words. */
+function enforcementNote(cgroupRoot: string, failure: unknown): Note {
+  if (failure === undefined) {
+    return { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' };
+  }
+  const names = [...cgroupRoot.split('/').filter(Boolean), 'kubepods'].map((name) => JSON.stringify(name)).join(' ');
+  const message = `Failed to update Node Allocatable Limits [${names}]: ${wordsOf(failure)}`;
+  return { eventType: 'Warning', reason: 'FailedNodeAllocatableEnforcement', message };
+}
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */
 export function ownCgroups(given: {
   readonly config: NodeConfig;
   readonly node: NodeFacts;
   readonly hierarchies: readonly Hierarchy[];
+  /** How many processes the node takes in all, if that is known. */
+  readonly pids: number | undefined;
   readonly logger: Logger;
+  /** Told what happened to the node. */
+  readonly tell: (note: Note) => void;
 }): PodCgroups | undefined {
-  const { config, node, hierarchies, logger } = given;
+  const { config, node, hierarchies, pids, logger, tell } = given;
   if (!node.cgroups.perQos) return undefined;
   const { enforcesAllocatable, reserved } = config.resources;
-  const capacity = capacityOf(config, node);
+  const capacity = { ...capacityOf(config, node), ...(pids === undefined ? {} : { extra: { [PIDS]: pids } }) };
   const cgroups = podCgroups({
     place: node,
     rules: node.cgroups,
@@ -76,10 +100,8 @@ export function ownCgroups(given: {
     hierarchies,
     systemd: callSystemd,
     wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
-    onTrouble: (error) =>
-      logger.warn(
-        `the cgroups of pods stay as the runtime makes them: ${error instanceof Error ? error.message : error}`,
-      ),
+    onEnforcement: (failure) => tell(enforcementNote(node.cgroupRoot, failure)),
+    onTrouble: (error) => logger.warn(`the cgroups of pods stay as the runtime makes them: ${wordsOf(error)}`),
   });
   // What fails here the first pod tries again, and tells.
   cgroups.begin().catch(() => {});

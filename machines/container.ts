@@ -2,7 +2,14 @@
 import { and, assign } from 'xstate';
 import { hookRequest, initialContext, remains, terminatedRun } from './containerContext.ts';
 import { launching } from './containerLaunching.ts';
-import { tellsBackOff, tellsFailedPostStart, tellsOutdated, tellsStop, tellsUnknownState } from './containerNotes.ts';
+import {
+  statusUnknown,
+  tellsBackOff,
+  tellsFailedPostStart,
+  tellsOutdated,
+  tellsStop,
+  tellsUnknownState,
+} from './containerNotes.ts';
 import { pulling } from './containerPulling.ts';
 import { running } from './containerRunning.ts';
 import { containerSetup } from './containerSetup.ts';
@@ -56,7 +63,10 @@ export const containerMachine = containerSetup.createMachine({
           // Half-made (created, never started) or gone: made anew under the same number.
           { target: 'waiting', actions: 'forgetIt' },
         ],
-        onError: { target: 'awaitingMeeting', actions: 'recordCallFailure' },
+        onError: {
+          target: 'awaitingMeeting',
+          actions: ['recordCallFailure', { type: 'notePod', params: ({ event }) => statusUnknown(failureOf(event)) }],
+        },
       },
       on: { 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
     },
@@ -142,7 +152,10 @@ export const containerMachine = containerSetup.createMachine({
               tellsFailedPostStart,
             ],
           },
-          { target: 'running' },
+          {
+            target: 'running',
+            actions: { type: 'notePod', params: ({ event }) => event.output.warnings ?? [] },
+          },
         ],
         onError: {
           target: 'stopping',

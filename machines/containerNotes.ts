@@ -98,3 +98,7 @@ export const stopFailed = (failure: Failure): Note[] =>
 
 export const preStopFailed = (failure: Failure | null): Note[] =>
   failure ? [warning('FailedPreStopHook', 'PreStopHook failed')] : [];
+
+/** The runtime does not say how it is with a pod or a container of it; while it is away that is the trouble of the node. */
+export const statusUnknown = (failure: Failure): Note[] =>
+  isRuntimeAway(failure) ? [] : [warning('FailedSync', `error determining status: ${failure.message}`)];

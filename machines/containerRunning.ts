@@ -1,9 +1,17 @@
 /** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in container.ts. */
 import { assign } from 'xstate';
 import { terminatedRun } from './containerContext.ts';
-import { failedProbe, tellsOutdated, tellsResize, tellsStop, tellsUnknownState } from './containerNotes.ts';
+import {
+  failedProbe,
+  statusUnknown,
+  tellsOutdated,
+  tellsResize,
+  tellsStop,
+  tellsUnknownState,
+} from './containerNotes.ts';
 import { awaitingResize, resizing } from './containerResizing.ts';
 import { containerSetup } from './containerSetup.ts';
+import { failureOf } from './failure.ts';
 
 export const running = containerSetup.createStateConfig({
   entry: ['forgetTrouble', 'reportSize'],
@@ -71,7 +79,10 @@ export const running = containerSetup.createStateConfig({
           { guard: 'mustStartUp', target: 'startingUp' },
           { target: 'steady' },
         ],
-        onError: { target: 'awaitingVerification', actions: 'recordCallFailure' },
+        onError: {
+          target: 'awaitingVerification',
+          actions: ['recordCallFailure', { type: 'notePod', params: ({ event }) => statusUnknown(failureOf(event)) }],
+        },
       },
     },
     awaitingVerification: {

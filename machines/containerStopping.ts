@@ -37,6 +37,7 @@ export const stopping = containerSetup.createStateConfig({
           actions: [
             { type: 'recordHook', params: ({ event }) => event.output },
             { type: 'note', params: ({ event }) => preStopFailed(event.output.failure) },
+            { type: 'notePod', params: ({ event }) => event.output.warnings ?? [] },
           ],
         },
         onError: {

@@ -220,8 +220,13 @@ export const deadlineExceeded = ({ allocated, bornAt }: PodContext, at: number):
   stays: true,
 });
 
-/** The moment after which the pod may not be active any more. */
-export function activeUntil({ allocated, startedAt }: PodContext): number | undefined {
+/** How long the end of a pod for the node's own reasons may take beside its grace: half of that again, and 10 s at least. */
+const killLimitOf = ({ at, graceSeconds }: Termination): number =>
+  at + Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
+
+/** The moment after which the pod may not be active any more; of one that the node ends for its own reasons, not be there. */
+export function activeUntil({ allocated, startedAt, termination }: PodContext): number | undefined {
+  if (termination !== undefined) return termination.disruption === undefined ? undefined : killLimitOf(termination);
   const seconds = allocated.spec.activeDeadlineSeconds;
   return seconds === undefined ? undefined : startedAt + seconds * 1_000;
 }

@@ -36,6 +36,12 @@ export const tellsTermination = {
       : [],
 };
 
+/** Those whose end the node itself needs are missed when they take too long. */
+export const tellsExceededGrace = {
+  type: 'note' as const,
+  params: warning('ExceededGracePeriod', 'Container runtime did not kill the pod within specified grace period.'),
+};
+
 export const tellsDeadline = {
   type: 'note' as const,
   params: { reason: 'DeadlineExceeded', message: DEADLINE_EXCEEDED },

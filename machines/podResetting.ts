@@ -1,4 +1,6 @@
 /** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in pod.ts. */
+import { statusUnknown } from './containerNotes.ts';
+import { failureOf } from './failure.ts';
 import { tellsNewSandbox } from './podNotes.ts';
 import { podSetup } from './podSetup.ts';
 
@@ -16,7 +18,10 @@ export const resetting = podSetup.createStateConfig({
           { guard: { type: 'isStillSound', params: ({ event }) => event.output }, target: '#pod.active' },
           { target: 'draining', actions: ['revokeSandbox', 'loseSandbox'] },
         ],
-        onError: { target: 'awaitingRetry', actions: 'recordFailure' },
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ event }) => statusUnknown(failureOf(event)) }],
+        },
       },
     },
     awaitingRetry: {

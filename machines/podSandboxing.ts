@@ -121,7 +121,7 @@ export const sandboxing = podSetup.createStateConfig({
           // The call is awaited: what it makes must be known to be removed.
           on: {
             'pod.terminate': { actions: ['recordTermination', tellsTermination] },
-            'pod.deadlineExceeded': { actions: ['exceedDeadline', tellsDeadline] },
+            'pod.deadlineExceeded': [{ guard: 'mustEnd' }, { actions: ['exceedDeadline', tellsDeadline] }],
           },
         },
       },

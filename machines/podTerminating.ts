@@ -2,8 +2,11 @@
 import { and } from 'xstate';
 import { failureOf } from './failure.ts';
 import { allSandboxes } from './podContext.ts';
-import { killFailed } from './podNotes.ts';
+import { killFailed, tellsExceededGrace } from './podNotes.ts';
 import { podSetup } from './podSetup.ts';
+
+/** One whose own time to be active is over just when it ends is in time. */
+const overdue = { guard: 'isDeadlineOver', actions: tellsExceededGrace } as const;
 
 export const terminating = podSetup.createStateConfig({
   initial: 'containers',
@@ -21,6 +24,7 @@ export const terminating = podSetup.createStateConfig({
         { guard: 'hasNoProcess', target: 'sandbox' },
         { guard: 'isStopDue', actions: 'stopNext' },
       ],
+      on: { 'pod.deadlineExceeded': overdue },
     },
     sandbox: { always: [{ guard: 'hasSandboxes', target: 'stopping' }, { target: 'volumes' }] },
     stopping: {
@@ -34,11 +38,16 @@ export const terminating = podSetup.createStateConfig({
           actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
         },
       },
+      on: { 'pod.deadlineExceeded': overdue },
     },
     awaitingStopRetry: {
       meta: { waitsFor: 'another try to stop the sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'stopping', 'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' } },
+      on: {
+        'timer.elapsed': 'stopping',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' },
+        'pod.deadlineExceeded': overdue,
+      },
     },
     volumes: {
       meta: { waitsFor: 'its volumes' },

@@ -102,7 +102,8 @@ export interface PortTypes {
       graceSeconds: number;
       deadline: number | undefined;
     };
-    output: { deadline: number; failure: Failure | null };
+    /** With what the pod's author should know of how it was run. */
+    output: { deadline: number; failure: Failure | null; warnings?: readonly Note[] };
   };
   /**
    * Tries a probe once, within its timeout. What the container does wrong is its answer; so is an `error` of the tool,

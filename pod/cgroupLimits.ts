@@ -104,7 +104,11 @@ export function tierCgroupLimits(
   };
 }
 
+/** The processes that a node has room for, as a kubelet names them among its resources. */
+export const PIDS = 'pid';
+
 /** All pods of the node together. */
-export function nodeCgroupLimits({ cpuMillis, memoryBytes }: Capacity): CgroupLimits {
-  return { cpuShares: cpuShares(cpuMillis), memoryBytes };
+export function nodeCgroupLimits({ cpuMillis, memoryBytes, extra }: Capacity): CgroupLimits {
+  const pids = extra?.[PIDS];
+  return { cpuShares: cpuShares(cpuMillis), memoryBytes, ...(pids === undefined ? {} : { pids }) };
 }

@@ -2,6 +2,7 @@
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeWordsWithCode } from '../../cri/failure.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
+import type { Note } from '../../pod/occurrence.ts';
 import { quoted } from '../../pod/quoted.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
@@ -45,7 +46,7 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
     // A postStart hook does not use up a grace.
     const timeoutMs = hook === 'postStart' ? LONGEST_MS : Math.max(1, deadline - clock.now());
     try {
-      await runHandler(cri, clock, {
+      const warnings = await runHandler(cri, clock, {
         handler,
         container,
         id,
@@ -53,7 +54,7 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
         timeoutMs,
         signal,
       });
-      return { deadline, failure: null };
+      return { deadline, failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
       const failure = new NodeFailure(reason, failureWords(pod, name, handler, cause), { cause });
@@ -89,12 +90,16 @@ class CommandFailure extends Error {
   }
 }
 
-async function runHandler(cri: Cri, clock: Clock, run: HookRun): Promise<void> {
+async function runHandler(cri: Cri, clock: Clock, run: HookRun): Promise<Note[]> {
   const { handler, timeoutMs, signal } = run;
-  if (handler.exec) return execute(cri, run, handler.exec.command ?? []);
+  if (handler.exec) {
+    await execute(cri, run, handler.exec.command ?? []);
+    return [];
+  }
   if (handler.httpGet) return get(clock, run, handler.httpGet);
   const seconds = handler.sleep?.seconds ?? 0;
   await createAlarm(clock, signal).wait(clock.now() + Math.min(timeoutMs, seconds * 1_000));
+  return [];
 }
 
 const LONGEST_OUTPUT = 1_024;
@@ -113,20 +118,28 @@ async function execute(cri: Cri, { id, timeoutMs, signal }: HookRun, cmd: readon
 }
 
 /** That it was answered is enough: a hook's status says nothing. */
-async function get(clock: Clock, { container, address, timeoutMs, signal }: HookRun, action: HttpGetAction) {
+async function get(clock: Clock, run: HookRun, action: HttpGetAction): Promise<Note[]> {
+  const { container, address, timeoutMs, signal } = run;
+  const targetOf = (asked: HttpGetAction) => httpTarget(asked, container, { address, purpose: 'lifecycle' });
   const act = async (limited: AbortSignal) => {
-    const send = (scheme: HttpGetAction['scheme']) =>
-      httpGet(httpTarget({ ...action, ...(scheme ? { scheme } : {}) }, container, { address, purpose: 'lifecycle' }), {
-        signal: limited,
-        leavesHost: false,
-      });
+    const options = { signal: limited, leavesHost: false };
+    const target = targetOf(action);
     try {
-      await send(action.scheme);
+      await httpGet(target, options);
+      return [];
     } catch (error) {
-      // Whoever asks for TLS of a server that has none is answered all the same.
       if (!isAnsweredInPlain(error)) throw error;
-      await send('HTTP');
+      // Whoever asks for TLS of a server that has none is answered all the same, and sends it no secret.
+      const httpHeaders = action.httpHeaders?.filter(({ name }) => name.toLowerCase() !== 'authorization') ?? [];
+      await httpGet(targetOf({ ...action, httpHeaders, scheme: 'HTTP' }), options);
+      return [fallback(target.url)];
     }
   };
-  await withinLimit(act, { clock, timeoutMs, signal });
+  return withinLimit(act, { clock, timeoutMs, signal });
 }
+
+const fallback = ({ host }: URL): Note => ({
+  eventType: 'Warning',
+  reason: 'LifecycleHTTPFallback',
+  message: `request to HTTPS lifecycle hook ${host} got HTTP response, retry with HTTP succeeded`,
+});

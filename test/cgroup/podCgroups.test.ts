@@ -58,6 +58,20 @@ describe('C25: the cgroups above containers', () => {
     expect(troubles).toEqual([]);
   });
 
+  test('that the limit of all pods is in force is told, and why one is not', async () => {
+    const told: unknown[] = [];
+    const onEnforcement = (failure?: unknown) => void told.push(failure);
+    await cgroups({ onEnforcement }).begin();
+    await cgroups({ onEnforcement }).begin();
+    expect(told).toEqual([undefined, undefined]);
+    await rm(join(root, 'memory/own/kubepods/memory.limit_in_bytes'));
+    // As a kernel refuses to take away what is in use.
+    await mkdir(join(root, 'memory/own/kubepods/memory.limit_in_bytes'));
+    await cgroups({ onEnforcement }).begin();
+    expect(String(told[2])).toMatch(/EISDIR/);
+    expect(told).toHaveLength(3);
+  });
+
   test('the share of burstable pods follows those that are there', async () => {
     const node = cgroups();
     await node.prepare(burstable('one', '500m'));

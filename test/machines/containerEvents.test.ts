@@ -161,6 +161,22 @@ describe('the events of a container: its start and its end', () => {
     ]);
   });
 
+  test('C10: a hook that took a server without TLS is told of as of the pod, at the start and the end', () => {
+    const handler = { httpGet: { port: 80, scheme: 'HTTPS' as const } };
+    const story = containerStory({
+      pod: withContainer({ lifecycle: { postStart: handler, preStop: handler } }),
+      hold: ['runHook', 'stopContainer'],
+    });
+    story.begin();
+    story.told();
+    const warnings = [{ eventType: 'Warning' as const, reason: 'LifecycleHTTPFallback', message: 'no TLS' }];
+    story.ports.answer('runHook', { deadline: 0, failure: null, warnings });
+    expect(story.told()).toEqual(['Warning LifecycleHTTPFallback: no TLS']);
+    story.stop(30);
+    story.ports.answer('runHook', { deadline: 0, failure: null, warnings });
+    expect(story.told()).toEqual(['Normal Killing: Stopping container main', 'Warning LifecycleHTTPFallback: no TLS']);
+  });
+
   test('C10: a failed preStop hook is told of, without what it said', () => {
     const pod = withContainer({ lifecycle: { preStop: { exec: { command: ['false'] } } } });
     const story = runningContainer({ pod });

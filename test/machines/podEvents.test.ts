@@ -73,6 +73,21 @@ describe('the events of a pod', () => {
     expect(told.at(-1)).toBe('Normal Started: Container started');
   });
 
+  test('nobody says how it is with its sandbox, or with a container', () => {
+    const story = podStory();
+    story.told();
+    story.ports.failNext('inspectSandbox', 'RuntimeError');
+    story.send({ type: 'runtime.podObserved', pod: { ...story.world.observed(aPod()), sandboxes: [] } });
+    expect(story.told()).toEqual(['Warning FailedSync: error determining status: inspectSandbox failed']);
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('active.running.steady');
+    story.ports.failNext('inspectContainer', 'RuntimeError');
+    story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.podObserved', pod: { ...story.world.observed(aPod()), containers: [] } });
+    story.ports.advance(10_000);
+    expect(story.told()).toEqual(['Warning FailedSync: error determining status: inspectContainer failed']);
+  });
+
   test('its sandbox cannot be stopped', () => {
     const story = podStory({ held: ['stopSandboxes'] });
     story.told();

@@ -39,6 +39,31 @@ describe('C24: a pod that makes room for a critical one', () => {
     expect(story.context().termination?.stays).toBeUndefined();
   });
 
+  test('tells when it takes longer than its grace and half of that again, 10 s at least; any other does not', () => {
+    const story = podStory({
+      pod: aPod({ terminationGracePeriodSeconds: 30 }),
+      held: ['stopContainer', 'stopSandboxes'],
+    });
+    const told = () => story.told().filter((sentence) => sentence.includes('ExceededGracePeriod'));
+    story.send({ type: 'pod.terminate', termination: preemptionOf(story.context().allocated, story.ports.now) });
+    story.ports.advance(44_999);
+    expect(told()).toEqual([]);
+    story.ports.advance(1);
+    expect(told()).toEqual([
+      'Warning ExceededGracePeriod: Container runtime did not kill the pod within specified grace period.',
+    ]);
+    const short = podStory({ pod, held: ['stopSandboxes'] });
+    short.send({ type: 'pod.terminate', termination: preemptionOf(pod, short.ports.now) });
+    short.ports.advance(9_999);
+    expect(short.told().join()).not.toContain('ExceededGracePeriod');
+    short.ports.advance(1);
+    expect(short.told().join()).toContain('ExceededGracePeriod');
+    const removed = podStory({ pod, held: ['stopContainer'] });
+    removed.terminate();
+    removed.ports.advance(600_000);
+    expect(removed.told().join()).not.toContain('ExceededGracePeriod');
+  });
+
   test('a pod that is removed already is removed, whoever needs its place', () => {
     const story = podStory({ pod, held: ['removePodData'] });
     story.terminate();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { unreserved } from '../../pod/allocatable.ts';
 import { type CgroupRules, nodeCgroupLimits, podCgroupLimits, tierCgroupLimits } from '../../pod/cgroupLimits.ts';
 import type { ResourceRequirements } from '../../pod/schema/container.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
@@ -93,5 +94,10 @@ describe('C25: what stands above the pods', () => {
       cpuShares: 2048,
       memoryBytes: 5,
     });
+    const processes = { cpuMillis: 2_000, memoryBytes: 5, pods: 1, extra: { pid: 30_000 } };
+    expect(nodeCgroupLimits(processes)).toMatchObject({ pids: 30_000 });
+    // Those that are reserved are not the pods'.
+    const reserved = { kubeReserved: { pid: '1000' }, systemReserved: { pid: '2k' } };
+    expect(nodeCgroupLimits(unreserved(processes, reserved))).toMatchObject({ pids: 27_000 });
   });
 });

@@ -75,8 +75,8 @@ async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, ex
   );
   const began = clock.now();
   await clock.advance(advance);
-  const { deadline: until, failure } = await ended;
-  return { graceMs: until - began, failure: failure && `${failure.reason}: ${failure.message}` };
+  const { deadline: until, failure, ...more } = await ended;
+  return { graceMs: until - began, failure: failure && `${failure.reason}: ${failure.message}`, ...more };
 }
 
 const said = (text: string) => Buffer.from(text);
@@ -127,7 +127,15 @@ describe('C10: a hook by httpGet', () => {
 
   test('over HTTPS takes any certificate, and a server without TLS too', async () => {
     expect(await run(action('/', { port: secure, scheme: 'HTTPS' }))).toMatchObject({ failure: null });
-    expect(await run(action('/', { scheme: 'HTTPS' }))).toMatchObject({ failure: null });
+    asked.length = 0;
+    const httpHeaders = [{ name: 'Authorization', value: 'secret' }];
+    const { failure, warnings } = await run(action('/', { scheme: 'HTTPS', httpHeaders }));
+    expect(failure).toBeNull();
+    const message = `request to HTTPS lifecycle hook 127.0.0.1:${plain} got HTTP response, retry with HTTP succeeded`;
+    expect(warnings).toEqual([{ eventType: 'Warning', reason: 'LifecycleHTTPFallback', message }]);
+    // What is a secret under TLS is not sent without it.
+    expect(asked).toHaveLength(1);
+    expect(asked[0]?.headers).not.toHaveProperty('authorization');
   });
 
   test('is done once it is answered, whatever the answer', async () => {
