@@ -1,4 +1,5 @@
 /** Where pods come from: each source brings its full sets, side by side with the others. */
+import type { RuntimeClasses } from '../pod/runtimeClass.ts';
 import type { Feed } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
@@ -18,6 +19,8 @@ export interface SourceParts {
   readonly fileCheckMs: number;
   /** A URL that lists pods; absent: none. */
   readonly manifestUrl?: ManifestUrl;
+  /** Reads the RuntimeClasses that pods may name; absent: there are none. */
+  readonly readClasses?: () => Promise<RuntimeClasses>;
   readonly onError: (source: string, error: unknown) => void;
   /** Told of each problem and warning in a manifest once. */
   readonly onManifestProblem: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
@@ -54,6 +57,7 @@ function fileSource(parts: SourceParts): Feed {
       clock,
       signal,
       lastGood: durable.manifests,
+      ...(parts.readClasses ? { readClasses: parts.readClasses } : {}),
       onSet: (set) => {
         tell(set);
         const { pods, problems } = set;
@@ -82,6 +86,7 @@ function httpSource(parts: SourceParts): Feed {
       clock,
       signal,
       lastGood: durable.fetched.get(url),
+      ...(parts.readClasses ? { readClasses: parts.readClasses } : {}),
       onSet: (set) => {
         tell(set);
         const { pods, problems } = set;

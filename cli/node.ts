@@ -7,7 +7,7 @@ import { openNodeStore } from '../actors/durableFacts.ts';
 import { createEventRecorder, type EventRecorder } from '../actors/eventRecorder.ts';
 import { podsLeftOnDisk } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
-import { runtimeClassesIn } from '../actors/services/runtimeClasses.ts';
+import { readRuntimeClasses, runtimeClassesIn } from '../actors/services/runtimeClasses.ts';
 import { sourceNames } from '../actors/sources.ts';
 import { type Hierarchy, readHierarchies } from '../cgroup/hierarchies.ts';
 import type { Cri } from '../cri/calls.ts';
@@ -57,7 +57,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     clock: systemClock,
     node,
     ...(cgroups ? { cgroups } : {}),
-    ...(config.runtimeClassPath ? { findRuntimeHandler: runtimeClassesIn(config.runtimeClassPath) } : {}),
+    ...(config.runtimeClassPath ? classesIn(config.runtimeClassPath) : {}),
     store,
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
@@ -110,6 +110,11 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   };
   return { agent: port, stop, drain: agent.drain, failed };
 };
+
+const classesIn = (directory: string) => ({
+  findRuntimeHandler: runtimeClassesIn(directory),
+  readClasses: () => readRuntimeClasses(directory),
+});
 
 /** The agent as the socket, the tables and the explanations see it. */
 function agentPort(agent: NodeAgent, recorder: EventRecorder, { nodeName }: NodeConfig, simulated: boolean): AgentPort {

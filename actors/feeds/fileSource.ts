@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from './alarm.ts';
@@ -26,6 +27,8 @@ export interface FileSourceOptions {
   readonly lastGood: ReadonlyMap<string, Pod>;
   /** How often all is listed, in milliseconds, beside what inotify tells. */
   readonly listEveryMs: number;
+  /** Reads the RuntimeClasses, which a pod is given what it needs of when its file is read; absent: there are none. */
+  readonly readClasses?: () => Promise<RuntimeClasses>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with the full set once after the start and after each change. */
@@ -64,11 +67,14 @@ class FileSource {
   /** What can not be read or watched, and why: each is told once. */
   readonly #troubles = new Map<string, string>();
   readonly #listEveryMs: number;
+  readonly #readClasses: FileSourceOptions['readClasses'];
+  #classes: RuntimeClasses | undefined;
   #listAt: number;
   #retryMs = FIRST_RETRY_MS;
   #watched: { place: ManifestPlace; watcher: FSWatcher } | undefined;
 
-  constructor({ path, clock, signal, nodeName, lastGood, onManifest, listEveryMs }: FileSourceOptions) {
+  constructor({ path, clock, signal, nodeName, lastGood, onManifest, listEveryMs, readClasses }: FileSourceOptions) {
+    this.#readClasses = readClasses;
     this.#listEveryMs = listEveryMs;
     this.files = new ManifestFiles({ nodeName, lastGood, onManifest });
     this.#path = path;
@@ -89,6 +95,7 @@ class FileSource {
 
   /** Reads what is due: everything when a list is, else some of the files that have settled. */
   async read(): Promise<void> {
+    this.#classes = await this.#readClasses?.();
     const now = this.#clock.now();
     if (now >= this.#listAt) return this.#attempt(this.#path, () => this.#list(now));
     const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);
@@ -124,7 +131,7 @@ class FileSource {
       const text = await readManifestText(file, this.#signal);
       if (this.#signal.aborted) return;
       if (text === undefined) this.files.remove(file);
-      else this.files.update(file, text, this.#clock.now());
+      else this.files.update(file, text, this.#clock.now(), this.#classes);
     });
   }
 

@@ -1,5 +1,6 @@
 /** Follows the pods that a URL lists: asked every so often, the last good answer stands until a better one comes. */
 import type { Problem } from '../../pod/problem.ts';
+import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { messageOf } from '../../volume/fileErrors.ts';
 import type { Clock } from '../clock.ts';
@@ -17,6 +18,8 @@ export interface ManifestUrl {
 
 export interface HttpSourceOptions extends ManifestUrl {
   readonly nodeName: string;
+  /** Reads the RuntimeClasses that its pods may name; absent: there are none. */
+  readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The last good set from before a restart. */
   readonly lastGood: readonly Pod[] | undefined;
   readonly clock: Clock;
@@ -60,17 +63,17 @@ class HttpSource {
     try {
       const text = await fetchText(this.#options);
       this.#unreachable = [];
-      if (text !== this.#text) this.#take(text);
+      if (text !== this.#text) this.#take(text, await this.#options.readClasses?.());
     } catch (error) {
       this.#unreachable = this.#located([{ path: '', message: messageOf(error) }]);
     }
     if (!signal.aborted) this.#tell();
   }
 
-  #take(text: string): void {
+  #take(text: string, classes: RuntimeClasses = new Map()): void {
     const { url, nodeName, clock, lastGood, onGood } = this.#options;
     this.#text = text;
-    const read = parseManifestList(text, { url, nodeName, seenAt: clock.now() });
+    const read = parseManifestList(text, { url, nodeName, seenAt: clock.now(), classes });
     this.#invalid = 'problems' in read ? this.#located(read.problems) : [];
     if ('problems' in read) return;
     const known = new Map((this.#pods ?? lastGood ?? []).map((pod) => [pod.metadata.uid, pod]));

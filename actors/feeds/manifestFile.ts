@@ -2,6 +2,7 @@ import { parseAllDocuments, type Tags } from 'yaml';
 import { withDefaults } from '../../pod/defaults.ts';
 import { readManifest } from '../../pod/manifest.ts';
 import type { Problem } from '../../pod/problem.ts';
+import { type RuntimeClasses, withRuntimeClass } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { staticPod } from '../../pod/staticPod.ts';
 import { validatePod } from '../../pod/validate.ts';
@@ -11,16 +12,30 @@ export type ManifestFile =
   | { readonly pod: Pod; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
+interface ManifestOrigin {
+  readonly file: string;
+  readonly nodeName: string;
+  /** Milliseconds since the epoch. */
+  readonly seenAt: number;
+  /** Those that a pod may name. */
+  readonly classes?: RuntimeClasses;
+}
+
 /** Reads the text of a file, YAML or JSON with one pod, as the static pod that the node runs of it (C24). */
 export function parseManifestFile(
   text: string,
-  { file, nodeName, seenAt }: { file: string; nodeName: string; seenAt: number },
+  { file, nodeName, seenAt, classes = new Map() }: ManifestOrigin,
 ): ManifestFile {
   const parsed = parseManifestText(text, 'the file');
   if ('problem' in parsed) return { problems: [parsed.problem] };
   const manifest = readManifest(parsed.value);
   if ('problems' in manifest) return manifest;
-  const pod = withDefaults(staticPod(manifest.pod, { nodeName, source: 'file', origin: file, seenAt }));
+  const admitted = withRuntimeClass(
+    staticPod(manifest.pod, { nodeName, source: 'file', origin: file, seenAt }),
+    classes,
+  );
+  if ('problems' in admitted) return admitted;
+  const pod = withDefaults(admitted.pod);
   const problems = validatePod(pod);
   return problems.length > 0 ? { problems } : { pod, warnings: manifest.warnings };
 }

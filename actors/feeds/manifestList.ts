@@ -1,6 +1,7 @@
 import { withDefaults } from '../../pod/defaults.ts';
 import { readManifest } from '../../pod/manifest.ts';
 import type { Problem } from '../../pod/problem.ts';
+import { type RuntimeClasses, withRuntimeClass } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { staticPod } from '../../pod/staticPod.ts';
 import { validatePod } from '../../pod/validate.ts';
@@ -16,6 +17,8 @@ interface Origin {
   readonly nodeName: string;
   /** Milliseconds since the epoch. */
   readonly seenAt: number;
+  /** Those that a pod may name. */
+  readonly classes?: RuntimeClasses;
 }
 
 /** Reads what a URL gave, YAML or JSON: one Pod, a PodList, or a List of Pods (C24). */
@@ -32,11 +35,16 @@ export function parseManifestList(text: string, origin: Origin): ManifestList {
   return { pods, warnings: good.flatMap(({ warnings }) => warnings) };
 }
 
-function readPod(path: string, value: unknown, { url, nodeName, seenAt }: Origin): ManifestFile {
+function readPod(path: string, value: unknown, { url, nodeName, seenAt, classes = new Map() }: Origin): ManifestFile {
   const within = (problem: Problem): Problem => ({ ...problem, path: [path, problem.path].filter(Boolean).join('.') });
   const manifest = readManifest(value);
   if ('problems' in manifest) return { problems: manifest.problems.map(within) };
-  const pod = withDefaults(staticPod(manifest.pod, { nodeName, source: 'http', origin: url, seenAt }));
+  const admitted = withRuntimeClass(
+    staticPod(manifest.pod, { nodeName, source: 'http', origin: url, seenAt }),
+    classes,
+  );
+  if ('problems' in admitted) return { problems: admitted.problems.map(within) };
+  const pod = withDefaults(admitted.pod);
   const problems = validatePod(pod);
   return problems.length > 0 ? { problems: problems.map(within) } : { pod, warnings: manifest.warnings.map(within) };
 }

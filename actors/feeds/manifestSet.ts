@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from '../../pod/problem.ts';
+import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { parseManifestFile } from './manifestFile.ts';
 
@@ -47,10 +48,11 @@ export class ManifestFiles {
   }
 
   /** Takes in a file's text; the same text as before changes nothing. `seenAt` is in milliseconds since the epoch. */
-  update(file: string, text: string, seenAt: number): void {
+  update(file: string, text: string, seenAt: number, classes?: RuntimeClasses): void {
     const before = this.#entries.get(file);
     if (before?.text === text) return;
-    const read = parseManifestFile(text, { file, nodeName: this.#nodeName, seenAt });
+    const origin = { file, nodeName: this.#nodeName, seenAt };
+    const read = parseManifestFile(text, { ...origin, ...(classes ? { classes } : {}) });
     this.#changed = true;
     if ('problems' in read) {
       this.#entries.set(file, { ...before, text });

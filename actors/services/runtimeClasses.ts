@@ -3,8 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { NodeFailure } from '../../pod/failure.ts';
+import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
-import { runtimeClassSchema } from '../../pod/schema/runtimeClass.ts';
+import { type RuntimeClass, runtimeClassSchema } from '../../pod/schema/runtimeClass.ts';
 
 /** The handler that a RuntimeClass names; undefined when there is no such class. */
 export type FindRuntimeHandler = (runtimeClassName: string) => Promise<string | undefined>;
@@ -20,17 +21,21 @@ export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: Find
 
 /** Looks in the YAML or JSON files of a directory, each time anew: somebody may have written one meanwhile. */
 export function runtimeClassesIn(directory: string): FindRuntimeHandler {
-  return async (name) => {
-    const files = (await readdir(directory).catch(() => [])).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
-    for (const file of files) {
-      const text = await readFile(join(directory, file), 'utf8').catch(() => '');
-      for (const document of parseAllDocuments(text)) {
-        const read = runtimeClassSchema.safeParse(document.errors.length > 0 ? undefined : document.toJS());
-        if (read.success && read.data.metadata.name === name) return read.data.handler;
-      }
+  return async (name) => (await readRuntimeClasses(directory)).get(name)?.handler;
+}
+
+/** All classes of a directory, by name; of two of the same name the first counts, and what is none is left out. */
+export async function readRuntimeClasses(directory: string): Promise<RuntimeClasses> {
+  const classes = new Map<string, RuntimeClass>();
+  const files = (await readdir(directory).catch(() => [])).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
+  for (const file of files) {
+    const text = await readFile(join(directory, file), 'utf8').catch(() => '');
+    for (const document of parseAllDocuments(text)) {
+      const read = runtimeClassSchema.safeParse(document.errors.length > 0 ? undefined : document.toJS());
+      if (read.success && !classes.has(read.data.metadata.name)) classes.set(read.data.metadata.name, read.data);
     }
-    return undefined;
-  };
+  }
+  return classes;
 }
 
 /** A node that was told of none. */

@@ -46,7 +46,7 @@ const affinitySchema = z.strictObject({
   podAntiAffinity: z.exactOptional(podAffinitySchema),
 });
 
-const tolerationSchema = z.strictObject({
+export const tolerationSchema = z.strictObject({
   key: z.exactOptional(z.string()),
   operator: z.exactOptional(z.enum(['Exists', 'Equal', 'Lt', 'Gt'])),
   value: z.exactOptional(z.string()),

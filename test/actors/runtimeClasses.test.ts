@@ -1,8 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { runtimeClassesIn, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
+import { systemClock } from '../../actors/clock.ts';
+import { watchManifests } from '../../actors/feeds/fileSource.ts';
+import { parseManifestFile } from '../../actors/feeds/manifestFile.ts';
+import { parseManifestList } from '../../actors/feeds/manifestList.ts';
+import type { ManifestSet } from '../../actors/feeds/manifestSet.ts';
+import { readRuntimeClasses, runtimeClassesIn, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
 
 let directory = '';
 beforeEach(async () => {
@@ -44,4 +49,47 @@ test('one that is not there is looked for again: it may come', async () => {
   });
   await writeFile(join(directory, 'late.yaml'), classNamed('late', 'runc'));
   expect(await handlerOf('late')).toBe('runc');
+});
+
+test('C25: a static pod of a file or URL is admitted with what its class gives, or refused by it', async () => {
+  const overhead = 'overhead: {podFixed: {cpu: 250m}}\n';
+  await writeFile(join(directory, 'a.yaml'), `${classNamed('sandboxed', 'runsc')}${overhead}`);
+  const classes = await readRuntimeClasses(directory);
+  const manifest = (spec: string) =>
+    `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {runtimeClassName: sandboxed, ${spec}containers: [{name: main, image: a}]}}`;
+  const file = { file: '/pods/web.yaml', nodeName: 'node', seenAt: 0, classes };
+  const url = { url: 'http://host/pods', nodeName: 'node', seenAt: 0, classes };
+  expect(parseManifestFile(manifest(''), file)).toMatchObject({ pod: { spec: { overhead: { cpu: '250m' } } } });
+  expect(parseManifestList(manifest(''), url)).toMatchObject({ pods: [{ spec: { overhead: { cpu: '250m' } } }] });
+  const refused = { path: 'spec.overhead', message: expect.stringMatching(/^pod rejected: Pod's Overhead/) };
+  for (const read of [
+    parseManifestFile(manifest('overhead: {cpu: 1}, '), file),
+    parseManifestList(manifest('overhead: {cpu: 1}, '), url),
+  ]) {
+    expect(read).toEqual({ problems: [refused] });
+  }
+});
+
+test('C25: the source of static pods reads the classes with its files', async () => {
+  const classes = join(directory, 'classes');
+  const pods = join(directory, 'pods');
+  await Promise.all([mkdir(classes), mkdir(pods)]);
+  await writeFile(
+    join(classes, 'a.yaml'),
+    `${classNamed('plain', 'runc')}scheduling: {nodeSelector: {sandbox: 'yes'}}\n`,
+  );
+  const manifest =
+    '{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {runtimeClassName: plain, containers: [{name: main, image: a}]}}';
+  await writeFile(join(pods, 'web.yaml'), manifest);
+  const end = new AbortController();
+  const first = new Promise<ManifestSet>((onSet) => {
+    const source = { path: pods, nodeName: 'node', lastGood: new Map(), listEveryMs: 20_000, clock: systemClock };
+    const readClasses = () => readRuntimeClasses(classes);
+    void watchManifests({ ...source, readClasses, signal: end.signal, onSet, onManifest: () => {} });
+  });
+  const {
+    pods: [pod],
+  } = await first;
+  end.abort();
+  expect(pod?.spec.nodeSelector).toEqual({ sandbox: 'yes' });
 });
