@@ -182,6 +182,14 @@ describe('C10: a pod that its source says is being deleted', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
+  test('with a grace of 0, which says nothing, has its own', async () => {
+    const node = await simulatedNode({ pods: [patient()], runtime });
+    await node.advance('1s');
+    node.apply(deleted(0));
+    await node.advance('1s');
+    expect(graces(node)).toEqual([600]);
+  });
+
   test('C5: is not begun with, neither when it comes nor by another agent', async () => {
     const node = await simulatedNode({ pods: [deleted(30), podWith('other')], runtime });
     await node.advance('1m');

@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, jest } from '@jest/globals';
 import type { Layout } from '../../volume/layout.ts';
-import { mountsUnder } from '../../volume/mountinfo.ts';
+import { mount, unmount } from '../../volume/mounter.ts';
+import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
 import { removeOrphan } from '../../volume/orphans.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { bindSubPath, removeSubPaths } from '../../volume/subPaths.ts';
@@ -11,6 +13,8 @@ import { readWithin } from '../../volume/within.ts';
 import { inFolder, signal, withRoot } from './onDisk.ts';
 
 jest.setTimeout(120_000);
+
+const execute = promisify(execFile);
 
 interface Place {
   readonly volume: string;
@@ -168,6 +172,23 @@ withVolume('C26: they are unmounted with the volume, also twice, and what they s
   expect(await mounted()).toEqual([]);
   expect(await readdir(volume)).toEqual(['file', 'inside']);
   await expect(stat(layout.subPathsOf('u1', 'data'))).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+withVolume('C26: what somebody mounts within one is left alone, and in the way until it is gone', async (place) => {
+  const { volume, bind, remove, mounted } = place;
+  const [inside, inner] = [join(volume, 'inside'), join(volume, 'inside', 'inner')];
+  const tmpfs = (target: string) => mount({ source: 'tmpfs', type: 'tmpfs', options: [], target, signal });
+  await tmpfs(inside);
+  // What is mounted in it shows wherever it shows, and what is unmounted there is gone everywhere.
+  await execute('mount', ['--make-shared', inside]);
+  await mkdir(inner);
+  await bind('inside', 0);
+  await tmpfs(inner);
+  await expect(remove()).rejects.toMatchObject({ reason: 'FailedUnmount' });
+  expect((await mountAt(inner, signal))?.type).toBe('tmpfs');
+  await unmount(inner, signal);
+  await remove();
+  expect(await mounted()).toEqual([]);
 });
 
 withVolume(
