@@ -25,6 +25,7 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
     perQos: config.cgroupsPerQos,
     version,
     countsSwap: memory !== undefined && (await exists(await swapFile(memory))),
+    ...(config.limitedSwap ? { swapBytes: await swapCapacity() } : {}),
     killsWhole: version === 'v2' && config.singleProcessOomKill !== true,
     cfsQuota: config.cpuCfsQuota,
     cfsPeriod: config.cpuCfsQuotaPeriodMs * 1_000,
@@ -34,6 +35,12 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
       return kilobytes === undefined ? [] : [pageName(Number(kilobytes) * 1024)];
     }),
   };
+}
+
+/** Bytes of all swap that the host has. */
+async function swapCapacity(): Promise<number> {
+  const [, kilobytes = '0'] = /^SwapTotal:\s+(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? [];
+  return Number(kilobytes) * 1024;
 }
 
 /** The root of v2 has no such file: one's own cgroup shows whether the kernel has it. */

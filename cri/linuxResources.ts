@@ -1,8 +1,10 @@
 import { cpuQuota, cpuShares, oomScoreAdj } from '../pod/cgroup.ts';
 import { hugepages } from '../pod/cgroupLimits.ts';
+import { qosClass } from '../pod/qos.ts';
 import { aggregate, amountOf, containerSize } from '../pod/resources.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod, PodSpec } from '../pod/schema/pod.ts';
+import { isCriticalPod } from '../pod/staticPod.ts';
 import { LinuxContainerResources } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 
@@ -21,16 +23,28 @@ export function containerResources(pod: Pod, container: Container, node: NodeFac
     oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? adjustment : Math.max(0, adjustment)),
     // Pages of a size that is not asked for are not to be had.
     hugepageLimits: [...sizes].map((pageSize) => ({ pageSize, limit: BigInt(given[pageSize] ?? 0) })),
-    ...noSwap(memoryLimit, cgroups),
+    ...swap(memoryLimit, swapOf(pod, container, node), cgroups),
   });
 }
 
-/** Containers do not swap: on v1 the limit of memory with swap is that of memory, where there is one. */
-function noSwap(memoryLimit: number, { version, countsSwap, killsWhole }: NodeFacts['cgroups']) {
+/** How much a container may swap: none, on v1 by a limit of memory with swap that is that of memory, where there is one. */
+function swap(memoryLimit: number, swapBytes: number, { version, countsSwap, killsWhole }: NodeFacts['cgroups']) {
   const oom: Record<string, string> = killsWhole ? { 'memory.oom.group': '1' } : {};
   if (!countsSwap) return { unified: oom };
   if (version === 'v1') return { unified: oom, memorySwapLimitInBytes: BigInt(memoryLimit) };
-  return { unified: { ...oom, 'memory.swap.max': '0' } };
+  return { unified: { ...oom, 'memory.swap.max': String(swapBytes) } };
+}
+
+/**
+ * The bytes that a container may swap under LimitedSwap, which is for cgroup v2 (C25): of the node's swap what its request
+ * is of the memory. Only those of Burstable pods may, that ask for less memory than they may have; critical pods not at all.
+ */
+function swapOf(pod: Pod, { resources }: Container, { cgroups, memoryCapacityBytes }: NodeFacts): number {
+  const { version, swapBytes = 0 } = cgroups;
+  const [request, limit] = [amountOf(resources, 'requests', 'memory'), amountOf(resources, 'limits', 'memory')];
+  const mayNot = version === 'v1' || isCriticalPod(pod) || qosClass(pod.spec) !== 'Burstable' || request === limit;
+  if (mayNot || request > memoryCapacityBytes) return 0;
+  return Math.trunc((request / memoryCapacityBytes) * swapBytes);
 }
 
 /** What the pod's containers have together, for runtimes that size the sandbox by it. */

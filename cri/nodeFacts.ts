@@ -15,6 +15,8 @@ export interface CgroupFacts extends CgroupRules {
   readonly version: 'v1' | 'v2';
   /** Whether the kernel counts swap for each cgroup. */
   readonly countsSwap: boolean;
+  /** The node's swap, where Burstable pods may have a share of it (LimitedSwap); absent: nobody swaps. */
+  readonly swapBytes?: number;
   /** Whether the end of one process for memory is the end of its whole container. */
   readonly killsWhole: boolean;
 }

@@ -101,4 +101,5 @@ export const fieldsActedOn: ReadonlySet<string> = new Set<keyof Fields>([
   'logging',
   'failCgroupV1',
   'failSwapOn',
+  'memorySwap',
 ]);

@@ -10,6 +10,8 @@ export interface NodeResources {
   /** Whether pods and their QoS classes have cgroups of their own. */
   readonly cgroupsPerQos: boolean;
   readonly podPidsLimit: number;
+  /** Whether Burstable pods have a share of the node's swap. */
+  readonly limitedSwap: boolean;
   readonly cpuCfsQuota: boolean;
   readonly cpuCfsQuotaPeriodMs: number;
   /** Absent: the whole container where the kernel can (cgroup v2). */
@@ -37,6 +39,7 @@ export function nodeResources(file: ConfigFile['config'] | undefined): NodeResou
     enforcesAllocatable: file?.enforceNodeAllocatable?.includes('pods') ?? true,
     cgroupsPerQos: file?.cgroupsPerQOS ?? true,
     podPidsLimit: file?.podPidsLimit ?? -1,
+    limitedSwap: file?.memorySwap?.swapBehavior === 'LimitedSwap',
     cpuCfsQuota: file?.cpuCFSQuota ?? true,
     cpuCfsQuotaPeriodMs: file?.cpuCFSQuotaPeriod ?? 100,
     ...(file?.singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: file.singleProcessOOMKill }),

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { containerResources, sandboxResources } from '../../cri/linuxResources.ts';
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import type { ResourceRequirements } from '../../pod/schema/container.ts';
+import type { PodSpec } from '../../pod/schema/pod.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
 import { container, node, pod } from './nodeAndPod.ts';
 
@@ -100,5 +102,42 @@ describe('C25: what containers may not do', () => {
       cpuQuota: 100_000n,
       memoryLimitInBytes: 67_108_864n,
     });
+  });
+});
+
+describe('C25: LimitedSwap', () => {
+  const Gi = 1024 ** 3;
+  const v2 = { ...cgroupFacts, version: 'v2', countsSwap: true, swapBytes: 2 * Gi } as const;
+  const quarter = { requests: { memory: '1Gi' }, limits: { memory: '2Gi' } };
+  const swapOf = (resources: ResourceRequirements, cgroups: NodeFacts['cgroups'] = v2, spec: Partial<PodSpec> = {}) => {
+    const one = container({ resources });
+    // Of 4 GiB of memory.
+    return containerResources(pod({ containers: [one], ...spec }), one, node({ cgroups })).unified['memory.swap.max'];
+  };
+
+  test.each<[string, ResourceRequirements, string]>([
+    ['a quarter of the memory has a quarter of the swap', quarter, String(Gi / 2)],
+    ['so has one without a limit', { requests: { memory: '1Gi' } }, String(Gi / 2)],
+    ['a part of a byte is none', { requests: { memory: '3' } }, '1'],
+    ['a container that asks for no memory has none', { requests: { cpu: '1' } }, '0'],
+    [
+      'one whose request is its limit has none',
+      { requests: { memory: '1Gi', cpu: '1' }, limits: { memory: '1Gi' } },
+      '0',
+    ],
+    ['a BestEffort one has none', {}, '0'],
+    ['one that asks for more than there is has none', { requests: { memory: '5Gi' } }, '0'],
+  ])('%s', (_, resources, expected) => {
+    expect(swapOf(resources)).toBe(expected);
+  });
+
+  test('a critical pod does not swap, nor a Guaranteed one, nor any under NoSwap or on cgroup v1', () => {
+    expect(swapOf(quarter, v2, { priority: 2_000_000_000 })).toBe('0');
+    const own = { requests: { cpu: '1', memory: '2Gi' }, limits: { cpu: '1', memory: '2Gi' } };
+    expect(swapOf(quarter, v2, { resources: own })).toBe('0');
+    const { swapBytes: _none, ...noSwap } = v2;
+    expect(swapOf(quarter, noSwap)).toBe('0');
+    expect(swapOf(quarter, { ...v2, version: 'v1' })).toBeUndefined();
+    expect(swapOf(quarter, { ...v2, countsSwap: false })).toBeUndefined();
   });
 });

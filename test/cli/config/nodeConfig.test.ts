@@ -31,6 +31,7 @@ describe('defaults', () => {
         enforcesAllocatable: true,
         cgroupsPerQos: true,
         podPidsLimit: -1,
+        limitedSwap: false,
         cpuCfsQuota: true,
         cpuCfsQuotaPeriodMs: 100,
       },
