@@ -37,6 +37,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(refused ? { refused } : {}),
     ...(unadmitted ? { unadmitted } : {}),
     ...(isResizing(context) ? { resizing: true } : {}),
+    ...(context.fitted?.spec.resources ? { applied: context.fitted.spec.resources } : {}),
     // A pod that ended by itself was not ended by anybody.
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(restored ? { restored } : {}),

@@ -41,9 +41,25 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
     conditions: podConditions({ view, phase, statuses, previous, now, observedGeneration }),
     ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: listed(hostIps.slice(0, 2)) }),
     ...podAddresses(view, hostIps, previous),
+    ...ownResources(view),
     ...(init.length > 0 ? { initContainerStatuses: init } : {}),
     ...(regular.length > 0 ? { containerStatuses: regular } : {}),
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
+  };
+}
+
+/** Of a pod with resources of its own: what was admitted, and what its cgroup has (C25). */
+function ownResources({
+  pod: { spec },
+  applied,
+  refused,
+}: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+  const { requests = {}, limits = {} } = spec.resources ?? {};
+  if (refused || Object.keys({ ...requests, ...limits }).length === 0) return {};
+  const { requests: asked, limits: bound } = applied ?? { requests, limits };
+  return {
+    ...(Object.keys(requests).length > 0 ? { allocatedResources: requests } : {}),
+    resources: { ...(asked ? { requests: asked } : {}), ...(bound ? { limits: bound } : {}) },
   };
 }
 

@@ -24,6 +24,19 @@ describe('C25: the cgroup of a pod that is resized', () => {
     expect(story.context().fitted).toEqual(sized('2'));
   });
 
+  test('shows the pod’s own resources as it has them, not as it is to have them', () => {
+    const whole = (cpu: string) => aPod({ ...sized('1').spec, resources: { limits: { cpu } } });
+    const story = podStory({ pod: whole('2'), held: ['fitPod'] });
+    story.send(update(whole('3')));
+    expect(story.state()).toBe('active.running.fitting');
+    expect(story.view()).toMatchObject({
+      applied: { limits: { cpu: '2' } },
+      pod: { spec: { resources: { limits: { cpu: '3' } } } },
+    });
+    story.ports.answer('fitPod');
+    expect(story.view().applied).toEqual({ limits: { cpu: '3' } });
+  });
+
   test('is fitted again to what is admitted meanwhile', () => {
     const story = fitting();
     story.send(update(sized('3')));

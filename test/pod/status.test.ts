@@ -39,6 +39,25 @@ describe('the status of a pod', () => {
   });
 });
 
+describe('C25: the resources of a pod itself', () => {
+  const own = { requests: { cpu: '1', memory: '64Mi' }, limits: { cpu: '2' } };
+  const view = (more: Partial<PodView> = {}) =>
+    podView({ main: { a: running() }, spec: { resources: own }, view: more });
+
+  test('are told as they were admitted, and as its cgroup has them', () => {
+    expect(status(view())).toMatchObject({ allocatedResources: own.requests, resources: own });
+    const applied = { requests: { cpu: '500m', memory: '64Mi' }, limits: { cpu: '1' } };
+    expect(status(view({ applied }))).toMatchObject({ allocatedResources: own.requests, resources: applied });
+  });
+
+  test('are not told of a pod without, nor of one that was refused', () => {
+    expect(status(healthy())).not.toHaveProperty('resources');
+    expect(status(healthy())).not.toHaveProperty('allocatedResources');
+    const refused = { reason: 'OutOfcpu', message: '' };
+    expect(status(view({ refused, ended: true }))).not.toHaveProperty('resources');
+  });
+});
+
 test('C2: what a pod ended with before the agent restarted is told as it was', () => {
   const restored: PodStatus = { phase: 'Succeeded', reason: 'Told' };
   expect(status(podView({ main: { a: null }, view: { restored, ...ending() } }))).toBe(restored);
