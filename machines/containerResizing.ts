@@ -9,7 +9,7 @@ export const resizing = containerSetup.createStateConfig({
     src: 'resizeContainer',
     input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
     onDone: {
-      target: 'steady',
+      target: 'goingOn',
       actions: [{ type: 'recordSize', params: ({ event }) => event.output.size }, 'reportSize'],
     },
     onError: {
@@ -35,6 +35,6 @@ export const awaitingResize = containerSetup.createStateConfig({
   on: {
     'timer.elapsed': 'resizing',
     'runtime.returned': { guard: 'failedForRuntime', target: 'resizing' },
-    'container.update': [{ guard: 'changesSize', target: 'steady', actions: 'update' }, { actions: 'update' }],
+    'container.update': [{ guard: 'changesSize', target: 'goingOn', actions: 'update' }, { actions: 'update' }],
   },
 });

@@ -46,11 +46,14 @@ export const running = containerSetup.createStateConfig({
     startingUp: {
       meta: { waitsFor: 'its startup probe' },
       entry: { type: 'report', params: { standing: 'live' } },
+      always: { guard: 'isMissized', target: 'resizing' },
     },
     begun: {
       entry: ['endStartup', { type: 'report', params: { standing: 'running' } }, 'beginProbes'],
       always: 'steady',
     },
+    /** After what may come between while it starts up as well as later. */
+    goingOn: { always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }] },
     steady: { always: { guard: 'isMissized', target: 'resizing' } },
     resizing,
     awaitingResize,
@@ -76,8 +79,7 @@ export const running = containerSetup.createStateConfig({
             target: '#container.stopping',
             actions: tellsUnknownState,
           },
-          { guard: 'mustStartUp', target: 'startingUp' },
-          { target: 'steady' },
+          { target: 'goingOn' },
         ],
         onError: {
           target: 'awaitingVerification',

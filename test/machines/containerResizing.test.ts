@@ -27,6 +27,26 @@ describe('C25: a container that is resized', () => {
     expect(story.ports.asked('stopContainer')).toEqual([]);
   });
 
+  test('is so at once while its startup probe has not passed, and goes on to start up', () => {
+    const startupProbe = { exec: { command: ['up'] } };
+    const story = containerStory({ pod: sized('1', { startupProbe }) });
+    story.begin();
+    expect(story.state()).toBe('running.startingUp');
+    story.ports.hold('resizeContainer');
+    story.send(update(sized('2', { startupProbe })));
+    expect(story.state()).toBe('running.resizing');
+    story.ports.answer('resizeContainer');
+    expect(story.state()).toBe('running.startingUp');
+    expect(story.context().size).toMatchObject({ cpuLimit: 2_000 });
+    story.ports.hold('resizeContainer');
+    story.send(update(sized('3', { startupProbe })));
+    story.send({ type: 'probe.succeeded', kind: 'startup', id: story.context().id ?? '', at: 0 });
+    expect(story.state()).toBe('running.resizing');
+    story.ports.answer('resizeContainer');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().size).toMatchObject({ cpuLimit: 3_000 });
+  });
+
   test('other resources meanwhile are asked for when those before have come', () => {
     const story = resizing();
     story.send(update(sized('3')));
