@@ -7,7 +7,10 @@ export type ManifestResult =
   | { readonly pod: PodManifest; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** Reads a parsed file as one pod. An unknown field is left out with a warning; whatever else is wrong is a problem. */
+/**
+ * Reads a parsed file as one pod. An unknown field is left out with a warning; whatever else is wrong is a problem, and
+ * the unknown fields are told with it.
+ */
 export function readManifest(value: unknown): ManifestResult {
   const wrongKind = notAPod(value);
   if (wrongKind !== undefined) return { problems: [wrongKind] };
@@ -15,7 +18,7 @@ export function readManifest(value: unknown): ManifestResult {
   const first = z.safeParse(podManifestSchema, input);
   if (first.success) return { pod: first.data, warnings: [] };
   const { warnings, rest } = strip(first.error.issues, input);
-  if (rest.length > 0) return { problems: rest.map((issue) => problemOf(issue, input)) };
+  if (rest.length > 0) return { problems: [...rest.map((issue) => problemOf(issue, input)), ...warnings] };
   return { pod: z.parse(podManifestSchema, input), warnings };
 }
 

@@ -34,10 +34,10 @@ export function parseManifestFile(
     staticPod(manifest.pod, { nodeName, source: 'file', origin: file, seenAt }),
     classes,
   );
-  if ('problems' in admitted) return admitted;
+  if ('problems' in admitted) return { problems: [...admitted.problems, ...manifest.warnings] };
   const pod = withDefaults(admitted.pod);
   const problems = validatePod(pod);
-  return problems.length > 0 ? { problems } : { pod, warnings: manifest.warnings };
+  return problems.length > 0 ? { problems: [...problems, ...manifest.warnings] } : { pod, warnings: manifest.warnings };
 }
 
 /** Parses YAML 1.1 or JSON of one document; `what` is what holds the text. */

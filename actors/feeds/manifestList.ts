@@ -39,14 +39,15 @@ function readPod(path: string, value: unknown, { url, nodeName, seenAt, classes 
   const within = (problem: Problem): Problem => ({ ...problem, path: [path, problem.path].filter(Boolean).join('.') });
   const manifest = readManifest(value);
   if ('problems' in manifest) return { problems: manifest.problems.map(within) };
+  const warnings = manifest.warnings.map(within);
   const admitted = withRuntimeClass(
     staticPod(manifest.pod, { nodeName, source: 'http', origin: url, seenAt }),
     classes,
   );
-  if ('problems' in admitted) return { problems: admitted.problems.map(within) };
+  if ('problems' in admitted) return { problems: [...admitted.problems.map(within), ...warnings] };
   const pod = withDefaults(admitted.pod);
-  const problems = validatePod(pod);
-  return problems.length > 0 ? { problems: problems.map(within) } : { pod, warnings: manifest.warnings.map(within) };
+  const problems = validatePod(pod).map(within);
+  return problems.length > 0 ? { problems: [...problems, ...warnings] } : { pod, warnings };
 }
 
 /** The items of a list, which need not say of themselves what they are; of anything else the one that it is. */

@@ -149,9 +149,10 @@ describe('an unknown field', () => {
     expect(JSON.stringify('pod' in result ? result.pod : key)).not.toContain(key);
   });
 
-  test('beside a problem does not hide it', () => {
+  test('beside a problem is told after it', () => {
     expect(problems(withContainer({ imge: 'x', tty: 1 }))).toEqual([
       { path: 'spec.containers[0].tty', message: 'expected boolean, got number' },
+      { path: 'spec.containers[0].imge', message: 'unknown field, did you mean "image"?' },
     ]);
   });
 });

@@ -155,6 +155,19 @@ describe('from one answer to the next', () => {
       ['items[1].spec.containers: Required value'],
     ],
     [
+      'one with a grace that is none and a field that nobody knows',
+      list({
+        ...manifest('a'),
+        sepc: 1,
+        spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: -1 },
+      }),
+      200,
+      [
+        'items[0].spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0',
+        'items[0].sepc: unknown field, did you mean "spec"?',
+      ],
+    ],
+    [
       'a pod twice',
       list(manifest('a'), manifest('a')),
       200,

@@ -77,4 +77,11 @@ describe('the text of a manifest', () => {
       { path: 'spec.terminationGracePeriodSeconds', message: 'Invalid value: -1: must be greater than or equal to 0' },
     ]);
   });
+
+  test('a field that nobody knows is told with what the node can not run', () => {
+    expect(problems(pod('  restartpolicy: Never\n  terminationGracePeriodSeconds: -1\n'))).toEqual([
+      { path: 'spec.terminationGracePeriodSeconds', message: 'Invalid value: -1: must be greater than or equal to 0' },
+      { path: 'spec.restartpolicy', message: 'unknown field, did you mean "restartPolicy"?' },
+    ]);
+  });
 });
