@@ -57,7 +57,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     clock: systemClock,
     node,
     ...(cgroups ? { cgroups } : {}),
-    ...(config.runtimeClassPath ? classesIn(config.runtimeClassPath) : {}),
+    ...(config.runtimeClassPath ? classesIn(config.runtimeClassPath, logger) : {}),
     store,
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
@@ -111,10 +111,17 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   return { agent: port, stop, drain: agent.drain, failed };
 };
 
-const classesIn = (directory: string) => ({
-  findRuntimeHandler: runtimeClassesIn(directory),
-  readClasses: () => readRuntimeClasses(directory),
-});
+function classesIn(directory: string, logger: Parameters<StartNode>[0]['logger']) {
+  const told = new Set<string>();
+  const onSkipped = (file: string) => {
+    if (!told.has(file)) logger.warn({ file }, `${file}: not read for RuntimeClasses, as it is no regular file`);
+    told.add(file);
+  };
+  return {
+    findRuntimeHandler: runtimeClassesIn(directory, onSkipped),
+    readClasses: () => readRuntimeClasses(directory, onSkipped),
+  };
+}
 
 /** The agent as the socket, the tables and the explanations see it. */
 function agentPort(agent: NodeAgent, recorder: EventRecorder, { nodeName }: NodeConfig, simulated: boolean): AgentPort {

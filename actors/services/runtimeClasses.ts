@@ -1,5 +1,5 @@
 /** Finds the RuntimeClass of a pod: on a node without an API server, in the files of a directory. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { NodeFailure } from '../../pod/failure.ts';
@@ -20,22 +20,31 @@ export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: Find
 }
 
 /** Looks in the YAML or JSON files of a directory, each time anew: somebody may have written one meanwhile. */
-export function runtimeClassesIn(directory: string): FindRuntimeHandler {
-  return async (name) => (await readRuntimeClasses(directory)).get(name)?.handler;
+export function runtimeClassesIn(directory: string, onSkipped?: OnSkipped): FindRuntimeHandler {
+  return async (name) => (await readRuntimeClasses(directory, onSkipped)).get(name)?.handler;
 }
 
+/** Told of what has a file's name and is no regular file: to read a FIFO or a device might never end. */
+type OnSkipped = (file: string) => void;
+
 /** All classes of a directory, by name; of two of the same name the first counts, and what is none is left out. */
-export async function readRuntimeClasses(directory: string): Promise<RuntimeClasses> {
+export async function readRuntimeClasses(directory: string, onSkipped: OnSkipped = () => {}): Promise<RuntimeClasses> {
   const classes = new Map<string, RuntimeClass>();
   const files = (await readdir(directory).catch(() => [])).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
   for (const file of files) {
-    const text = await readFile(join(directory, file), 'utf8').catch(() => '');
+    const text = await regularText(join(directory, file), onSkipped).catch(() => '');
     for (const document of parseAllDocuments(text)) {
       const read = runtimeClassSchema.safeParse(document.errors.length > 0 ? undefined : document.toJS());
       if (read.success && !classes.has(read.data.metadata.name)) classes.set(read.data.metadata.name, read.data);
     }
   }
   return classes;
+}
+
+async function regularText(file: string, onSkipped: OnSkipped): Promise<string> {
+  if ((await stat(file)).isFile()) return await readFile(file, 'utf8');
+  onSkipped(file);
+  return '';
 }
 
 /** A node that was told of none. */

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -92,4 +93,17 @@ test('C25: the source of static pods reads the classes with its files', async ()
   } = await first;
   end.abort();
   expect(pod?.spec.nodeSelector).toEqual({ sandbox: 'yes' });
+});
+
+test('what is no regular file is told of and not read, as it might never end; a symlink to one is', async () => {
+  execFileSync('mkfifo', [join(directory, 'a.yaml')]);
+  await symlink('/dev/zero', join(directory, 'b.yaml'));
+  await mkdir(join(directory, 'c.json'));
+  await mkdir(join(directory, 'data'));
+  await writeFile(join(directory, 'data', 'd'), classNamed('plain', 'runc'));
+  await symlink('data/d', join(directory, 'd.yaml'));
+  const skipped: string[] = [];
+  const find = runtimeClassesIn(directory, (file) => skipped.push(file));
+  expect(await find('plain')).toBe('runc');
+  expect(skipped).toEqual(['a.yaml', 'b.yaml', 'c.json'].map((file) => join(directory, file)));
 });
