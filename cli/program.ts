@@ -71,7 +71,10 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
     )
     .option('--container-runtime-endpoint <socket>', `the CRI runtime, as unix:///path (default: ${endpoint})`)
     .option('--image-service-endpoint <socket>', 'the CRI image service (default: the runtime)')
-    .option('--root-dir <directory>', `where volumes and durable facts lie (default: ${rootDir})`)
+    .option(
+      '--root-dir <directory>',
+      `where volumes and durable facts lie; a relative one is meant from the working directory (default: ${rootDir})`,
+    )
     .option(
       '--pod-log-dir <directory>',
       `where the containers' logs lie; symlinks to them in containers/ beside it (default: ${logDir})`,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readFlags } from '../../../cli/config/flags.ts';
 import { compileConfig } from '../../../cli/config/nodeConfig.ts';
@@ -103,6 +104,15 @@ describe('a flag wins over the file', () => {
 });
 
 describe('what follows from a field', () => {
+  test('a relative directory is meant from the working directory, and is absolute from then on', () => {
+    const flags = { '--root-dir': 'kubelet', '--pod-log-dir': '../logs/pods', '--runtime-class-path': './classes' };
+    expect(compile(flags)).toMatchObject({
+      rootDirectory: `${process.cwd()}/kubelet`,
+      podLogsDirectory: join(process.cwd(), '../logs/pods'),
+      runtimeClassPath: `${process.cwd()}/classes`,
+    });
+  });
+
   test('the symlinks to logs lie beside them', () => {
     expect(compile({ '--pod-log-dir': '/data/log/pods' }).containerLogsDirectory).toBe('/data/log/containers');
   });
