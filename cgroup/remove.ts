@@ -77,7 +77,7 @@ export function relativePath(cgroup: string): string {
   const segments = cgroup.split('/').filter((part) => part !== '');
   if (segments.length === 0 || segments.some((part) => part === '.' || part === '..')) {
     const message = `${JSON.stringify(cgroup)} names no cgroup of its own`;
-    throw new NodeFailure('FailedValidation', message, { retryable: false });
+    throw new NodeFailure('FailedValidation', message);
   }
   return segments.length === 1 && cgroup.endsWith(SLICE) ? slicePath(cgroup) : segments.join('/');
 }

@@ -22,10 +22,10 @@ function onePod(name: string, namespace: string | undefined, pods: readonly Pod[
     pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
   );
   const [pod, ...others] = called;
-  if (pod === undefined) throw new NodeFailure('NotFound', `pods "${name}" not found`, { retryable: false });
+  if (pod === undefined) throw new NodeFailure('NotFound', `pods "${name}" not found`);
   if (others.length === 0) return pod;
   const all = called.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(' and ');
-  throw new NodeFailure('BadRequest', `there are ${all}: -n, --namespace says which is meant`, { retryable: false });
+  throw new NodeFailure('BadRequest', `there are ${all}: -n, --namespace says which is meant`);
 }
 
 /** Prints all there is to know of a pod, and its events, as kubectl does. */

@@ -83,7 +83,7 @@ export async function get(options: GetOptions, write: Write): Promise<void> {
   const events = options.watch ? await agent.watch('/api/v1/pods', new AbortController().signal) : undefined;
   const pods = wanted(readPodList(await agent.json('/api/v1/pods')), options);
   if (pods.length === 0 && options.name !== undefined && !options.watch) {
-    throw new NodeFailure('NotFound', `pods "${options.name}" not found`, { retryable: false });
+    throw new NodeFailure('NotFound', `pods "${options.name}" not found`);
   }
   const { output } = options;
   if ((output === 'json' || output === 'yaml') && !options.watch) return printObjects(options, pods, output, write);

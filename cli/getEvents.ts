@@ -80,7 +80,7 @@ async function printObjects(options: GetEventsOptions, events: readonly CoreEven
 
 /** What a list without anything in it says. */
 function nothingFound({ name, for: about }: GetEventsOptions): string {
-  if (name !== undefined) throw new NodeFailure('NotFound', `events "${name}" not found`, { retryable: false });
+  if (name !== undefined) throw new NodeFailure('NotFound', `events "${name}" not found`);
   return about === undefined ? 'No events found\n' : `No events found for ${about}\n`;
 }
 

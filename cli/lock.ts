@@ -29,7 +29,7 @@ async function isAlive(claim: string): Promise<boolean> {
 
 function refusal(rootDirectory: string, who: string): NodeFailure {
   const message = `another agent ${who} already runs over ${rootDirectory}: end it first, or use another directory`;
-  return new NodeFailure('AgentRunning', message, { retryable: false });
+  return new NodeFailure('AgentRunning', message);
 }
 
 /** The live claims other than our own; those of processes that are gone are removed, for they can never come back. */

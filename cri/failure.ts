@@ -3,8 +3,7 @@ import { NodeFailure } from '../pod/failure.ts';
 
 /** The failure of a call that the runtime, or the way to it, answered with a gRPC status. */
 export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
-  const { reason, retryable } = meaning(call, error.code);
-  return new NodeFailure(reason, `${call}: ${error.details || error.message}`, { retryable, cause: error });
+  return new NodeFailure(reasonOf(call, error.code), `${call}: ${error.details || error.message}`, { cause: error });
 }
 
 /** The failure of a call that we gave up on because no answer came within its limit (milliseconds). */
@@ -55,20 +54,20 @@ function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'details' in error && typeof error.details === 'string' && 'code' in error;
 }
 
-function meaning(call: string, code: status): { reason: string; retryable: boolean } {
+function reasonOf(call: string, code: status): string {
   switch (code) {
     case status.UNAVAILABLE:
     // Cancelled by the other side (our own cancellations do not come here): it went away in the middle of the call.
     case status.CANCELLED:
-      return { reason: 'RuntimeUnavailable', retryable: true };
+      return 'RuntimeUnavailable';
     case status.DEADLINE_EXCEEDED:
       // An ExecSync that exceeds its deadline tells of the command in the container, not of the runtime.
-      return { reason: call === 'ExecSync' ? 'DeadlineExceeded' : 'RuntimeUnavailable', retryable: true };
+      return call === 'ExecSync' ? 'DeadlineExceeded' : 'RuntimeUnavailable';
     case status.NOT_FOUND:
-      return { reason: 'NotFound', retryable: true };
+      return 'NotFound';
     case status.UNIMPLEMENTED:
-      return { reason: 'Unimplemented', retryable: false };
+      return 'Unimplemented';
     default:
-      return { reason: 'RuntimeError', retryable: true };
+      return 'RuntimeError';
   }
 }

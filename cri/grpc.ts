@@ -64,7 +64,7 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
 function connect(endpoint: string): Client {
   if (!/^unix:\/\/\/./.test(endpoint)) {
     const message = `"${endpoint}" is not the endpoint of a container runtime: expected unix:///path/to/runtime.sock`;
-    throw new NodeFailure('InvalidEndpoint', message, { retryable: false });
+    throw new NodeFailure('InvalidEndpoint', message);
   }
   return new Client(endpoint, credentials.createInsecure(), {
     'grpc.max_send_message_length': MESSAGE_BYTES,

@@ -29,7 +29,7 @@ function profile(wanted: Wanted, refOf: (name: string) => string, field: string)
   const name = wanted.localhostProfile;
   if (!name || name.startsWith('/') || name.split('/').includes('..')) {
     const message = `${field}: type Localhost needs a localhostProfile that is a name or a path without ".."`;
-    throw new NodeFailure('CreateContainerConfigError', message, { retryable: false });
+    throw new NodeFailure('CreateContainerConfigError', message);
   }
   return { profileType: ProfileType.Localhost, localhostRef: refOf(name) };
 }

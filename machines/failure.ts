@@ -7,7 +7,6 @@ export function failureOf(event: { type: string; error?: unknown }): Failure {
   return {
     reason: 'InternalError',
     message: error instanceof Error ? error.message : String(error),
-    retryable: true,
     at: 0,
   };
 }
@@ -27,5 +26,5 @@ export const retryAfter = (failure: Failure): { failure: Failure; retryAt: numbe
 export const isRuntimeAway = (failure: Failure | undefined): boolean => failure?.reason === 'RuntimeUnavailable';
 
 function isFailure(error: unknown): error is Failure {
-  return typeof error === 'object' && error !== null && 'reason' in error && 'retryable' in error && 'at' in error;
+  return typeof error === 'object' && error !== null && 'reason' in error && 'message' in error && 'at' in error;
 }

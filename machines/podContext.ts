@@ -147,7 +147,6 @@ export const unfit = (context: PodContext, sandbox: ObservedSandbox): Pick<PodCo
   retryAfter({
     reason: 'FailedCreatePodSandBox',
     message: `the sandbox that was made is of no use: ${flawOf(context, sandbox)}`,
-    retryable: true,
     at: sandbox.createdAt,
   });
 
@@ -265,6 +264,5 @@ export const lacksNetwork = ({ trouble, allocated }: PodContext): boolean =>
 export const networkFailure = ({ trouble }: PodContext): Failure => ({
   reason: 'NetworkNotReady',
   message: `network is not ready: ${trouble?.message}`,
-  retryable: true,
   at: trouble?.since ?? 0,
 });

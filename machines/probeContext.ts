@@ -75,7 +75,7 @@ export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial
     dueAt: Math.max(at, beganAt + periodMs(context)),
     ...(verdict ? { last: verdict, inARow: countWith(context, verdict) } : {}),
     ...(result === 'failure' || result === 'error'
-      ? { failure: { reason: 'Unhealthy', message: noteOf(context, answer)?.message ?? message, retryable: true, at } }
+      ? { failure: { reason: 'Unhealthy', message: noteOf(context, answer)?.message ?? message, at } }
       : {}),
   };
 }

@@ -3,8 +3,6 @@ export interface Failure {
   /** The word that Kubernetes users know (`ErrImagePull`, `FailedMount`), or one of ours (`RuntimeUnavailable`). */
   readonly reason: string;
   readonly message: string;
-  /** Whether the same attempt may succeed later without a change of the pod. */
-  readonly retryable: boolean;
   /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -13,20 +11,18 @@ export interface Failure {
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
   readonly reason: string;
-  readonly retryable: boolean;
 
-  constructor(reason: string, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+  constructor(reason: string, message: string, options: { cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
-    this.retryable = options.retryable ?? true;
   }
 }
 
 /** Makes plain data of whatever a service threw; an error that is no `NodeFailure` is reported under `fallback`. */
 export function toFailure(error: unknown, at: number, fallback = 'InternalError'): Failure {
   if (error instanceof NodeFailure) {
-    return { reason: error.reason, message: error.message, retryable: error.retryable, at };
+    return { reason: error.reason, message: error.message, at };
   }
   const message = error instanceof Error ? error.message : String(error);
-  return { reason: fallback, message, retryable: true, at };
+  return { reason: fallback, message, at };
 }

@@ -90,5 +90,5 @@ function cleanPath(volume: Volume, path: string): string {
 }
 
 function refusal(volume: Volume, message: string): NodeFailure {
-  return new NodeFailure('FailedMount', `volume "${volume.name}": ${message}`, { retryable: false });
+  return new NodeFailure('FailedMount', `volume "${volume.name}": ${message}`);
 }

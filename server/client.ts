@@ -31,7 +31,7 @@ async function open(path: string, resource: string, accept: string, signal?: Abo
 /** What a connection that breaks means: whoever answered at the socket does so no more. */
 function gone(path: string, cause: unknown): NodeFailure {
   const message = `the agent at ${path} ended before its answer did`;
-  return new NodeFailure('AgentGone', message, { retryable: false, cause });
+  return new NodeFailure('AgentGone', message, { cause });
 }
 
 async function read(path: string, response: IncomingMessage): Promise<string> {
@@ -51,7 +51,7 @@ function failureOf(body: string): NodeFailure {
     const value: unknown = typeof status === 'object' && status !== null ? Reflect.get(status, name) : undefined;
     return typeof value === 'string' ? value : undefined;
   };
-  return new NodeFailure(field('reason') ?? 'InternalError', field('message') ?? body, { retryable: false });
+  return new NodeFailure(field('reason') ?? 'InternalError', field('message') ?? body);
 }
 
 async function* lines(path: string, response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {
@@ -97,5 +97,5 @@ export async function findAgent(paths: readonly string[]): Promise<AgentClient> 
   const message = forbidden
     ? `the agent's socket ${forbidden} may only be used by its owner: try again as root`
     : `no agent answers at ${places}; "statelet up" starts one, --root-dir or --state-dir name its place`;
-  throw new NodeFailure('NoAgent', message, { retryable: false });
+  throw new NodeFailure('NoAgent', message);
 }

@@ -73,7 +73,7 @@ export async function serveSocket(options: { path: string; agent: AgentPort }): 
   const { path, agent } = options;
   checkSocketPath(path);
   if (await isAnswering(path)) {
-    throw new NodeFailure('AgentRunning', `another agent answers at ${path}`, { retryable: false });
+    throw new NodeFailure('AgentRunning', `another agent answers at ${path}`);
   }
   await rm(path, { force: true });
   const watches = { '/api/v1/pods': watchPods(agent), '/api/v1/events': watchEvents(agent) };

@@ -15,7 +15,7 @@ export function checkSocketPath(path: string): void {
   const bytes = Buffer.byteLength(path);
   if (bytes <= PATH_LIMIT) return;
   const message = `the socket's path ${path} has ${bytes} bytes, but a unix socket's may have ${PATH_LIMIT}: choose a shorter root directory`;
-  throw new NodeFailure('SocketPathTooLong', message, { retryable: false });
+  throw new NodeFailure('SocketPathTooLong', message);
 }
 
 /** Whether somebody accepts connections there; an error other than "nobody" is thrown. */

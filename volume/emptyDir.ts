@@ -92,7 +92,7 @@ function pageSize(spec: PodSpec, medium: string, named: string | undefined): str
 }
 
 function refusal(message: string): NodeFailure {
-  return new NodeFailure('FailedMount', message, { retryable: false });
+  return new NodeFailure('FailedMount', message);
 }
 
 async function unmountEmptyDir({ podUid, volumeName, layout, signal }: VolumeUnmount): Promise<void> {

@@ -60,7 +60,7 @@ function refuseUnsafe(target: string): void {
       ? "must not contain '..'"
       : undefined;
   if (problem === undefined) return;
-  throw new NodeFailure('FailedMount', `invalid HostPath ${JSON.stringify(target)}: ${problem}`, { retryable: false });
+  throw new NodeFailure('FailedMount', `invalid HostPath ${JSON.stringify(target)}: ${problem}`);
 }
 
 async function statOf(target: string): Promise<Stats | undefined> {

@@ -97,9 +97,7 @@ export function isSafeSegment(text: string): boolean {
 function segment(what: string, text: string): string {
   if (isSafeSegment(text)) return text;
   const shown = JSON.stringify(text.slice(0, 80));
-  throw new NodeFailure('FailedValidation', `${what} ${shown} cannot be used in a path of this node`, {
-    retryable: false,
-  });
+  throw new NodeFailure('FailedValidation', `${what} ${shown} cannot be used in a path of this node`);
 }
 
 function pluginSegment(plugin: string): string {
@@ -124,5 +122,5 @@ function logLinkName(pod: PodIdentity, container: string, id: string): string {
 
 function absolute(folder: string): string {
   if (path.isAbsolute(folder)) return path.normalize(folder);
-  throw new NodeFailure('FailedValidation', `${JSON.stringify(folder)} must be an absolute path`, { retryable: false });
+  throw new NodeFailure('FailedValidation', `${JSON.stringify(folder)} must be an absolute path`);
 }

@@ -44,7 +44,7 @@ export async function makeDirectory(
 /** A tmpfs as large as the volume's limit says, but no larger than the memory that the pod may use. */
 export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: string): Medium {
   if (sizeLimit !== undefined && parseQuantity(sizeLimit) === undefined) {
-    throw new NodeFailure('FailedMount', `emptyDir sizeLimit ${sizeLimit} is not a quantity`, { retryable: false });
+    throw new NodeFailure('FailedMount', `emptyDir sizeLimit ${sizeLimit} is not a quantity`);
   }
   const own = sizeLimit === undefined ? 0 : wholeValue(sizeLimit);
   const limits = [own, podLimit(pod.spec, 'memory') ?? 0, wholeValue(allocatable.memory ?? '0')];

@@ -41,5 +41,5 @@ export function pluginFor(plugins: readonly VolumePlugin[], volume: Volume): Vol
   if (found !== undefined) return found;
   const kind = Object.keys(volume).find((key) => key !== 'name');
   const problem = kind === undefined ? 'it has no source' : `this node has no plugin for volumes of type ${kind}`;
-  throw new NodeFailure('FailedMount', `volume "${volume.name}" cannot be mounted: ${problem}`, { retryable: false });
+  throw new NodeFailure('FailedMount', `volume "${volume.name}" cannot be mounted: ${problem}`);
 }

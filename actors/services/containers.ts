@@ -82,7 +82,7 @@ export function containerServices(parts: ContainerParts): ContainerServices {
 export function containerNamed(pod: Pod, name: string): Container {
   const found = containersOf(pod.spec).find(({ container }) => container.name === name);
   if (found !== undefined) return found.container;
-  throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`, { retryable: false });
+  throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
 }
 
 async function create(

@@ -97,5 +97,5 @@ function createTurns() {
 function volumeNamed(pod: Pod, name: string): Volume {
   const found = pod.spec.volumes?.find((volume) => volume.name === name);
   if (found !== undefined) return found;
-  throw new NodeFailure('FailedMount', `the pod has no volume ${name}`, { retryable: false });
+  throw new NodeFailure('FailedMount', `the pod has no volume ${name}`);
 }

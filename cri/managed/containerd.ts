@@ -50,7 +50,7 @@ export interface ManagedContainerd {
 export async function startManagedContainerd(options: ManagedContainerdOptions): Promise<ManagedContainerd> {
   const { signal, pause, onProgress = () => {} } = options;
   const why = await whyNoManagedContainerd();
-  if (why !== undefined) throw new NodeFailure('RuntimeUnavailable', why, { retryable: false });
+  if (why !== undefined) throw new NodeFailure('RuntimeUnavailable', why);
   const layout = layoutOf(options.directory);
   await prepareDirectories(layout);
   const podCidr = await prepareNetwork(layout, options.podCidr);

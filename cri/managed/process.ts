@@ -25,7 +25,7 @@ export async function spawnContainerd(layout: Layout): Promise<number> {
     await writeFile(layout.pidFile, `${pid}\n`);
     return pid;
   } catch (cause) {
-    throw new NodeFailure('RuntimeUnavailable', 'containerd could not be started', { retryable: false, cause });
+    throw new NodeFailure('RuntimeUnavailable', 'containerd could not be started', { cause });
   } finally {
     await log.close();
   }

@@ -17,7 +17,7 @@ export async function holdSubnet(layout: Layout, wanted?: string): Promise<strin
   if (before !== undefined && bridgeIsUp) {
     if (wanted === undefined || wanted === before) return before;
     const message = `pods still run in ${before}: the pod network can be changed to ${wanted} when they have ended`;
-    throw new NodeFailure('RuntimeUnavailable', message, { retryable: false });
+    throw new NodeFailure('RuntimeUnavailable', message);
   }
   const routes = parseRoutes(await readFile('/proc/net/route', 'utf8'));
   const candidates = wanted === undefined ? candidateSubnets(layout.directory, routes) : [wanted];
@@ -25,7 +25,7 @@ export async function holdSubnet(layout: Layout, wanted?: string): Promise<strin
     if (wanted === undefined && routes.some((route) => overlaps(route, parseSubnet(subnet)))) continue;
     if (await claim(layout, subnet)) return subnet;
   }
-  throw new NodeFailure('RuntimeUnavailable', 'no private IPv4 subnet is free for the pods', { retryable: false });
+  throw new NodeFailure('RuntimeUnavailable', 'no private IPv4 subnet is free for the pods');
 }
 
 /** Gives the subnet back. */

@@ -46,7 +46,6 @@ test('one that is not there is looked for again: it may come', async () => {
   await expect(handlerOf('late')).rejects.toMatchObject({
     reason: 'FailedCreatePodSandBox',
     message: 'Failed to create pod sandbox: RuntimeClass "late" not found',
-    retryable: true,
   });
   await writeFile(join(directory, 'late.yaml'), classNamed('late', 'runc'));
   expect(await handlerOf('late')).toBe('runc');

@@ -154,7 +154,7 @@ test('a write that fails rejects with its reason; the others and a later try suc
       store.write('allocations', 'u1', { cpu: 1 }),
       store.write('allocations', 'u2', { cpu: 2 }),
     ]);
-    expect(refused).toMatchObject({ status: 'rejected', reason: { reason: 'StoreFailed', retryable: true } });
+    expect(refused).toMatchObject({ status: 'rejected', reason: { reason: 'StoreFailed' } });
     expect(written.status).toBe('fulfilled');
     await rm(inTheWay, { recursive: true });
     await store.write('allocations', 'u1', { cpu: 1 });

@@ -30,7 +30,7 @@ test('a refused pod is logged with why, and with its namespace', () => {
 });
 
 test('a failure of an actor is logged once', () => {
-  const lastFailure = { reason: 'ErrImagePull', message: 'no such host', retryable: true, at: NOW };
+  const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW };
   const failing = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) } });
   expect(logOf(failing, failing)).toEqual(['pod web, container app: ErrImagePull: no such host', 'pod web: Pending']);
 });
@@ -41,7 +41,7 @@ describe('events', () => {
     ({ ...occurrence(involved, { eventType: 'Warning', reason: 'Failed', message }), at: NOW }) as const;
 
   test('a warning is logged when it is new, and the failure that it tells of is not logged again', () => {
-    const lastFailure = { reason: 'ErrImagePull', message: 'no such host', retryable: true, at: NOW };
+    const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW };
     const failing = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) } });
     const lines = logWhile((agent) => {
       agent.record(failed('Failed to pull image "app": no such host'));

@@ -97,21 +97,21 @@ describe('answers', () => {
 
 describe('the runtime answers with an error', () => {
   test.each([
-    ['NOT_FOUND', status.NOT_FOUND, 'NotFound', true],
-    ['UNAVAILABLE', status.UNAVAILABLE, 'RuntimeUnavailable', true],
-    ['DEADLINE_EXCEEDED', status.DEADLINE_EXCEEDED, 'RuntimeUnavailable', true],
-    ['UNKNOWN', status.UNKNOWN, 'RuntimeError', true],
-    ['INVALID_ARGUMENT', status.INVALID_ARGUMENT, 'RuntimeError', true],
-  ])('%s', async (_, code, reason, retryable) => {
+    ['NOT_FOUND', status.NOT_FOUND, 'NotFound'],
+    ['UNAVAILABLE', status.UNAVAILABLE, 'RuntimeUnavailable'],
+    ['DEADLINE_EXCEEDED', status.DEADLINE_EXCEEDED, 'RuntimeUnavailable'],
+    ['UNKNOWN', status.UNKNOWN, 'RuntimeError'],
+    ['INVALID_ARGUMENT', status.INVALID_ARGUMENT, 'RuntimeError'],
+  ])('%s', async (_, code, reason) => {
     answer = (_call, send) => send({ code, details: 'its own words' });
     const failure = await failureOf(containerStatus());
-    expect(failure).toMatchObject({ reason, retryable, message: 'ContainerStatus: its own words' });
+    expect(failure).toMatchObject({ reason, message: 'ContainerStatus: its own words' });
     expect(failure.cause).toMatchObject({ code });
   });
 
   test('a runtime too old for RuntimeConfig is told as such', async () => {
     const failure = await failureOf(cri.runtimeConfig({}, { signal }));
-    expect(failure).toMatchObject({ reason: 'Unimplemented', retryable: false });
+    expect(failure).toMatchObject({ reason: 'Unimplemented' });
   });
 
   test('a command that exceeds its time is not a runtime that is away', async () => {

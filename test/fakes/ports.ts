@@ -168,7 +168,7 @@ export class FakePorts {
   }
 
   #failure(reason: string, message: string): Failure {
-    return { reason, message, retryable: true, at: this.now };
+    return { reason, message, at: this.now };
   }
 
   #next(): Wait | undefined {

@@ -59,7 +59,7 @@ const outputs: Outputs = {
   inspectContainer: () => [runs, succeeded, { ...runs, state: 'created' }, { ...runs, state: 'unknown' }, null],
   runHook: () => [
     { deadline: 30_000, failure: null },
-    { deadline: 30_000, failure: { reason: 'FailedPreStopHook', message: 'no', retryable: true, at: 1 } },
+    { deadline: 30_000, failure: { reason: 'FailedPreStopHook', message: 'no', at: 1 } },
   ],
 };
 

@@ -6,7 +6,7 @@ import { backOff, ending, exited, NOW, podView, run, running, sandbox, volumeVie
 
 const answer = (view: PodView, gates: readonly GateView[] = []) => explainPod(view, NOW, gates).answer;
 const network = { sandbox: sandbox('10.88.0.5') };
-const failure = (reason: string, message: string) => ({ reason, message, retryable: true, at: NOW - 12_000 });
+const failure = (reason: string, message: string) => ({ reason, message, at: NOW - 12_000 });
 const until = NOW + 14_000;
 
 const crash = backOff(1, {

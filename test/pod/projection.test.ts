@@ -83,7 +83,6 @@ describe('a projected volume', () => {
       expect.objectContaining({
         reason: 'FailedMount',
         message: `volume "info": ${named} cannot be had: this node has no API server`,
-        retryable: false,
       }),
     );
   });

@@ -39,7 +39,7 @@ test('a container in back-off is told with its restarts and how long it waits', 
 });
 
 test('a refusal is told with its reason, a wait with what failed before it, a pod with its namespace', () => {
-  const lastFailure = { reason: 'FailedMount', message: 'no such directory', retryable: true, at: NOW };
+  const lastFailure = { reason: 'FailedMount', message: 'no such directory', at: NOW };
   const failed = volumeView('data', { mounted: false, state: 'mounting', waitingFor: 'the next try', lastFailure });
   const refused = { reason: 'OutOfcpu', message: 'too few cores' };
   const there = { name: 'web-host', namespace: 'shop' };

@@ -10,7 +10,7 @@ describe('scripted faults', () => {
       match: ({ config }) => config?.metadata?.name === 'web',
       error: { message: 'no network today' },
     });
-    await expect(play.sandbox('web')).rejects.toMatchObject({ reason: 'RuntimeError', retryable: true });
+    await expect(play.sandbox('web')).rejects.toMatchObject({ reason: 'RuntimeError' });
     await expect(play.sandbox('other')).resolves.toBeDefined();
     await expect(play.sandbox('web')).rejects.toThrow('no network today');
     expect(await play.listSandboxes({})).toEqual(['<sandbox other> SANDBOX_READY']);

@@ -12,7 +12,7 @@ import type { Failure } from '../../../pod/failure.ts';
 /** What a port may answer, by the name under which a machine invokes it. */
 export type Outputs = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => readonly unknown[]>>;
 
-const failure = (reason: string, at = 0): Failure => ({ reason, message: reason, retryable: true, at });
+const failure = (reason: string, at = 0): Failure => ({ reason, message: reason, at });
 
 /** The innermost active states. */
 export const leavesOf = (snapshot: AnyMachineSnapshot): AnyStateNode[] =>
