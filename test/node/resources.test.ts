@@ -1,13 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { hierarchyOf, readHierarchies } from '../../cgroup/hierarchies.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
 
 const hierarchies = await readHierarchies();
-const node = await nodeForAllTests(runNode);
+const classes = await mkdtemp(join(tmpdir(), 'statelet-classes-'));
+afterAll(() => rm(classes, { recursive: true }));
+const node = await nodeForAllTests(runNode, { args: ['--runtime-class-path', classes] });
 
 /** A file of a cgroup below the node's own, by its controller. */
 function path(controller: string, cgroup: string, file = ''): string {
@@ -48,6 +52,26 @@ describe('C25: the cgroups above the containers of a pod, as the kernel has them
     await node.gone('limited');
     expect(['cpu', 'memory'].filter((each) => existsSync(path(each, `burstable/pod${uid}`)))).toEqual([]);
     expect(limitsOf('burstable')[0]).toBe(shares(2, 1));
+  });
+
+  test('a pod has the overhead of its RuntimeClass on top, and is refused with another', async () => {
+    const overhead = { podFixed: { cpu: '250m', memory: '32Mi' } };
+    const heavy = { kind: 'RuntimeClass', metadata: { name: 'heavy' }, handler: 'runc', overhead };
+    await writeFile(join(classes, 'heavy.json'), JSON.stringify(heavy));
+    const all = { cpu: '250m', memory: '32Mi' };
+    const main = shell('main', steadily(), { resources: { requests: all, limits: all } });
+    const other = { cpu: '1' };
+    await node.write('refused', podManifest('refused', [main], { runtimeClassName: 'heavy', overhead: other }));
+    await node.write('heavy', podManifest('heavy', [main], { runtimeClassName: 'heavy' }));
+    const { metadata, spec } = await node.running('heavy');
+    expect(spec.overhead).toEqual(overhead.podFixed);
+    expect(limitsOf(`pod${metadata.uid}`)).toEqual([shares(512, 20), '50000 100000', String(64 << 20)]);
+    expect((await node.pods()).map((pod) => pod.metadata.name)).not.toContain('refused-node');
+  });
+
+  test('all pods together have at most as many processes as the kernel takes', () => {
+    const [most, threads] = ['pid_max', 'threads-max'].map((name) => readFileSync(`/proc/sys/kernel/${name}`, 'utf8'));
+    expect(Number(read('pids', '', 'pids.max'))).toBe(Math.min(Number(most), Number(threads)));
   });
 
   test('a Guaranteed pod is not in a class, and a BestEffort one has next to no share', async () => {
