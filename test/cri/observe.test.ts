@@ -142,6 +142,12 @@ describe('statuses', () => {
     expect(observedSandboxStatus(status)).toMatchObject({ ips: [], hostNetwork: true });
   });
 
+  test('C8: of one whose network is not told of nobody knows whether it has an address', () => {
+    expect(observedSandboxStatus(PodSandboxStatus.fromPartial({ id: 's1', labels }))).not.toHaveProperty('ips');
+    const told = PodSandboxStatus.fromPartial({ id: 's1', labels, network: { ip: '' } });
+    expect(observedSandboxStatus(told)).toMatchObject({ ips: [] });
+  });
+
   test('a sandbox of nobody is skipped', () => {
     expect(observedSandboxStatus(PodSandboxStatus.fromPartial({ id: 's1' }))).toBeUndefined();
   });

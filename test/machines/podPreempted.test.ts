@@ -52,8 +52,9 @@ describe('C24: a pod that makes room for a critical one', () => {
     expect(told()).toEqual([
       'Warning ExceededGracePeriod: Container runtime did not kill the pod within specified grace period.',
     ]);
-    const short = podStory({ pod, held: ['stopSandboxes'] });
-    short.send({ type: 'pod.terminate', termination: preemptionOf(pod, short.ports.now) });
+    const brief = aPod({ terminationGracePeriodSeconds: 1 });
+    const short = podStory({ pod: brief, held: ['stopSandboxes'] });
+    short.send({ type: 'pod.terminate', termination: preemptionOf(brief, short.ports.now) });
     short.ports.advance(9_999);
     expect(short.told().join()).not.toContain('ExceededGracePeriod');
     short.ports.advance(1);
@@ -62,6 +63,17 @@ describe('C24: a pod that makes room for a critical one', () => {
     removed.terminate();
     removed.ports.advance(600_000);
     expect(removed.told().join()).not.toContain('ExceededGracePeriod');
+  });
+
+  test('while its sandbox is made it stays one that was preempted, however long that takes', () => {
+    const story = podStory({ pod, held: ['runSandbox'] });
+    story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
+    story.told();
+    story.ports.advance(60_000);
+    expect(story.told()).toEqual([]);
+    story.ports.answer('runSandbox');
+    expect(story.state()).toBe('finished');
+    expect(story.view().termination).toMatchObject({ reason: 'Preempting' });
   });
 
   test('a pod that is removed already is removed, whoever needs its place', () => {

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { type ManifestUrl, watchManifestUrl } from '../../../actors/feeds/httpSource.ts';
 import type { FileProblem, ManifestSet } from '../../../actors/feeds/manifestSet.ts';
 import { SimulatedClock } from '../../../actors/simulatedClock.ts';
+import type { RuntimeClasses } from '../../../pod/runtimeClass.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 
 const manifest = (name: string, more: object = {}) => ({
@@ -50,11 +51,13 @@ interface Start {
   readonly lastGood?: readonly Pod[];
   readonly clock?: Clock;
   readonly headers?: ManifestUrl['headers'];
+  readonly classes?: RuntimeClasses;
 }
 
-function start({ lastGood, clock = systemClock, headers = [] }: Start = {}): void {
+function start({ lastGood, clock = systemClock, headers = [], classes }: Start = {}): void {
   ended = watchManifestUrl({
     ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, signal: stop.signal },
+    ...(classes ? { readClasses: async () => classes } : {}),
     onSet: (set) => sets.push(set),
     onUnread: (problems) => unread.push(problems),
     onGood: (pods) => good.push(pods),
@@ -113,6 +116,16 @@ describe('what a URL may answer', () => {
       annotations: { 'kubernetes.io/config.source': 'http', 'kubernetes.io/config.hash': pod?.metadata.uid },
     });
     expect(pod?.spec.tolerations).toBeUndefined();
+  });
+
+  test('C25: a pod has the overhead of its RuntimeClass', async () => {
+    const metadata = { name: 'heavy' };
+    const heavy = { kind: 'RuntimeClass', metadata, handler: 'runc', overhead: { podFixed: { cpu: '1' } } } as const;
+    const pod = manifest('web');
+    answers({ ...pod, spec: { ...pod.spec, runtimeClassName: 'heavy' } });
+    start({ classes: new Map([['heavy', heavy]]) });
+    await until(() => sets.length > 0);
+    expect(sets[0]?.pods[0]?.spec.overhead).toEqual({ cpu: '1' });
   });
 
   test('headers are sent, several of one name in their order', async () => {
