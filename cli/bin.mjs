@@ -2,7 +2,7 @@
 /** The command `statelet`, by whatever Node it is started: it runs on the Node that the package brings along. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire, enableCompileCache } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -22,7 +22,7 @@ const frugality = [
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   for (const flag of frugality) setFlagsFromString(flag);
   // What one run has compiled the next one need not. It lies where nobody can write but who installed the bundle.
-  enableCompileCache(join(root, 'dist/compiled'));
+  module.enableCompileCache(join(root, 'dist/compiled'));
   const bundle = join(root, 'dist/statelet.mjs');
   await import(existsSync(bundle) ? bundle : join(root, 'cli/main.ts'));
 } else {

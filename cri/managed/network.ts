@@ -73,7 +73,8 @@ export function rulesToRemove(saved: string, network: string): string | undefine
   if (chains.length === 0) return undefined;
   const lines = [
     ...[...jumps, ...commonJumps].map((rule) => rule.replace('-A', '-D')),
-    ...chains.map((name) => `-F ${name}`),
+    // Were the host ports' chain emptied, a rule that came there in between would go unseen: as it is, the whole fails.
+    ...chains.filter((name) => name !== hostPorts).map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),
   ];
   return `*nat\n${lines.join('\n')}\nCOMMIT\n`;
