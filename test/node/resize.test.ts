@@ -9,7 +9,7 @@ import type { Pod } from '../../pod/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
-import { apiPod, shell, steadily } from './support/manifests.ts';
+import { apiPod, hearing, shell, steadily } from './support/manifests.ts';
 import { containerOf } from './support/node.ts';
 import { sourceNode } from './support/sourceNode.ts';
 
@@ -17,14 +17,12 @@ const node = await forAllTests(() => sourceNode(['other']));
 
 const MI = 2 ** 20;
 
-/** With so little CPU a shell takes its time: the container counts as running once it hears SIGTERM. */
-const lifecycle = { postStart: { exec: { command: ['sh', '-c', 'until [ -e /tmp/hears ]; do sleep 0.1; done'] } } };
-
-/** A pod of one container whose requests are its limits: a Guaranteed one, whose cgroup lies at the top. */
-function sized(name: string, cpu: string, memory: string, more: Partial<Container> = {}): Pod {
-  const script = steadily('mkdir -p /tmp; touch /tmp/hears');
-  return apiPod(name, [shell('main', script, { lifecycle, resources: { limits: { cpu, memory } }, ...more })]);
-}
+/**
+ * A pod of one container whose requests are its limits: a Guaranteed one, whose cgroup lies at the top. With so little
+ * CPU a shell takes its time.
+ */
+const sized = (name: string, cpu: string, memory: string, more: Partial<Container> = {}): Pod =>
+  apiPod(name, [hearing('main', { resources: { limits: { cpu, memory } }, ...more })]);
 
 /** The quota and the limit of memory of a cgroup, as the kernel has them. */
 function limitsOf(cgroup: string): string[] {

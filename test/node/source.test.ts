@@ -6,7 +6,7 @@ import type { PodCondition } from '../../pod/schema/status.ts';
 import { noAbort } from './support/containerd.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { freePort } from './support/freePort.ts';
-import { apiPod, shell, steadily, stubbornly } from './support/manifests.ts';
+import { apiPod, hearing, shell, steadily, stubbornly } from './support/manifests.ts';
 import { containerOf } from './support/node.ts';
 import { execIn } from './support/rawPod.ts';
 import { sourceNode } from './support/sourceNode.ts';
@@ -27,7 +27,7 @@ const conditionOf = ({ status }: Pod, type: string): PodCondition | undefined =>
   status?.conditions?.find((each) => each.type === type);
 
 describe('ephemeral containers', () => {
-  const main = shell('main', steadily());
+  const main = hearing('main');
   const debugged = (...names: string[]) =>
     apiPod('debugged', [main], {
       ephemeralContainers: names.map((name) => ({
@@ -77,7 +77,7 @@ describe('C24: a critical pod that there is no room for', () => {
   const asking = (name: string, millis: number, spec: Partial<PodSpec> = {}, hostPort?: number) => {
     const ports = hostPort === undefined ? {} : { ports: [{ containerPort: 80, hostPort }] };
     const resources = { requests: { cpu: `${millis}m` } };
-    return apiPod(name, [shell('main', steadily(), { resources, ...ports })], spec);
+    return apiPod(name, [hearing('main', { resources, ...ports })], spec);
   };
 
   test('ends another, which is Failed and says why; its room and its port are free', async () => {

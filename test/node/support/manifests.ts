@@ -45,5 +45,11 @@ export function steadily(first = ':', last = ':'): string {
   return `trap '${last}; exit 0' TERM; ${first}; ${patiently}`;
 }
 
+/** A container that goes on until SIGTERM, and counts as running only when it hears that. */
+export function hearing(name: string, more: Partial<Container> = {}): Container {
+  const exec = { command: ['sh', '-c', 'until [ -e /tmp/hears ]; do sleep 0.1; done'] };
+  return shell(name, steadily('mkdir -p /tmp; touch /tmp/hears'), { lifecycle: { postStart: { exec } }, ...more });
+}
+
 /** Goes on through SIGTERM. */
 export const stubbornly = `trap '' TERM; ${patiently}`;

@@ -199,8 +199,12 @@ export function identitiesOf({ status }: Pod): Record<string, { id: string | und
   return Object.fromEntries(entries);
 }
 
-/** A pod's status but for the times of its conditions: a new agent counts them from when it looked first. */
+/**
+ * A pod's status but for the times of its conditions and of its start: a new agent counts the ones from when it looked
+ * first, and takes the other from the sandbox, which is made a little after the pod was taken.
+ */
 export function timelessStatus({ status }: Pod): unknown {
-  const conditions = (status?.conditions ?? []).map(({ lastTransitionTime: _, ...condition }) => condition);
-  return { ...status, conditions };
+  const { startTime: _, ...timeless } = status ?? {};
+  const conditions = (status?.conditions ?? []).map(({ lastTransitionTime: _time, ...condition }) => condition);
+  return { ...timeless, conditions };
 }
