@@ -32,7 +32,8 @@ test('C15: the readiness of a pod follows its probes: a command, HTTP by a named
   ];
   await node.write('probed', podManifest('probed', containers, { volumes: volumes() }));
   const waiting = await node.until('has started, and nothing but TCP is ready', 'probed', (pod) => {
-    return readyOf(pod).includes('tcp: started, ready') && pod;
+    const all = readyOf(pod);
+    return all.includes('tcp: started, ready') && all.every((each) => each.includes(': started')) && pod;
   });
   expect(readyOf(waiting).filter((each) => !each.startsWith('tcp'))).toEqual([
     'exec: started, not ready',
