@@ -22,3 +22,7 @@ export function dialFailure(error: unknown, host: string, port: number): string 
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`;
   return DIALING[code] && `dial tcp ${addressOf(host, port)}: ${DIALING[code]}`;
 }
+
+/** Why a connection that had come about broke off; undefined when it is something else that went wrong. */
+export const readFailure = (error: unknown): string | undefined =>
+  codeOf(error) === 'ECONNRESET' ? 'read: connection reset by peer' : undefined;

@@ -11,7 +11,8 @@ import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
 import { containerNamed } from './containers.ts';
-import { type HttpGetAction, httpGet, httpTarget, isAnsweredInPlain } from './httpGet.ts';
+import { BodyFailure, dialedOf } from './httpExchange.ts';
+import { type HttpGetAction, type HttpTarget, httpGet, httpTarget, isAnsweredInPlain } from './httpGet.ts';
 import { withinLimit } from './timeLimit.ts';
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
@@ -117,29 +118,38 @@ async function execute(cri: Cri, { id, timeoutMs, signal }: HookRun, cmd: readon
   throw new CommandFailure(message, text(Buffer.concat([stdout, stderr])));
 }
 
-/** That it was answered is enough: a hook's status says nothing. */
+/** That it was answered is enough: neither the status of an answer nor its body, which may break off, says anything. */
 async function get(clock: Clock, run: HookRun, action: HttpGetAction): Promise<Note[]> {
   const { container, address, timeoutMs, signal } = run;
   const targetOf = (asked: HttpGetAction) => httpTarget(asked, container, { address, purpose: 'lifecycle' });
   const act = async (limited: AbortSignal) => {
-    const options = { signal: limited, leavesHost: false };
     const target = targetOf(action);
     try {
-      await httpGet(target, options);
+      await answered(target, limited);
       return [];
     } catch (error) {
       if (!isAnsweredInPlain(error)) throw error;
       // Whoever asks for TLS of a server that has none is answered all the same, and sends it no secret.
       const httpHeaders = action.httpHeaders?.filter(({ name }) => name.toLowerCase() !== 'authorization') ?? [];
-      await httpGet(targetOf({ ...action, httpHeaders, scheme: 'HTTP' }), options);
+      const plain = targetOf({ ...action, httpHeaders, scheme: 'HTTP' });
+      // When that fails too, what is told of is what was wrong first.
+      await answered(plain, limited).catch(() => Promise.reject(error));
       return [fallback(target.url)];
     }
   };
   return withinLimit(act, { clock, timeoutMs, signal });
 }
 
-const fallback = ({ host }: URL): Note => ({
+async function answered(target: HttpTarget, signal: AbortSignal): Promise<void> {
+  try {
+    await httpGet(target, { signal, leavesHost: false });
+  } catch (error) {
+    if (!(error instanceof BodyFailure)) throw error;
+  }
+}
+
+const fallback = (url: URL): Note => ({
   eventType: 'Warning',
   reason: 'LifecycleHTTPFallback',
-  message: `request to HTTPS lifecycle hook ${host} got HTTP response, retry with HTTP succeeded`,
+  message: `request to HTTPS lifecycle hook ${dialedOf(url)} got HTTP response, retry with HTTP succeeded`,
 });

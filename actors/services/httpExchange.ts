@@ -5,7 +5,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
 import { quoted } from '../../pod/quoted.ts';
-import { addressOf } from './dialWords.ts';
+import { addressOf, readFailure } from './dialWords.ts';
 import { type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';
 
 /** By their names in lower case. */
@@ -22,6 +22,8 @@ export class BodyFailure extends Error {}
 
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 export const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80);
+/** The host and port that are dialed for a URL: itself it keeps silent about a port that its scheme implies. */
+export const dialedOf = (url: URL): string => addressOf(hostOf(url), portOf(url));
 
 /** Rejects with a `BodyFailure`, or with what is wrong with the request, the connection or the head of the answer. */
 export function exchange(url: URL, headers: HttpHeaders, { signal, wanted }: ExchangeOptions): Promise<HttpAnswer> {
@@ -36,7 +38,7 @@ export function exchange(url: URL, headers: HttpHeaders, { signal, wanted }: Exc
     };
     const fail = (error: unknown) => {
       end();
-      reject(incoming.inBody ? new BodyFailure(error instanceof Error ? error.message : '', { cause: error }) : error);
+      reject(incoming.inBody ? bodyFailure(error) : error);
     };
     const giveUp = () => fail(signal.reason);
     const goOn = () => {
@@ -64,6 +66,10 @@ export function exchange(url: URL, headers: HttpHeaders, { signal, wanted }: Exc
   });
 }
 
+function bodyFailure(cause: unknown): BodyFailure {
+  return new BodyFailure(readFailure(cause) ?? (cause instanceof Error ? cause.message : String(cause)), { cause });
+}
+
 /** Made when it is needed first, and once: it takes longer to make than a connection. */
 let secureContext: SecureContext | undefined;
 
@@ -80,7 +86,7 @@ function connected(url: URL): Socket {
 const OWN = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'trailer']);
 
 function requestOf(url: URL, headers: HttpHeaders): string {
-  const host = headers.get('host')?.[0] ?? addressOf(hostOf(url), portOf(url));
+  const host = headers.get('host')?.[0] ?? dialedOf(url);
   const lines = [`GET ${url.pathname}${url.search} HTTP/1.1`, `Host: ${clean('Host', host)}`];
   for (const [key, values] of headers) {
     if (OWN.has(key)) continue;

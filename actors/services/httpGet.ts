@@ -1,10 +1,12 @@
 /** Sends the GET of a probe or hook as a kubelet would: no proxy, no reuse of connections, no look at certificates. */
+
+import { quoted } from '../../pod/quoted.ts';
 import type { Container, LifecycleHandler } from '../../pod/schema/container.ts';
 import { KUBERNETES_VERSION } from '../../pod/version.ts';
-import { addressOf, codeOf, dialFailure } from './dialWords.ts';
+import { addressOf, codeOf, dialFailure, readFailure } from './dialWords.ts';
 import { handlerPort } from './handlerTarget.ts';
 import type { HttpHead } from './httpAnswer.ts';
-import { BodyFailure, exchange, type HttpHeaders, hostOf, portOf } from './httpExchange.ts';
+import { BodyFailure, dialedOf, exchange, type HttpHeaders, hostOf, portOf } from './httpExchange.ts';
 
 export type HttpGetAction = NonNullable<LifecycleHandler['httpGet']>;
 
@@ -27,6 +29,7 @@ export interface HttpOptions {
 
 const BODY_BYTES = 10 * 1024;
 const REDIRECTS = 10;
+const SCHEMES = ['http:', 'https:'];
 
 /** What an action asks for; throws when its port is none. `purpose` is what the request is for, as its agent's name says. */
 export function httpTarget(
@@ -65,6 +68,10 @@ export async function httpGet({ url, headers }: HttpTarget, { signal, leavesHost
     const next = nextOf(answer);
     if (next === undefined) return { status: answer.status, body: answer.body.toString('utf8') };
     if (seen >= REDIRECTS) throw new Error(`Get "${textOf(next)}": stopped after ${REDIRECTS} redirects`);
+    if (!SCHEMES.includes(next.protocol)) {
+      const scheme = next.protocol.slice(0, -1);
+      throw new Error(`Get "${next.href}": unsupported protocol scheme ${quoted(scheme)}`);
+    }
     at = next;
   }
 }
@@ -73,8 +80,7 @@ const LATE_BODY = 'context deadline exceeded (Client.Timeout or context cancella
 
 const withoutHost = (headers: HttpHeaders): HttpHeaders => new Map([...headers].filter(([name]) => name !== 'host'));
 
-const textOf = (url: URL): string =>
-  `${url.protocol}//${addressOf(hostOf(url), portOf(url))}${url.pathname}${url.search}`;
+const textOf = (url: URL): string => `${url.protocol}//${dialedOf(url)}${url.pathname}${url.search}`;
 
 function redirectOf({ status, headers }: HttpHead, from: URL): URL | undefined {
   const location = headers.get('location');
@@ -92,7 +98,5 @@ function wordsOf(error: Error, url: URL, signal: AbortSignal): string {
   if (signal.aborted) return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
   const code = codeOf(error);
   if (IN_PLAIN.includes(code)) return 'http: server gave HTTP response to HTTPS client';
-  const dialed = dialFailure(error, hostOf(url), portOf(url));
-  if (dialed !== undefined) return dialed;
-  return code === 'ECONNRESET' ? 'read: connection reset by peer' : error.message;
+  return dialFailure(error, hostOf(url), portOf(url)) ?? readFailure(error) ?? error.message;
 }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { hookService } from '../../../actors/services/hooks.ts';
 import { SimulatedClock } from '../../../actors/simulatedClock.ts';
@@ -8,6 +8,7 @@ import type { Cri } from '../../../cri/calls.ts';
 import type { ExecSyncRequest, ExecSyncResponse } from '../../../cri/generated/runtime.ts';
 import type { LifecycleHandler } from '../../../pod/schema/container.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { withRoot } from '../../volume/onDisk.ts';
 import { certificate, key } from './certificate.ts';
 
 /** What a server was asked for. */
@@ -17,14 +18,22 @@ interface Asked {
 }
 
 const asked: Asked[] = [];
-const servers: Server[] = [];
+const servers: (Server | TcpServer)[] = [];
 let [plain, secure] = [0, 0];
 
-const portOf = (server: Server) =>
-  new Promise<number>((resolve) => {
+const portOf = (server: Server | TcpServer, { port = 0, host = '127.0.0.1' } = {}) =>
+  new Promise<number>((resolve, reject) => {
     servers.push(server);
+    server.once('error', reject);
     // A server that listens on a port has an address with it.
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+
+/** A server that says the next of these on each connection, whatever it is asked, and closes it. */
+const saying = (...answers: string[]) =>
+  createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(answers.shift() ?? ''));
   });
 
 beforeAll(async () => {
@@ -40,7 +49,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   for (const server of servers) {
-    server.closeAllConnections();
+    if ('closeAllConnections' in server) server.closeAllConnections();
     server.close();
   }
 });
@@ -141,6 +150,31 @@ describe('C10: a hook by httpGet', () => {
   test('is done once it is answered, whatever the answer', async () => {
     expect(await run(action('/error'))).toMatchObject({ failure: null });
     expect(await run(action('/away'))).toMatchObject({ failure: null });
+  });
+
+  withRoot('over HTTPS tells the port of a server without TLS also when it is the usual one', async () => {
+    const host = '127.44.3.1';
+    await portOf(saying('HTTP/1.1 400 Bad Request\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\n'), { port: 443, host });
+    const { failure, warnings } = await run(action('/', { host, port: 443, scheme: 'HTTPS' }));
+    expect(failure).toBeNull();
+    expect(warnings?.[0]?.message).toMatch(`request to HTTPS lifecycle hook ${host}:443 got HTTP response`);
+  });
+
+  test('over HTTPS fails with what was wrong first when it fails without TLS too', async () => {
+    const port = await portOf(saying('HTTP/1.1 400 Bad Request\r\n\r\n', ''));
+    const { failure, warnings } = await run(action('/x', { port, scheme: 'HTTPS' }));
+    expect(failure).toMatch(
+      `failed - error: Get "https://127.0.0.1:${port}/x": http: server gave HTTP response to HTTPS client`,
+    );
+    expect(warnings).toBeUndefined();
+  });
+
+  test('is done once it is answered, also when the body of the answer breaks off', async () => {
+    const half = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nha';
+    const port = await portOf(saying(half, 'HTTP/1.1 400 Bad Request\r\n\r\n', half));
+    expect(await run(action('/', { port }))).toMatchObject({ failure: null });
+    const { failure, warnings } = await run(action('/', { port, scheme: 'HTTPS' }));
+    expect([failure, warnings]).toMatchObject([null, [{ reason: 'LifecycleHTTPFallback' }]]);
   });
 
   test('that nobody answers fails', async () => {

@@ -110,8 +110,9 @@ describe('httpGet', () => {
   });
 
   test('redirects are followed on the same host only; to another one it ends as a warning', async () => {
+    const FILES = `ftp://${HOST}:1/file`;
     const port = await serving(({ url = '' }, response) => {
-      const to = { '/near': '/200', '/far': 'http://localhost:1/', '/round': '/round' }[url];
+      const to = { '/near': '/200', '/far': 'http://localhost:1/', '/round': '/round', '/files': FILES }[url];
       response.writeHead(to ? 302 : 200, to ? { location: to } : {}).end('body');
     });
     expect(await tried({ httpGet: { port, path: '/near' } })).toMatchObject(success);
@@ -121,6 +122,9 @@ describe('httpGet', () => {
     });
     expect(await tried({ httpGet: { port, path: '/round' } })).toMatchObject(
       failure(`Get "http://${HOST}:${port}/round": stopped after 10 redirects`),
+    );
+    expect(await tried({ httpGet: { port, path: '/files' } })).toMatchObject(
+      failure(`Get "${FILES}": unsupported protocol scheme "ftp"`),
     );
   });
 
@@ -169,6 +173,20 @@ describe('httpGet', () => {
       failure(`Get "http://${HOST}:${half}/": net/http: invalid header field value for "X-Evil"`),
     );
     expect(asked).toBe(3);
+  });
+
+  test('a connection that is reset while its answer is read is told of as Go does', async () => {
+    const breaking = (answer: string) =>
+      listening(
+        createTcpServer((socket) => {
+          socket.once('data', () => socket.write(answer, () => socket.resetAndDestroy()));
+        }),
+      );
+    const body = await breaking('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf');
+    const reset = 'read: connection reset by peer';
+    expect(await tried({ httpGet: { port: body } })).toMatchObject({ result: 'error', message: reset });
+    const head = await breaking('HTTP/1.1 200 OK\r\n');
+    expect(await tried({ httpGet: { port: head } })).toMatchObject(failure(`Get "http://${HOST}:${head}/": ${reset}`));
   });
 });
 
