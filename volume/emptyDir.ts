@@ -14,8 +14,8 @@ import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 const NAME = 'kubernetes.io/empty-dir';
 const ALL_RIGHTS = 0o777;
 const PRIVATE = 0o750;
-/** The rights of a directory whose making has not come to its end. */
-const UNFINISHED = 0;
+/** The mode of a directory whose making has not come to its end: sticky without rights, which no container has a use for. */
+const UNFINISHED = 0o1000;
 
 /** The plugin for `emptyDir`: mounting makes it, or finds it with its content; unmounting deletes it. */
 export const emptyDirPlugin: VolumePlugin = {
@@ -46,7 +46,7 @@ async function mountEmptyDir(request: VolumeMount): Promise<{ hostPath: string }
 
 /** Whether it got its rights: unless a group is to own it that is all there is to do. */
 async function isFinished(hostPath: string): Promise<boolean> {
-  return ((await stat(hostPath)).mode & ALL_RIGHTS) !== UNFINISHED;
+  return ((await stat(hostPath)).mode & (ALL_RIGHTS | UNFINISHED)) !== UNFINISHED;
 }
 
 /** Says that a volume was made in full once, its group included. */

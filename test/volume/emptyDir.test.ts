@@ -52,17 +52,22 @@ describe('on the disk', () => {
   test('what containers made of its rights stays when the agent asks for it again', async () => {
     await inFolder(async (_folder, layout) => {
       const { hostPath } = await mount(layout, {});
-      await chmod(hostPath, 0o700);
-      await mount(layout, {});
-      expect((await stat(hostPath)).mode & 0o7777).toBe(0o700);
+      for (const mode of [0o700, 0]) {
+        await chmod(hostPath, mode);
+        await mount(layout, {});
+        expect((await stat(hostPath)).mode & 0o7777).toBe(mode);
+      }
     });
   });
 
   test('one that was only half made before gets its rights', async () => {
     await inFolder(async (_folder, layout) => {
+      const resources = { limits: { 'hugepages-3Mi': '3Mi' }, requests: { 'hugepages-3Mi': '3Mi' } };
+      const containers = [{ name: 'main', image: 'busybox', resources }];
+      // No processor has pages of this size: the directory is made, and nothing can be mounted on it.
+      await expect(mount(layout, { medium: 'HugePages' }, { containers })).rejects.toThrow();
       const hostPath = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
-      await mkdir(path.dirname(hostPath), { recursive: true });
-      await mkdir(hostPath, { mode: 0 });
+      await stat(hostPath);
       await mount(layout, {});
       expect((await stat(hostPath)).mode & 0o7777).toBe(0o777);
     });
