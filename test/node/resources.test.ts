@@ -62,6 +62,7 @@ describe('C25: the cgroups above the containers of a pod, as the kernel has them
     const main = shell('main', steadily(), { resources: { requests: all, limits: all } });
     const other = { cpu: '1' };
     await node.write('refused', podManifest('refused', [main], { runtimeClassName: 'heavy', overhead: other }));
+    await node.agent.says("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     await node.write('heavy', podManifest('heavy', [main], { runtimeClassName: 'heavy' }));
     const { metadata, spec } = await node.running('heavy');
     expect(spec.overhead).toEqual(overhead.podFixed);

@@ -155,6 +155,8 @@ describe('C10: a pod that is being deleted', () => {
     expect(containerOf(ending).state).toHaveProperty('running');
     // Later with more grace than is left changes nothing.
     node.want(deleted(patient, 550));
+    const { metadata } = await node.until('is still ending', 'patient', (pod) => pod);
+    expect(metadata).toEqual(ending.metadata);
     node.want(deleted(patient, 1));
     const ended = await node.until('has ended', 'patient', (pod) => pod.status?.phase === 'Failed' && pod);
     expect(containerOf(ended).state?.terminated).toMatchObject({ exitCode: 137, reason: 'Error' });

@@ -30,18 +30,21 @@ export const noAbort = new AbortController().signal;
 export async function startTestContainerd(handlers: readonly string[] = []): Promise<TestContainerd> {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
   const start = () => startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
+  let containerd: ManagedContainerd | undefined;
+  let cri: Cri | undefined;
+  const end = async () => {
+    cri?.close();
+    // Without its directory nobody could end it any more.
+    await containerd?.stop(noAbort);
+    await rm(directory, { recursive: true, force: true });
+  };
   try {
-    const containerd = await start();
-    const cri = connectCri({ runtimeEndpoint: containerd.endpoint, requestTimeoutMs: 30_000 });
+    containerd = await start();
+    cri = connectCri({ runtimeEndpoint: containerd.endpoint, requestTimeoutMs: 30_000 });
     if (handlers.length > 0) await restartWith(handlers, { directory, containerd, cri });
-    const end = async () => {
-      cri.close();
-      await containerd.stop(noAbort);
-      await rm(directory, { recursive: true, force: true });
-    };
     return { directory, containerd, cri, again: start, end };
   } catch (error) {
-    await rm(directory, { recursive: true, force: true });
+    await end();
     throw error;
   }
 }

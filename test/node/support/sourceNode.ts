@@ -48,6 +48,15 @@ const nodeName = 'node';
 /** A node whose runtime has these handlers beside `runc`, which are as that. */
 export async function sourceNode(handlers: readonly string[] = []): Promise<SourceNode> {
   const runtime = await startTestContainerd(handlers);
+  try {
+    return await nodeOver(runtime);
+  } catch (error) {
+    await runtime.end();
+    throw error;
+  }
+}
+
+async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   const { cri, directory, containerd } = runtime;
   const hierarchies = await readHierarchies();
   const classes = join(directory, 'classes');
@@ -107,9 +116,12 @@ export async function sourceNode(handlers: readonly string[] = []): Promise<Sour
       await eventually(`pod ${name} is gone`, () => podNamed(name) === undefined);
     },
     end: async () => {
-      await agent.drain();
-      await store.flush();
-      await runtime.end();
+      try {
+        await agent.drain();
+        await store.flush();
+      } finally {
+        await runtime.end();
+      }
     },
   };
 }
