@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, symlink, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from './fileErrors.ts';
+import { errorCode, isMissing } from './fileErrors.ts';
 import type { Layout, PodIdentity } from './layout.ts';
 
 interface LogLink {
@@ -15,7 +15,17 @@ interface LogLink {
 /** Points a container's link at its log file, also when it pointed elsewhere. */
 export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: string): Promise<void> {
   const target = layout.logLink(link.pod, link.container, link.id);
-  const fresh = path.join(layout.logLinksDir, `.${link.id}`);
+  try {
+    await symlink(logFile, target);
+  } catch (error) {
+    if (!isMissing(error) && errorCode(error) !== 'EEXIST') throw error;
+    await replaceLink(layout, target, { logFile, id: link.id });
+  }
+}
+
+/** Puts a link in the place of what is there, if anything: whoever looks meanwhile finds one of both. */
+async function replaceLink(layout: Layout, target: string, { logFile, id }: { logFile: string; id: string }) {
+  const fresh = path.join(layout.logLinksDir, `.${id}`);
   await mkdir(layout.logLinksDir, { recursive: true, mode: 0o755 });
   await unlinkIfThere(fresh);
   await symlink(logFile, fresh);

@@ -2,7 +2,7 @@
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeWords } from '../../cri/failure.ts';
-import { type ImageUser, imageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
+import { type ImageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { observedContainer } from '../../cri/observe.ts';
@@ -22,7 +22,7 @@ import type { UserNamespaces } from '../../volume/userNamespaces.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { readContainer } from './containerStatus.ts';
-import { imageSpec } from './images.ts';
+import { type FindImageUser, imageUsers } from './imageUsers.ts';
 import { prepareMounts } from './mounts.ts';
 import type { FindRuntimeHandler } from './runtimeClasses.ts';
 import { despiteReservation, unlessGone } from './sandboxes.ts';
@@ -51,8 +51,9 @@ type ContainerServices = Pick<
 
 export function containerServices(parts: ContainerParts): ContainerServices {
   const { cri, layout, clock, onError } = parts;
+  const imageUserOf = imageUsers(cri);
   return {
-    createContainer: async (input, { signal }) => ({ id: await create(parts, input, signal) }),
+    createContainer: async (input, { signal }) => ({ id: await create({ ...parts, imageUserOf }, input, signal) }),
     startContainer: async ({ pod, container, id }, { signal }) => {
       await start(cri, id, { signal });
       const started = await readContainer(cri, { id }, { signal });
@@ -86,7 +87,7 @@ export function containerNamed(pod: Pod, name: string): Container {
 }
 
 async function create(
-  { cri, node, layout, users, clock, findHandler }: ContainerParts,
+  { cri, node, layout, users, clock, findHandler, imageUserOf }: ContainerParts & { imageUserOf: FindImageUser },
   input: CreateInput,
   signal: AbortSignal,
 ): Promise<string> {
@@ -94,10 +95,13 @@ async function create(
   const { uid } = pod.metadata;
   const container = containerNamed(pod, input.container);
   const sandboxIps = sandbox.ips ?? [];
-  await writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: node.clusterDomain, signal });
-  const user = await userOf(cri, { pod, container, imageRef }, { signal });
-  const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) });
-  const target = await targetOf(cri, input, { signal });
+  // It holds a slot of the start gate: what can be done at once takes no longer than the longest of it.
+  const [user, target, terminationLog] = await Promise.all([
+    userOf(imageUserOf, { pod, container, imageRef }, { signal }),
+    targetOf(cri, input, { signal }),
+    makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
+    writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: node.clusterDomain, signal }),
+  ]);
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const found = { ...user, ...target, ...own };
   const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...found };
@@ -124,15 +128,13 @@ async function create(
 
 /** Whom the image runs as, asked for only where the pod leaves it open; rejects when that may not be root (runAsNonRoot). */
 async function userOf(
-  cri: Cri,
+  imageUserOf: FindImageUser,
   { pod, container, imageRef }: { pod: Pod; container: Container; imageRef: string },
   options: CallOptions,
 ): Promise<{ imageUser?: ImageUser }> {
   const context = { ...pod.spec.securityContext, ...container.securityContext };
   if (!context.runAsNonRoot && (context.runAsUser !== undefined || context.runAsGroup === undefined)) return {};
-  const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, options);
-  if (image === undefined) throw new NodeFailure('CreateContainerError', `image ${imageRef} is gone`);
-  const user = imageUser(image);
+  const user = await imageUserOf(imageRef, options);
   const refusal = runAsNonRootFailure(pod, container, user);
   if (refusal !== undefined) throw refusal;
   return { imageUser: user };

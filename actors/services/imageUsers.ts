@@ -1,0 +1,27 @@
+/** Whom images run as. */
+import type { CallOptions, Cri } from '../../cri/calls.ts';
+import { type ImageUser, imageUser } from '../../cri/imageUser.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import { imageSpec } from './images.ts';
+
+/** Gives the user of an image that is there; rejects with `CreateContainerError` when it is gone. */
+export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<ImageUser>;
+
+/** What a digest stands for never changes; a tag may be moved. */
+const DIGEST = /(^|:)[0-9a-f]{64}$/;
+const MOST_KNOWN = 256;
+
+/** Asks the runtime, once for each digest. */
+export function imageUsers(cri: Pick<Cri, 'imageStatus'>): FindImageUser {
+  const known = new Map<string, ImageUser>();
+  return async (imageRef, options) => {
+    const before = known.get(imageRef);
+    if (before !== undefined) return before;
+    const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, options);
+    if (image === undefined) throw new NodeFailure('CreateContainerError', `image ${imageRef} is gone`);
+    const user = imageUser(image);
+    if (known.size === MOST_KNOWN) known.clear();
+    if (DIGEST.test(imageRef)) known.set(imageRef, user);
+    return user;
+  };
+}
