@@ -159,7 +159,7 @@ export interface RuntimeHealth {
   readonly since: number;
   readonly ready: boolean;
   readonly message?: string;
-  /** Absent while it has a network for pods; while it does not answer nobody knows. */
+  /** Absent while it has a network for pods; while it does not answer what it said last holds. */
   readonly networkTrouble?: string;
   readonly name: string;
   readonly version: string;

@@ -55,7 +55,9 @@ async function askHealth(
     return { ready: failing === undefined, name, version, strictGroups, ...message, ...networkTrouble };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { ready: false, name: told?.name ?? '', version: told?.version ?? '', message };
+    // As in a kubelet what was last known of its network holds: a pod that waits for one does not ask a runtime that is away.
+    const { name = '', version = '', networkTrouble } = told ?? {};
+    return { ready: false, name, version, message, ...(networkTrouble === undefined ? {} : { networkTrouble }) };
   }
 }
 

@@ -6,6 +6,7 @@ import { StatusResponse } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import type { RuntimeHealth } from '../../../machines/events.ts';
+import { namedPod, nodeStory } from '../../machines/support/nodeStory.ts';
 
 /** What is told of a runtime, and whose conditions are false. */
 async function watched(falseConditions: readonly string[] = []) {
@@ -51,6 +52,23 @@ describe('the health of the runtime', () => {
   test('that its network is not ready is told in the words of a kubelet', async () => {
     const { told, end } = await watched(['NetworkReady']);
     expect(told[0]?.networkTrouble).toBe('container runtime network not ready: NetworkReady=false reason:Why message:');
+    await end();
+  });
+
+  test('while it is away its network stays as it was, and a pod that waits for one asks for no sandbox', async () => {
+    const { clock, runtime, told, end } = await watched(['NetworkReady']);
+    runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'away' } });
+    await clock.advance(1_000);
+    expect(told).toHaveLength(2);
+    const story = nodeStory();
+    story.tell({ type: 'runtime.podsObserved', pods: [], at: 0 });
+    for (const health of told) {
+      story.tell({ type: 'runtime.healthChanged', health });
+      story.want([namedPod('web')]);
+      expect(story.pod('web-uid')).toBe('sandboxing.acquiring.awaitingNetwork');
+    }
+    expect(story.ports.asked('runSandbox')).toEqual([]);
+    expect(told[1]).toMatchObject({ ready: false, message: 'Status: away', networkTrouble: told[0]?.networkTrouble });
     await end();
   });
 
