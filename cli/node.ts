@@ -113,9 +113,10 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
 
 function classesIn(directory: string, logger: Parameters<StartNode>[0]['logger']) {
   const told = new Set<string>();
-  const onSkipped = (file: string) => {
-    if (!told.has(file)) logger.warn({ file }, `${file}: not read for RuntimeClasses, as it is no regular file`);
-    told.add(file);
+  const onSkipped = (file: string, why: string) => {
+    const message = `${file}: not read for RuntimeClasses: ${why}`;
+    if (!told.has(message)) logger.warn({ file }, message);
+    told.add(message);
   };
   return {
     findRuntimeHandler: runtimeClassesIn(directory, onSkipped),

@@ -8,27 +8,43 @@ import type { ResourceList } from './schema/scalars.ts';
 /** The classes of a node, by name. */
 export type RuntimeClasses = ReadonlyMap<string, RuntimeClass>;
 
-/** The pod with its class's overhead, node selector and tolerations, or how it contradicts its class. */
-export function withRuntimeClass(pod: Pod, classes: RuntimeClasses): { pod: Pod } | { problems: Problem[] } {
-  const { spec } = pod;
-  // One that is not there may still come: the sandbox waits for it.
-  const runtimeClass = classes.get(spec.runtimeClassName ?? '');
-  if (runtimeClass === undefined) return { pod };
-  const overhead = runtimeClass.overhead?.podFixed;
-  const { nodeSelector, tolerations } = runtimeClass.scheduling ?? {};
-  const problems = [...overheadProblems(spec, overhead), ...selectorProblems(spec, nodeSelector)];
-  if (problems.length > 0) return { problems };
-  const added = (tolerations ?? []).filter((each) => !(spec.tolerations ?? []).some((own) => isSame(own, each)));
+/**
+ * The pod with its class's overhead, node selector and tolerations, or why it is not admitted: it contradicts its class,
+ * or the class is not there. A pod is admitted once: one that was `admitted` already keeps what it was given then,
+ * whatever has become of its class.
+ */
+export function withRuntimeClass(
+  pod: Pod,
+  classes: RuntimeClasses,
+  admitted?: Pod,
+): { pod: Pod } | { problems: Problem[] } {
+  const { runtimeClassName } = pod.spec;
+  if (runtimeClassName && isSamePod(pod, admitted)) return { pod: { ...pod, spec: given(pod.spec, admitted.spec) } };
+  const runtimeClass = runtimeClassName ? classes.get(runtimeClassName) : undefined;
+  if (runtimeClassName && runtimeClass === undefined) {
+    const message = `pod rejected: RuntimeClass "${runtimeClassName}" not found`;
+    return { problems: [{ path: 'spec.runtimeClassName', message }] };
+  }
+  const overhead = runtimeClass?.overhead?.podFixed;
+  const { nodeSelector, tolerations } = runtimeClass?.scheduling ?? {};
+  const problems = [...overheadProblems(pod.spec, overhead), ...selectorProblems(pod.spec, nodeSelector)];
+  return problems.length > 0
+    ? { problems }
+    : { pod: { ...pod, spec: given(pod.spec, { overhead, nodeSelector, tolerations }) } };
+}
+
+const isSamePod = (pod: Pod, admitted: Pod | undefined): admitted is Pod =>
+  admitted?.metadata.uid === pod.metadata.uid && admitted.spec.runtimeClassName === pod.spec.runtimeClassName;
+
+type Gift = { readonly [K in 'overhead' | 'nodeSelector' | 'tolerations']: PodSpec[K] | undefined };
+
+function given(spec: PodSpec, { overhead, nodeSelector, tolerations = [] }: Partial<Gift>): PodSpec {
+  const added = tolerations.filter((each) => !(spec.tolerations ?? []).some((own) => isSame(own, each)));
   return {
-    pod: {
-      ...pod,
-      spec: {
-        ...spec,
-        ...(overhead ? { overhead } : {}),
-        ...(nodeSelector ? { nodeSelector: { ...spec.nodeSelector, ...nodeSelector } } : {}),
-        ...(added.length > 0 ? { tolerations: [...(spec.tolerations ?? []), ...added] } : {}),
-      },
-    },
+    ...spec,
+    ...(overhead ? { overhead } : {}),
+    ...(nodeSelector ? { nodeSelector: { ...spec.nodeSelector, ...nodeSelector } } : {}),
+    ...(added.length > 0 ? { tolerations: [...(spec.tolerations ?? []), ...added] } : {}),
   };
 }
 

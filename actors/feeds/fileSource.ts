@@ -27,7 +27,7 @@ export interface FileSourceOptions {
   readonly lastGood: ReadonlyMap<string, Pod>;
   /** How often all is listed, in milliseconds, beside what inotify tells. */
   readonly listEveryMs: number;
-  /** Reads the RuntimeClasses, which a pod is given what it needs of when its file is read; absent: there are none. */
+  /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -95,7 +95,9 @@ class FileSource {
 
   /** Reads what is due: everything when a list is, else some of the files that have settled. */
   async read(): Promise<void> {
-    this.#classes = await this.#readClasses?.();
+    await this.#attempt('RuntimeClasses', async () => {
+      this.#classes = await this.#readClasses?.();
+    });
     const now = this.#clock.now();
     if (now >= this.#listAt) return this.#attempt(this.#path, () => this.#list(now));
     const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);

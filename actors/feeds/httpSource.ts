@@ -1,4 +1,5 @@
 /** Follows the pods that a URL lists: asked every so often, the last good answer stands until a better one comes. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from '../../pod/problem.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
@@ -45,8 +46,9 @@ export async function watchManifestUrl(options: HttpSourceOptions): Promise<void
 
 class HttpSource {
   readonly #options: HttpSourceOptions;
-  /** The last answer: the same again says nothing new. */
+  /** The last answer, and the classes that it was read with: the same again says nothing new. */
   #text: string | undefined;
+  #classes: RuntimeClasses | undefined;
   #pods: readonly Pod[] | undefined;
   /** What is wrong with the last answer, and with getting one. */
   #invalid: readonly FileProblem[] = [];
@@ -63,7 +65,7 @@ class HttpSource {
     try {
       const text = await fetchText(this.#options);
       this.#unreachable = [];
-      if (text !== this.#text) this.#take(text, await this.#options.readClasses?.());
+      this.#take(text, await this.#options.readClasses?.());
     } catch (error) {
       this.#unreachable = this.#located([{ path: '', message: messageOf(error) }]);
     }
@@ -72,11 +74,15 @@ class HttpSource {
 
   #take(text: string, classes: RuntimeClasses = new Map()): void {
     const { url, nodeName, clock, lastGood, onGood } = this.#options;
+    // What was admitted stays so whatever becomes of its class; what was refused others may admit.
+    const isOther = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
+    if (text === this.#text && !isOther) return;
     this.#text = text;
-    const read = parseManifestList(text, { url, nodeName, seenAt: clock.now(), classes });
-    this.#invalid = 'problems' in read ? this.#located(read.problems) : [];
-    if ('problems' in read) return;
+    this.#classes = classes;
     const known = new Map((this.#pods ?? lastGood ?? []).map((pod) => [pod.metadata.uid, pod]));
+    const read = parseManifestList(text, { url, nodeName, seenAt: clock.now(), classes, known });
+    this.#invalid = this.#located('problems' in read ? read.problems : read.refused);
+    if ('problems' in read) return;
     const pods = read.pods.map((pod) => {
       const before = known.get(pod.metadata.uid);
       return before !== undefined && samePod(before, pod) ? before : pod;

@@ -19,12 +19,14 @@ interface ManifestOrigin {
   readonly seenAt: number;
   /** Those that a pod may name. */
   readonly classes?: RuntimeClasses;
+  /** The pod that there was of it before. */
+  readonly admitted?: Pod;
 }
 
 /** Reads the text of a file, YAML or JSON with one pod, as the static pod that the node runs of it (C24). */
 export function parseManifestFile(
   text: string,
-  { file, nodeName, seenAt, classes = new Map() }: ManifestOrigin,
+  { file, nodeName, seenAt, classes = new Map(), admitted: before }: ManifestOrigin,
 ): ManifestFile {
   const parsed = parseManifestText(text, 'the file');
   if ('problem' in parsed) return { problems: [parsed.problem] };
@@ -33,6 +35,7 @@ export function parseManifestFile(
   const admitted = withRuntimeClass(
     staticPod(manifest.pod, { nodeName, source: 'file', origin: file, seenAt }),
     classes,
+    before,
   );
   if ('problems' in admitted) return { problems: [...admitted.problems, ...manifest.warnings] };
   const pod = withDefaults(admitted.pod);

@@ -5,11 +5,14 @@ import { type RuntimeClasses, withRuntimeClass } from '../../pod/runtimeClass.ts
 import type { Pod } from '../../pod/schema/pod.ts';
 import { staticPod } from '../../pod/staticPod.ts';
 import { validatePod } from '../../pod/validate.ts';
-import { type ManifestFile, parseManifestText } from './manifestFile.ts';
+import { parseManifestText } from './manifestFile.ts';
 
-/** What an answer gives: all of its pods, or all that is wrong with it. */
+/**
+ * What an answer gives: its pods, or all that is wrong with it. A pod that is `refused` for its class leaves those beside
+ * it, and what there was of it before.
+ */
 export type ManifestList =
-  | { readonly pods: readonly Pod[]; readonly warnings: readonly Problem[] }
+  | { readonly pods: readonly Pod[]; readonly warnings: readonly Problem[]; readonly refused: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
 interface Origin {
@@ -19,6 +22,8 @@ interface Origin {
   readonly seenAt: number;
   /** Those that a pod may name. */
   readonly classes?: RuntimeClasses;
+  /** The pods that there were before, by their uids. */
+  readonly known?: ReadonlyMap<string, Pod>;
 }
 
 /** Reads what a URL gave, YAML or JSON: one Pod, a PodList, or a List of Pods (C24). */
@@ -28,26 +33,33 @@ export function parseManifestList(text: string, origin: Origin): ManifestList {
   const read = itemsOf(parsed.value).map(({ path, value }) => readPod(path, value, origin));
   const problems = read.flatMap((each) => ('problems' in each ? each.problems : []));
   if (problems.length > 0) return { problems };
-  const good = read.flatMap((each) => ('pod' in each ? [each] : []));
-  const pods = good.map(({ pod }) => pod);
+  const good = read.flatMap((each) => ('pods' in each ? [each] : []));
+  const pods = good.flatMap((each) => each.pods);
   const twice = duplicate(pods);
   if (twice !== undefined) return { problems: [twice] };
-  return { pods, warnings: good.flatMap(({ warnings }) => warnings) };
+  return {
+    pods,
+    warnings: good.flatMap(({ warnings }) => warnings),
+    refused: good.flatMap(({ refused }) => refused),
+  };
 }
 
-function readPod(path: string, value: unknown, { url, nodeName, seenAt, classes = new Map() }: Origin): ManifestFile {
+function readPod(
+  path: string,
+  value: unknown,
+  { url, nodeName, seenAt, classes = new Map(), known = new Map() }: Origin,
+): ManifestList {
   const within = (problem: Problem): Problem => ({ ...problem, path: [path, problem.path].filter(Boolean).join('.') });
   const manifest = readManifest(value);
   if ('problems' in manifest) return { problems: manifest.problems.map(within) };
   const warnings = manifest.warnings.map(within);
-  const admitted = withRuntimeClass(
-    staticPod(manifest.pod, { nodeName, source: 'http', origin: url, seenAt }),
-    classes,
-  );
-  if ('problems' in admitted) return { problems: [...admitted.problems.map(within), ...warnings] };
+  const written = staticPod(manifest.pod, { nodeName, source: 'http', origin: url, seenAt });
+  const before = known.get(written.metadata.uid);
+  const admitted = withRuntimeClass(written, classes, before);
+  if ('problems' in admitted) return { pods: before ? [before] : [], warnings, refused: admitted.problems.map(within) };
   const pod = withDefaults(admitted.pod);
   const problems = validatePod(pod).map(within);
-  return problems.length > 0 ? { problems: [...problems, ...warnings] } : { pod, warnings };
+  return problems.length > 0 ? { problems: [...problems, ...warnings] } : { pods: [pod], warnings, refused: [] };
 }
 
 /** The items of a list, which need not say of themselves what they are; of anything else the one that it is. */

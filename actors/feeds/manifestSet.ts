@@ -25,6 +25,8 @@ export interface KeptManifest {
 interface Entry {
   readonly text?: string;
   readonly pod?: Pod;
+  /** With these the text was refused: others may admit it. */
+  readonly refusedBy?: RuntimeClasses;
 }
 
 /** The files of a source as they were last read; a file that is invalid stands with its last good version. */
@@ -47,15 +49,19 @@ export class ManifestFiles {
     for (const [file, pod] of options.lastGood) this.#entries.set(file, { pod });
   }
 
-  /** Takes in a file's text; the same text as before changes nothing. `seenAt` is in milliseconds since the epoch. */
-  update(file: string, text: string, seenAt: number, classes?: RuntimeClasses): void {
+  /**
+   * Takes in a file's text; the same text as before changes nothing, unless it was refused and the classes have changed
+   * since. `seenAt` is in milliseconds since the epoch.
+   */
+  update(file: string, text: string, seenAt: number, classes: RuntimeClasses = new Map()): void {
     const before = this.#entries.get(file);
-    if (before?.text === text) return;
-    const origin = { file, nodeName: this.#nodeName, seenAt };
-    const read = parseManifestFile(text, { ...origin, ...(classes ? { classes } : {}) });
+    const { refusedBy, pod: admitted } = before ?? {};
+    if (before?.text === text && (refusedBy === undefined || isDeepStrictEqual(refusedBy, classes))) return;
+    const origin = { file, nodeName: this.#nodeName, seenAt, classes };
+    const read = parseManifestFile(text, { ...origin, ...(admitted ? { admitted } : {}) });
     this.#changed = true;
     if ('problems' in read) {
-      this.#entries.set(file, { ...before, text });
+      this.#entries.set(file, { ...before, text, refusedBy: classes });
       this.#problems.set(
         file,
         read.problems.map((problem) => ({ file, ...problem })),

@@ -3,9 +3,11 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { NodeFailure } from '../../pod/failure.ts';
+import { problemOf } from '../../pod/problem.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import { type RuntimeClass, runtimeClassSchema } from '../../pod/schema/runtimeClass.ts';
+import { isMissing, messageOf } from '../../volume/fileErrors.ts';
 
 /** The handler that a RuntimeClass names; undefined when there is no such class. */
 export type FindRuntimeHandler = (runtimeClassName: string) => Promise<string | undefined>;
@@ -19,31 +21,63 @@ export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: Find
   throw new NodeFailure('FailedCreatePodSandBox', message);
 }
 
-/** Looks in the YAML or JSON files of a directory, each time anew: somebody may have written one meanwhile. */
+/**
+ * Finds the handler in the YAML or JSON files of a directory, each time anew: somebody may have written one meanwhile.
+ * What else a class gives its pods they were given when they were admitted, and keep.
+ */
 export function runtimeClassesIn(directory: string, onSkipped?: OnSkipped): FindRuntimeHandler {
   return async (name) => (await readRuntimeClasses(directory, onSkipped)).get(name)?.handler;
 }
 
-/** Told of what has a file's name and is no regular file: to read a FIFO or a device might never end. */
-type OnSkipped = (file: string) => void;
+/** Told of a file that gives no class, or of something in it that is to be one and is none, and why. */
+export type OnSkipped = (file: string, why: string) => void;
 
 /** All classes of a directory, by name; of two of the same name the first counts, and what is none is left out. */
 export async function readRuntimeClasses(directory: string, onSkipped: OnSkipped = () => {}): Promise<RuntimeClasses> {
   const classes = new Map<string, RuntimeClass>();
   const files = (await readdir(directory).catch(() => [])).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
-  for (const file of files) {
-    const text = await regularText(join(directory, file), onSkipped).catch(() => '');
-    for (const document of parseAllDocuments(text)) {
-      const read = runtimeClassSchema.safeParse(document.errors.length > 0 ? undefined : document.toJS());
-      if (read.success && !classes.has(read.data.metadata.name)) classes.set(read.data.metadata.name, read.data);
+  for (const file of files.map((name) => join(directory, name))) {
+    const skip = (why: string) => onSkipped(file, why);
+    for (const each of classesOf(await regularText(file, skip), skip)) {
+      if (!classes.has(each.metadata.name)) classes.set(each.metadata.name, each);
     }
   }
   return classes;
 }
 
-async function regularText(file: string, onSkipped: OnSkipped): Promise<string> {
-  if ((await stat(file)).isFile()) return await readFile(file, 'utf8');
-  onSkipped(file);
+/** A fault of one document leaves those beside it. */
+function classesOf(text: string, skip: (why: string) => void): RuntimeClass[] {
+  return [...parseAllDocuments(text)].flatMap((document) => {
+    try {
+      const [fault] = document.errors;
+      if (fault !== undefined) throw fault;
+      const value: unknown = document.toJS();
+      if (!isRuntimeClass(value)) return [];
+      const read = runtimeClassSchema.safeParse(value);
+      if (read.success) return [read.data];
+      for (const { path, message } of read.error.issues.map((issue) => problemOf(issue, value))) {
+        skip(`no RuntimeClass: ${path}: ${message}`);
+      }
+    } catch (error) {
+      // An alias without its anchor, or too many of them, is found only when the value is made.
+      skip(messageOf(error).replace(/:?\n[\s\S]*$/, ''));
+    }
+    return [];
+  });
+}
+
+const isRuntimeClass = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'RuntimeClass';
+
+/** To read a FIFO or a device might never end. */
+async function regularText(file: string, skip: (why: string) => void): Promise<string> {
+  try {
+    if ((await stat(file)).isFile()) return await readFile(file, 'utf8');
+    skip('no regular file');
+  } catch (error) {
+    // It may have been removed since it was listed.
+    if (!isMissing(error)) skip(messageOf(error));
+  }
   return '';
 }
 

@@ -1,14 +1,17 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
 import { watchManifests } from '../../actors/feeds/fileSource.ts';
 import { parseManifestFile } from '../../actors/feeds/manifestFile.ts';
 import { parseManifestList } from '../../actors/feeds/manifestList.ts';
-import type { ManifestSet } from '../../actors/feeds/manifestSet.ts';
+import type { KeptManifest, ManifestSet } from '../../actors/feeds/manifestSet.ts';
 import { readRuntimeClasses, runtimeClassesIn, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
+import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
 
 let directory = '';
 beforeEach(async () => {
@@ -62,36 +65,164 @@ test('C25: a static pod of a file or URL is admitted with what its class gives, 
   expect(parseManifestFile(manifest(''), file)).toMatchObject({ pod: { spec: { overhead: { cpu: '250m' } } } });
   expect(parseManifestList(manifest(''), url)).toMatchObject({ pods: [{ spec: { overhead: { cpu: '250m' } } }] });
   const refused = { path: 'spec.overhead', message: expect.stringMatching(/^pod rejected: Pod's Overhead/) };
-  for (const read of [
-    parseManifestFile(manifest('overhead: {cpu: 1}, '), file),
-    parseManifestList(manifest('overhead: {cpu: 1}, '), url),
-  ]) {
-    expect(read).toEqual({ problems: [refused] });
-  }
+  expect(parseManifestFile(manifest('overhead: {cpu: 1}, '), file)).toEqual({ problems: [refused] });
+  expect(parseManifestList(manifest('overhead: {cpu: 1}, '), url)).toMatchObject({ pods: [], refused: [refused] });
 });
 
-test('C25: the source of static pods reads the classes with its files', async () => {
-  const classes = join(directory, 'classes');
-  const pods = join(directory, 'pods');
-  await Promise.all([mkdir(classes), mkdir(pods)]);
-  await writeFile(
-    join(classes, 'a.yaml'),
-    `${classNamed('plain', 'runc')}scheduling: {nodeSelector: {sandbox: 'yes'}}\n`,
-  );
-  const manifest =
-    '{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {runtimeClassName: plain, containers: [{name: main, image: a}]}}';
-  await writeFile(join(pods, 'web.yaml'), manifest);
-  const end = new AbortController();
-  const first = new Promise<ManifestSet>((onSet) => {
-    const source = { path: pods, nodeName: 'node', lastGood: new Map(), listEveryMs: 20_000, clock: systemClock };
-    const readClasses = () => readRuntimeClasses(classes);
-    void watchManifests({ ...source, readClasses, signal: end.signal, onSet, onManifest: () => {} });
+describe('C25: the source of static pods', () => {
+  const selecting = (value: string) => `${classNamed('plain', 'runc')}scheduling: {nodeSelector: {disk: ${value}}}\n`;
+  const manifest = (spec = '') =>
+    `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {runtimeClassName: plain, ${spec}containers: [{name: main, image: a}]}}`;
+  const selectorOf = ({ pods: [pod] }: ManifestSet) => pod?.spec.nodeSelector;
+  const messagesOf = ({ problems }: ManifestSet) => problems.map(({ message }) => message);
+
+  /** A source over `classes` and `pods` in the directory, which lists every few milliseconds. */
+  function source(lastGood: ReadonlyMap<string, Pod> = new Map(), listEveryMs = 5) {
+    const sets: ManifestSet[] = [];
+    const kept: KeptManifest[] = [];
+    const reads: RuntimeClasses[] = [];
+    const end = new AbortController();
+    const ended = watchManifests({
+      ...{ path: join(directory, 'pods'), nodeName: 'node', lastGood, listEveryMs, clock: systemClock },
+      readClasses: async () => {
+        const classes = await readRuntimeClasses(join(directory, 'classes'));
+        reads.push(classes);
+        return classes;
+      },
+      signal: end.signal,
+      onSet: (set) => sets.push(set),
+      onManifest: (each) => kept.push(each),
+    });
+    const until = async (holds: (set: ManifestSet) => boolean): Promise<ManifestSet> => {
+      for (;;) {
+        const last = sets.at(-1);
+        if (last !== undefined && holds(last)) return last;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const listedAgain = async (times = 2) => {
+      const before = reads.length;
+      while (reads.length < before + times) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const stop = async () => {
+      end.abort();
+      await ended;
+    };
+    return { until, listedAgain, stop, sets, kept };
+  }
+  const write = (kind: 'classes' | 'pods', name: string, text: string) => writeFile(join(directory, kind, name), text);
+  beforeEach(() => Promise.all(['classes', 'pods'].map((each) => mkdir(join(directory, each)))));
+
+  test('reads the classes with its files', async () => {
+    await write('classes', 'a.yaml', selecting('ssd'));
+    await write('pods', 'web.yaml', manifest());
+    const { until, stop } = source();
+    expect(selectorOf(await until(() => true))).toEqual({ disk: 'ssd' });
+    await stop();
   });
-  const {
-    pods: [pod],
-  } = await first;
-  end.abort();
-  expect(pod?.spec.nodeSelector).toEqual({ sandbox: 'yes' });
+
+  test('outlives a typo in a class: an edited manifest still comes', async () => {
+    await write('classes', 'a.yaml', selecting('ssd'));
+    await write('pods', 'web.yaml', manifest());
+    const { until, stop } = source();
+    await until(({ pods }) => pods.length === 1);
+    await write('classes', 'a.yaml', selecting('*nope'));
+    await write(
+      'pods',
+      'web.yaml',
+      manifest().replace('image: a', 'image: b').replace('runtimeClassName: plain, ', ''),
+    );
+    await until(({ pods: [pod] }) => pod?.spec.containers[0]?.image === 'b');
+    await stop();
+  });
+
+  test('keeps the classes that it had when they can not be read, says so, and goes on', async () => {
+    await write('pods', 'web.yaml', manifest());
+    const classes = new Map([
+      ['plain', { kind: 'RuntimeClass', metadata: { name: 'plain' }, handler: 'runc' } as const],
+    ]);
+    let reads = 0;
+    const end = new AbortController();
+    const last = await new Promise<ManifestSet>((resolve) => {
+      void watchManifests({
+        ...{ path: join(directory, 'pods'), nodeName: 'node', lastGood: new Map(), listEveryMs: 5, clock: systemClock },
+        readClasses: async () => {
+          reads++;
+          if (reads > 1) throw new Error('no more');
+          return classes;
+        },
+        signal: end.signal,
+        onSet: (set) => {
+          if (reads === 1) writeFileSync(join(directory, 'pods', 'web.yaml'), manifest('hostname: b, '));
+          if (set.pods[0]?.spec.hostname === 'b') resolve(set);
+        },
+        onManifest: () => {},
+      });
+    });
+    end.abort();
+    expect(messagesOf(last)).toEqual(['no more']);
+  });
+
+  test('holds a pod back until its class comes', async () => {
+    await write('pods', 'web.yaml', manifest());
+    const { until, stop } = source();
+    const held = await until(({ problems }) => problems.length > 0);
+    expect(held.pods).toEqual([]);
+    expect(messagesOf(held)).toEqual(['pod rejected: RuntimeClass "plain" not found']);
+    await write('classes', 'a.yaml', selecting('ssd'));
+    const come = await until(({ pods }) => pods.length === 1);
+    expect(selectorOf(come)).toEqual({ disk: 'ssd' });
+    expect(come.problems).toEqual([]);
+    await stop();
+  });
+
+  test('admits a pod that contradicts its class as soon as that is mended, and says meanwhile nothing twice', async () => {
+    await write('classes', 'a.yaml', selecting('ssd'));
+    await write('pods', 'web.yaml', manifest('nodeSelector: {disk: hdd}, '));
+    const { until, listedAgain, stop, sets } = source();
+    await until(({ problems }) => problems.length === 1);
+    await listedAgain();
+    expect(sets).toHaveLength(1);
+    await write('classes', 'a.yaml', selecting('hdd'));
+    expect((await until(({ pods }) => pods.length === 1)).problems).toEqual([]);
+    await stop();
+  });
+
+  test('leaves a pod that was admitted as it is when its class changes or goes, over a restart too', async () => {
+    await write('classes', 'a.yaml', selecting('ssd'));
+    await write('pods', 'web.yaml', manifest());
+    const before = source();
+    const { pods } = await before.until((set) => set.pods.length === 1);
+    await write('classes', 'a.yaml', selecting('hdd'));
+    await before.listedAgain();
+    // The same pod in other words.
+    await write('pods', 'web.yaml', `${manifest()} # a comment`);
+    await before.until(() => before.sets.length > 1);
+    await before.stop();
+    expect(before.sets.map((set) => set.pods[0])).toEqual(before.sets.map(() => pods[0]));
+    expect(before.kept).toHaveLength(1);
+    await write('classes', 'a.yaml', classNamed('another', 'runc'));
+    const lastGood = new Map(before.kept.flatMap(({ file, pod }) => (pod ? [[file, pod] as const] : [])));
+    const after = source(lastGood);
+    expect(await after.until(() => true)).toMatchObject({ pods, problems: [] });
+    await after.stop();
+    expect(after.kept).toEqual([]);
+  });
+});
+
+test('what is to be a class and is none is told of, beside those that are', async () => {
+  const bad = 'kind: RuntimeClass\nmetadata: {name: bad}\n';
+  await writeFile(join(directory, 'a.yaml'), `${bad}---\n${classNamed('plain', 'runc')}---\nkind: Other\n`);
+  await writeFile(join(directory, 'b.yaml'), `${bad}handler: *nope\n---\n${classNamed('other', 'runc')}`);
+  await writeFile(join(directory, 'c.yaml'), `${bad}handler: {`);
+  const skipped: string[] = [];
+  const classes = await readRuntimeClasses(directory, (file, why) => skipped.push(`${basename(file)}: ${why}`));
+  expect([...classes.keys()]).toEqual(['plain', 'other']);
+  expect(skipped).toEqual([
+    'a.yaml: no RuntimeClass: handler: Required value',
+    expect.stringMatching(/^b.yaml: Unresolved alias/),
+    expect.stringMatching(/^c.yaml: [^\n]+$/),
+  ]);
 });
 
 test('what is no regular file is told of and not read, as it might never end; a symlink to one is', async () => {

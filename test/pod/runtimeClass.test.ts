@@ -52,6 +52,11 @@ describe('C25: a RuntimeClass', () => {
       'spec.overhead: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
     ],
     [
+      'an overhead without a class',
+      { runtimeClassName: '', overhead: { cpu: '250m' } },
+      'spec.overhead: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+    ],
+    [
       'another node',
       { nodeSelector: { sandbox: 'no' } },
       'spec.nodeSelector: conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes; pod.spec.nodeSelector[sandbox] = no',
@@ -60,9 +65,29 @@ describe('C25: a RuntimeClass', () => {
     expect(admitted({ runtimeClassName: 'sandboxed', ...spec })).toEqual([message]);
   });
 
-  test('says nothing of pods without one, or of one that is not there yet', () => {
-    for (const spec of [{}, { runtimeClassName: 'late' }, { runtimeClassName: 'bare' }]) {
+  test('says nothing of pods without one, and gives nothing that it has not', () => {
+    for (const spec of [{}, { runtimeClassName: '' }, { runtimeClassName: 'bare' }]) {
       expect(admitted(spec)).toEqual(aPod(spec).spec);
     }
+  });
+
+  test('that is not there refuses its pods', () => {
+    expect(admitted({ runtimeClassName: 'late' })).toEqual([
+      'spec.runtimeClassName: pod rejected: RuntimeClass "late" not found',
+    ]);
+  });
+
+  test('is asked once: a pod keeps what it was given when its class changes or goes', () => {
+    const written = aPod({ runtimeClassName: 'sandboxed', tolerations: [{ key: 'own', operator: 'Exists' }] });
+    const first = withRuntimeClass(written, classes);
+    if ('problems' in first) throw new Error('it was not admitted');
+    const other = { ...runtimeClass, overhead: { podFixed: { cpu: '1' } }, scheduling: { nodeSelector: { a: 'b' } } };
+    for (const later of [new Map(), new Map([['sandboxed', other]])]) {
+      expect(withRuntimeClass(written, later, first.pod)).toEqual(first);
+    }
+    const another = { ...first.pod, metadata: { ...first.pod.metadata, uid: 'another' } };
+    expect(withRuntimeClass(written, new Map(), another)).toHaveProperty('problems');
+    const moved = aPod({ runtimeClassName: 'bare' });
+    expect(withRuntimeClass(moved, classes, first.pod)).toEqual({ pod: moved });
   });
 });

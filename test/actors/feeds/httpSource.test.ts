@@ -51,13 +51,13 @@ interface Start {
   readonly lastGood?: readonly Pod[];
   readonly clock?: Clock;
   readonly headers?: ManifestUrl['headers'];
-  readonly classes?: RuntimeClasses;
+  readonly classes?: () => RuntimeClasses;
 }
 
 function start({ lastGood, clock = systemClock, headers = [], classes }: Start = {}): void {
   ended = watchManifestUrl({
     ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, signal: stop.signal },
-    ...(classes ? { readClasses: async () => classes } : {}),
+    ...(classes ? { readClasses: async () => classes() } : {}),
     onSet: (set) => sets.push(set),
     onUnread: (problems) => unread.push(problems),
     onGood: (pods) => good.push(pods),
@@ -123,9 +123,45 @@ describe('what a URL may answer', () => {
     const heavy = { kind: 'RuntimeClass', metadata, handler: 'runc', overhead: { podFixed: { cpu: '1' } } } as const;
     const pod = manifest('web');
     answers({ ...pod, spec: { ...pod.spec, runtimeClassName: 'heavy' } });
-    start({ classes: new Map([['heavy', heavy]]) });
+    start({ classes: () => new Map([['heavy', heavy]]) });
     await until(() => sets.length > 0);
     expect(sets[0]?.pods[0]?.spec.overhead).toEqual({ cpu: '1' });
+  });
+
+  test('C25: a pod waits for its RuntimeClass without those beside it, and keeps what that gave it', async () => {
+    const classed = (cpu: string): RuntimeClasses =>
+      new Map([
+        [
+          'late',
+          {
+            kind: 'RuntimeClass',
+            metadata: { name: 'late' },
+            handler: 'runc',
+            overhead: { podFixed: { cpu } },
+          } as const,
+        ],
+      ]);
+    const late = manifest('late');
+    answers(list(manifest('web'), { ...late, spec: { ...late.spec, runtimeClassName: 'late' } }));
+    let classes: RuntimeClasses = new Map();
+    start({ classes: () => classes });
+    await until(() => sets.length === 1);
+    expect(sets[0] && namesOf(sets[0])).toEqual(['web-node-1']);
+    expect(problemsNow()).toEqual(['items[1].spec.runtimeClassName: pod rejected: RuntimeClass "late" not found']);
+    classes = classed('1');
+    await until(() => sets.length === 2);
+    expect(sets[1]?.pods[1]?.spec.overhead).toEqual({ cpu: '1' });
+    expect(sets[1]?.problems).toEqual([]);
+    expect(sets[1]?.pods[0]).toBe(sets[0]?.pods[0]);
+    classes = classed('2');
+    const [, before = []] = good;
+    stop.abort();
+    await ended;
+    [stop, sets, good] = [new AbortController(), [], []];
+    start({ lastGood: before, classes: () => classes });
+    await until(() => sets.length === 1);
+    expect(sets[0]?.pods).toEqual(before);
+    expect(good).toEqual([]);
   });
 
   test('headers are sent, several of one name in their order', async () => {
