@@ -25,7 +25,9 @@ export interface PodCgroupsParts {
   readonly systemd: CallSystemd;
   /** Waits so many milliseconds; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Told that the limit of all pods is in force, or why it is not. */
+  /** When it aborts nothing is tried again. */
+  readonly signal: AbortSignal;
+  /** Told that the limit of all pods is in force, or each time why it is not. */
   readonly onEnforcement?: (failure?: unknown) => void;
   /** Told of what the host does not let be done, and goes on without. */
   readonly onTrouble: (error: unknown) => void;
@@ -44,6 +46,8 @@ export interface PodCgroups {
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
 }
 
+/** As a kubelet: until then what runs may have come to use less. */
+const ENFORCE_AGAIN_MS = 60_000;
 const TIERS = ['burstable', 'besteffort'] as const;
 
 export function podCgroups(parts: PodCgroupsParts): PodCgroups {
@@ -88,19 +92,38 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     await writeLimits(cgroupOf(names), limits);
   };
 
-  /** What runs may already use more than is to be allowed: then the old limit stays, and that is told. */
+  const tryToSet = (names: readonly string[], limits: CgroupLimits): Promise<boolean> =>
+    set(names, limits).then(
+      () => {
+        parts.onEnforcement?.();
+        return true;
+      },
+      (error) => {
+        parts.onEnforcement?.(error);
+        return false;
+      },
+    );
+  const enforceLater = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
+    do await wait(ENFORCE_AGAIN_MS, parts.signal);
+    while (!parts.signal.aborted && !(await tryToSet(names, limits)));
+  };
+  let isTriedAgain = false;
+
+  /** What runs may already use more than is to be allowed: then the old limit stays until it can be set. */
   const enforce = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
-    const failed = (error: unknown) => parts.onEnforcement?.(error);
     const { wasThere } = await make(names, limits).catch((error) => {
-      failed(error);
+      parts.onEnforcement?.(error);
       throw error;
     });
-    const enforced = () => parts.onEnforcement?.();
-    if (!wasThere) return enforced();
-    await set(names, limits).then(enforced, (error) => {
-      failed(error);
-      parts.onTrouble(error);
-    });
+    if (!wasThere) return parts.onEnforcement?.();
+    if (isTriedAgain || (await tryToSet(names, limits))) return;
+    isTriedAgain = true;
+    // No pod waits for it; the signal ends it.
+    enforceLater(names, limits)
+      .catch((error) => parts.signal.aborted || parts.onTrouble(error))
+      .finally(() => {
+        isTriedAgain = false;
+      });
   };
 
   const makeAbove = async (): Promise<void> => {

@@ -51,7 +51,9 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const tell = (note: Note) =>
     recorder.record({ ...occurrence(involvedNode(config.nodeName), note), at: systemClock.now() });
   const pids = await processRoom();
-  const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger, tell });
+  const ending = new AbortController();
+  const { signal } = ending;
+  const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger, signal, tell });
   const services = nodeServices({
     cri,
     clock: systemClock,
@@ -102,6 +104,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
   agent.start();
   const stop = async () => {
+    ending.abort();
     endLog();
     endRelease();
     agent.stop();

@@ -74,7 +74,7 @@ export async function processRoom(): Promise<number | undefined> {
 }
 
 /** What the node's author hears of the limit of all pods, in the kubelet's words. */
-function enforcementNote(cgroupRoot: string, failure: unknown): Note {
+export function enforcementNote(cgroupRoot: string, failure: unknown): Note {
   if (failure === undefined) {
     return { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' };
   }
@@ -93,10 +93,12 @@ export function ownCgroups(given: {
   /** How many processes the node takes in all, if that is known. */
   readonly pids: number | undefined;
   readonly logger: Logger;
+  /** The node's end. */
+  readonly signal: AbortSignal;
   /** Told what happened to the node. */
   readonly tell: (note: Note) => void;
 }): PodCgroups | undefined {
-  const { config, node, hierarchies, pids, logger, tell } = given;
+  const { config, node, hierarchies, pids, logger, signal, tell } = given;
   if (!node.cgroups.perQos) return undefined;
   const { enforcesAllocatable, reserved } = config.resources;
   const capacity = { ...capacityOf(config, node), ...(pids === undefined ? {} : { extra: { [PIDS]: pids } }) };
@@ -106,8 +108,13 @@ export function ownCgroups(given: {
     enforced: enforcesAllocatable ? unreserved(capacity, reserved) : capacity,
     hierarchies,
     systemd: callSystemd,
-    wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
-    onEnforcement: (failure) => tell(enforcementNote(node.cgroupRoot, failure)),
+    wait: (ms, ending) => createAlarm(systemClock, ending).wait(systemClock.now() + ms),
+    signal,
+    onEnforcement: (failure) => {
+      const note = enforcementNote(node.cgroupRoot, failure);
+      tell(note);
+      if (failure !== undefined) logger.warn(note.message);
+    },
     onTrouble: (error) => logger.warn(`the cgroups of pods stay as the runtime makes them: ${wordsOf(error)}`),
   });
   // What fails here the first pod tries again, and tells.

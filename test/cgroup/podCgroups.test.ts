@@ -36,6 +36,7 @@ function cgroups(over: Partial<Parameters<typeof podCgroups>[0]> = {}): PodCgrou
     hierarchies: v1(),
     systemd: async (method, _, [unit, ...rest]) => void calls.push(`${method} ${unit} ${rest.join(' ')}`),
     wait: async () => {},
+    signal,
     onTrouble: (error) => void troubles.push(String(error)),
     ...over,
   });
@@ -67,9 +68,52 @@ describe('C25: the cgroups above containers', () => {
     await rm(join(root, 'memory/own/kubepods/memory.limit_in_bytes'));
     // As a kernel refuses to take away what is in use.
     await mkdir(join(root, 'memory/own/kubepods/memory.limit_in_bytes'));
-    await cgroups({ onEnforcement }).begin();
+    await cgroups({ onEnforcement, wait: () => new Promise(() => {}) }).begin();
     expect(String(told[2])).toMatch(/EISDIR/);
     expect(told).toHaveLength(3);
+    expect(troubles).toEqual([]);
+  });
+
+  describe('a limit of all pods that the kernel refuses', () => {
+    const limit = () => join(root, 'memory/own/kubepods/memory.limit_in_bytes');
+    const enforced = (failure?: unknown) => (failure === undefined ? 'in force' : 'refused');
+
+    test('is tried again each minute, told each time, until it is in force', async () => {
+      await cgroups().begin();
+      await rm(limit());
+      await mkdir(limit());
+      const told: string[] = [];
+      const waits: number[] = [];
+      await new Promise<void>((resolve) => {
+        const wait = async (ms: number) => {
+          waits.push(ms);
+          if (waits.length === 2) await rm(limit(), { recursive: true });
+        };
+        const onEnforcement = (failure?: unknown) => {
+          told.push(enforced(failure));
+          if (failure === undefined) resolve();
+        };
+        void cgroups({ wait, onEnforcement }).begin();
+      });
+      expect(told).toEqual(['refused', 'refused', 'in force']);
+      expect(waits).toEqual([60_000, 60_000]);
+      expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
+    });
+
+    test('is left when the node ends', async () => {
+      await cgroups().begin();
+      await rm(limit());
+      await mkdir(limit());
+      const told: string[] = [];
+      const ending = new AbortController();
+      const wait = async () => ending.abort();
+      const onEnforcement = (failure?: unknown) => void told.push(enforced(failure));
+      const node = cgroups({ wait, onEnforcement, signal: ending.signal });
+      await node.begin();
+      // What takes longer than another try would.
+      await node.prepare(burstable('one', '500m'));
+      expect(told).toEqual(['refused']);
+    });
   });
 
   test('the share of burstable pods follows those that are there', async () => {

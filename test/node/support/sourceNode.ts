@@ -7,12 +7,12 @@ import { createNodeAgent } from '../../../actors/createNodeAgent.ts';
 import { openNodeStore } from '../../../actors/durableFacts.ts';
 import { createAlarm } from '../../../actors/feeds/alarm.ts';
 import { nodeServices } from '../../../actors/nodeServices.ts';
-import { runtimeClassesIn } from '../../../actors/services/runtimeClasses.ts';
+import { readRuntimeClasses, runtimeClassesIn } from '../../../actors/services/runtimeClasses.ts';
 import { type Hierarchy, readHierarchies } from '../../../cgroup/hierarchies.ts';
 import { podCgroups } from '../../../cgroup/podCgroups.ts';
 import { callSystemd } from '../../../cgroup/systemd.ts';
 import { nodeResources } from '../../../cli/config/nodeResources.ts';
-import { cgroupFacts } from '../../../cli/nodeCgroups.ts';
+import { cgroupFacts, enforcementNote } from '../../../cli/nodeCgroups.ts';
 import { ownerMark } from '../../../cri/labels.ts';
 import { mayLowerOomScore } from '../../../cri/managed/host.ts';
 import type { NodeFacts } from '../../../cri/nodeFacts.ts';
@@ -28,7 +28,7 @@ export interface SourceNode {
   readonly classes: string;
   /** What services threw. */
   readonly errors: readonly string[];
-  /** What was told of its pods, as `web: NetworkNotReady: …`. */
+  /** What was told of it and its pods, as `web: NetworkNotReady: …`. */
   readonly told: readonly string[];
   /** What of the processor its pods can ask for, in thousandths of a core. */
   readonly cpuMillis: number;
@@ -67,6 +67,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   const errors: string[] = [];
   const told: string[] = [];
   const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
+  const ending = new AbortController();
   const cgroups = podCgroups({
     place: node,
     rules: node.cgroups,
@@ -74,11 +75,17 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     hierarchies,
     systemd: callSystemd,
     wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
+    signal: ending.signal,
+    onEnforcement: (failure) => {
+      const { reason, message } = enforcementNote(node.cgroupRoot, failure);
+      told.push(`${nodeName}: ${reason}: ${message}`);
+    },
     onTrouble: (error) => onError('cgroups', error),
   });
   const services = nodeServices({
     ...{ cri, node, store, durable, cgroups, onError, clock: systemClock, fileCheckMs: 20_000 },
     findRuntimeHandler: runtimeClassesIn(classes),
+    readClasses: () => readRuntimeClasses(classes),
     onManifestProblem: () => {},
   });
   const wanted = (pods: readonly Pod[]) =>
@@ -120,6 +127,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
         await agent.drain();
         await store.flush();
       } finally {
+        ending.abort();
         await runtime.end();
       }
     },
