@@ -1,13 +1,16 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Probe } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { containerOf, upNode } from './support/node.ts';
 
 const node = await nodeForAllTests(upNode);
+let { agent } = node;
 
 const every = (probe: Probe, more: Probe = {}): Probe => ({ periodSeconds: 1, failureThreshold: 1, ...probe, ...more });
 const cat = (file: string): Probe => every({ exec: { command: ['cat', `/shared/${file}`] } });
@@ -86,4 +89,87 @@ test('C4: what comes after a sidecar waits for its startup probe', async () => {
   await touch('up');
   const whole = await node.until('is ready', 'gated', (pod) => conditionOf(pod, 'Ready') === 'True' && pod);
   expect(readyOf(whole)).toEqual(['proxy: started, ready', 'main: started, ready']);
+});
+
+test('a probe asks for the host that its header names, else for the address of the pod', async () => {
+  const page = [
+    '#!/bin/sh',
+    'echo "$HTTP_HOST" >> /shared/hosts',
+    '[ "$HTTP_HOST" = web.example ] && answer="200 OK" || answer="404 Not Found"',
+    'printf "HTTP/1.0 $answer\\r\\n\\r\\n"',
+  ];
+  await writeFile(join(node.shared, 'page.cgi'), `${page.join('\n')}\n`);
+  await chmod(join(node.shared, 'page.cgi'), 0o755);
+  const server = 'mkdir -p /www/cgi-bin && ln -s /shared/page.cgi /www/cgi-bin/page && httpd -p 8080 -h /www';
+  const asking = (name: string, script: string, httpHeaders: { name: string; value: string }[]) =>
+    shell(name, steadily(script), {
+      volumeMounts,
+      readinessProbe: every({ httpGet: { path: '/cgi-bin/page', port: 8080, httpHeaders } }),
+    });
+  const containers = [asking('named', server, [{ name: 'Host', value: 'web.example' }]), asking('plain', ':', [])];
+  await node.write('hosts', podManifest('hosts', containers, { volumes: volumes() }));
+  const pod = await node.until('is ready by its name', 'hosts', (each) => {
+    return readyOf(each).includes('named: started, ready') && each;
+  });
+  const hosts = await eventually('both have asked', async () => {
+    const seen = new Set((await readFile(join(node.shared, 'hosts'), 'utf8')).trim().split('\n'));
+    return seen.size > 1 && [...seen].sort();
+  });
+  expect(hosts).toEqual([`${pod.status?.podIP}:8080`, 'web.example']);
+  expect(readyOf(pod)).toContain('plain: started, not ready');
+  await node.remove('hosts');
+});
+
+test('the grace of a liveness probe goes before that of its pod', async () => {
+  const trap = "trap 'test -e /shared/stubborn || exit 0' TERM";
+  const script = `rm -f /shared/upset; ${trap}; touch /shared/hears; while :; do sleep 0.1; done`;
+  const livenessProbe = every(
+    { exec: { command: ['test', '!', '-e', '/shared/upset'] } },
+    { terminationGracePeriodSeconds: 1 },
+  );
+  const main = shell('main', script, { volumeMounts, livenessProbe });
+  const hears = () => eventually('it hears', () => existsSync(join(node.shared, 'hears')));
+  await touch('stubborn');
+  const spec = { volumes: volumes(), terminationGracePeriodSeconds: 600 };
+  await node.write('impatient', podManifest('impatient', [main], spec));
+  await hears();
+  await rm(join(node.shared, 'hears'));
+  await touch('upset');
+  const after = await node.until('runs again', 'impatient', (pod) => {
+    const { restartCount, state } = containerOf(pod);
+    return restartCount > 0 && state?.running !== undefined && pod;
+  });
+  expect(containerOf(after).lastState?.terminated).toMatchObject({ exitCode: 137, reason: 'Error' });
+  await hears();
+  await rm(join(node.shared, 'stubborn'));
+  await node.remove('impatient');
+  await node.gone('impatient');
+});
+
+test('C29: what had started and was ready is so under the next agent, also after SIGKILL, whatever the first tries say', async () => {
+  const command = ['sh', '-c', 'test -e /shared/well || { touch /shared/tried; exit 1; }'];
+  const patient = every({ exec: { command } }, { failureThreshold: 1_000 });
+  const main = shell('main', steadily(), { volumeMounts, startupProbe: patient, readinessProbe: patient });
+  await touch('well');
+  await node.write('kept', podManifest('kept', [main], { volumes: volumes() }));
+  const before = await node.until('is ready', 'kept', (pod) => conditionOf(pod, 'Ready') === 'True' && pod);
+  const facts = join(node.rootDir, 'statelet', 'probes');
+  await eventually('that is written down', async () => {
+    const texts = (await readdir(facts)).map((file) => readFile(join(facts, file), 'utf8'));
+    const id = containerOf(before).containerID?.replace('containerd://', '') ?? '';
+    return (await Promise.all(texts)).some((text) => text.includes(id) && /"ready":\s*true/.test(text));
+  });
+  agent.kill('SIGKILL');
+  await agent.ended;
+  await rm(join(node.shared, 'well'));
+  await rm(join(node.shared, 'tried'), { force: true });
+  agent = await node.start();
+  const after = await node.running('kept');
+  expect([readyOf(after), conditionOf(after, 'Ready')]).toEqual([['main: started, ready'], 'True']);
+  await eventually('a probe was tried', () => existsSync(join(node.shared, 'tried')));
+  const tried = await node.running('kept');
+  expect([readyOf(tried), containerOf(tried).containerID]).toEqual([
+    ['main: started, ready'],
+    containerOf(before).containerID,
+  ]);
 });

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { busyboxImage } from '../../cri/managed/images.ts';
 import { containerHash } from '../../pod/identity.ts';
+import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
@@ -18,6 +20,15 @@ let { agent } = node;
 beforeAll(() => node.running('web'));
 
 const cri = () => node.runtime.cri;
+
+const inShared = { volumeMounts: [{ name: 'shared', mountPath: '/shared' }] };
+const volumes = () => [{ name: 'shared', hostPath: { path: node.shared } }];
+
+/** The ids of what the runtime has of a pod's containers. */
+async function containersOf({ metadata: { uid } }: Pod): Promise<string[]> {
+  const { containers } = await cri().listContainers({ filter: undefined }, { signal: noAbort });
+  return containers.filter(({ labels }) => labels['io.kubernetes.pod.uid'] === uid).map(({ id }) => id);
+}
 
 /** A container's state as the CRI numbers it. */
 const running = 1;
@@ -126,6 +137,65 @@ describe('the command `statelet run`', () => {
     expect(identitiesOf(pod)).toEqual({ main: { id: `containerd://${containerId}`, restarts: 0 } });
     await node.remove('wanted');
     await node.gone('wanted');
+  });
+
+  test('C2: a pod that has succeeded stays so under the next agent, and nothing of it runs again', async () => {
+    const file = join(node.shared, 'once');
+    const main = shell('main', 'echo ran >> /shared/once', inShared);
+    await node.write('once', podManifest('once', [main], { restartPolicy: 'OnFailure', volumes: volumes() }));
+    const hasSucceeded = (pod: Pod) => pod.status?.phase === 'Succeeded' && pod;
+    const before = await node.until('has succeeded', 'once', hasSucceeded);
+    // Not even what the runtime has kept of it says so.
+    await restart(async () => {
+      const { items } = await cri().listPodSandbox({ filter: undefined }, { signal: noAbort });
+      for (const { id, metadata } of items) {
+        if (metadata?.uid === before.metadata.uid)
+          await cri().removePodSandbox({ podSandboxId: id }, { signal: noAbort });
+      }
+    });
+    await node.write('later', podManifest('later', [shell('main', steadily())]));
+    await node.running('later');
+    expect(timelessStatus(await node.until('has succeeded', 'once', hasSucceeded))).toEqual(timelessStatus(before));
+    expect(await readFile(file, 'utf8')).toBe('ran\n');
+    expect(await containersOf(before)).toEqual([]);
+    await Promise.all([node.remove('once'), node.remove('later')]);
+    await Promise.all([node.gone('once'), node.gone('later')]);
+  });
+
+  test('C13: the end of a container that somebody removes while its pod ends is unknown', async () => {
+    const script = "trap 'touch /shared/asked' TERM; while :; do sleep 0.1; done";
+    const spec = { uid: 'overdue-uid', terminationGracePeriodSeconds: 600, volumes: volumes() };
+    const overdue = (more: Partial<PodSpec> = {}) =>
+      podManifest('overdue', [shell('main', script, inShared)], { ...spec, ...more });
+    await node.write('overdue', overdue());
+    const [containerId = ''] = await containersOf(await node.running('overdue'));
+    await node.write('overdue', overdue({ activeDeadlineSeconds: 1 }));
+    await eventually('it is asked to end', () => existsSync(join(node.shared, 'asked')));
+    // So that the agent does not see the container between its end and its removal.
+    agent.kill('SIGSTOP');
+    await cri()
+      .removeContainer({ containerId }, { signal: noAbort })
+      .finally(() => agent.kill('SIGCONT'));
+    const ended = await node.until('has ended', 'overdue', (pod) => pod.status?.phase === 'Failed' && pod);
+    expect(ended.status?.reason).toBe('DeadlineExceeded');
+    expect(containerOf(ended).state?.terminated).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown' });
+    await node.remove('overdue');
+    await node.gone('overdue');
+  });
+
+  test('C27: a pod has the address that its containers see, one of a family, and the node at most two', async () => {
+    await restart(undefined, ['--node-ip', '192.0.2.7,2001:db8::7']);
+    const look = "ip -4 -o address show dev eth0 | sed 's,.* inet \\([0-9.]*\\)/.*,\\1,'; echo end";
+    await node.write('inside', podManifest('inside', [shell('main', steadily(look))]));
+    await node.write('outside', podManifest('outside', [shell('main', steadily())], { hostNetwork: true }));
+    const inside = await node.running('inside');
+    const [own] = await node.log(inside, 'main', 'end');
+    const hostIPs = [{ ip: '192.0.2.7' }, { ip: '2001:db8::7' }];
+    expect(inside.status).toMatchObject({ podIP: own, podIPs: [{ ip: own }], hostIP: '192.0.2.7', hostIPs });
+    expect((await node.running('outside')).status).toMatchObject({ podIP: '192.0.2.7', podIPs: hostIPs, hostIPs });
+    await Promise.all([node.remove('inside'), node.remove('outside')]);
+    await Promise.all([node.gone('inside'), node.gone('outside')]);
+    await restart();
   });
 
   test('an agent that is killed while it starts a pod leaves nothing double', async () => {

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
+import { busyboxImage } from '../../cri/managed/images.ts';
+import { layoutOf } from '../../cri/managed/layout.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import type { ContainerStatus } from '../../pod/schema/status.ts';
@@ -10,6 +14,8 @@ import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
 import { loopbackServer } from './support/loopbackServer.ts';
 import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
 import { containerOf, upNode } from './support/node.ts';
+
+const execute = promisify(execFile);
 
 /** What the server of the test was asked for, as `GET /path`, with the header X-Hook. */
 const asked: string[] = [];
@@ -120,6 +126,18 @@ describe('C16: what a container waits for', () => {
     expect(config.state?.waiting?.message).toMatch(/container has runAsNonRoot and image will run as root/);
     expect(absent.state?.waiting?.message).toBe(`Container image "${image}" is not present with pull policy of Never`);
     expect(absent).toMatchObject({ imageID: '', restartCount: 0 });
+  });
+
+  test('C17: an image that must not be pulled is found when somebody has loaded it by hand', async () => {
+    const image = 'statelet.local/by-hand:1';
+    await node.write(
+      'by-hand',
+      podManifest('by-hand', [shell('main', steadily(), { image, imagePullPolicy: 'Never' })]),
+    );
+    await waits('by-hand', 'ErrImageNeverPull');
+    const { socket } = layoutOf(node.containerdDirectory);
+    await execute('ctr', ['--address', socket, '--namespace', 'k8s.io', 'images', 'tag', busyboxImage, image]);
+    expect(containerOf(await node.running('by-hand'))).toMatchObject({ ready: true, restartCount: 0 });
   });
 });
 

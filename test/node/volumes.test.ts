@@ -187,6 +187,27 @@ test('mountPropagation: what the host mounts later is seen with HostToContainer,
   }
 });
 
+test('mountPropagation: what a privileged container mounts is seen on the host with Bidirectional', async () => {
+  const shared = join(node.shared, 'given');
+  await mkdir(join(shared, 'inner'), { recursive: true });
+  await execute('mount', ['--bind', '--make-shared', shared, shared]);
+  try {
+    const main = shell('main', steadily(`mount -t tmpfs tmpfs /host/inner; touch /host/inner/seen; echo ${end}`), {
+      securityContext: { privileged: true },
+      volumeMounts: [{ name: 'host', mountPath: '/host', mountPropagation: 'Bidirectional' }],
+    });
+    const volumes = [{ name: 'host', hostPath: { path: shared, type: 'Directory' as const } }];
+    await node.write('giving', podManifest('giving', [main], { volumes }));
+    await node.log(await node.running('giving'), 'main', end);
+    expect((await mountsUnder(shared, noAbort)).map(({ path }) => path)).toContain(join(shared, 'inner'));
+    expect(await readdir(join(shared, 'inner'))).toEqual(['seen']);
+    await node.remove('giving');
+    await node.gone('giving');
+  } finally {
+    for (const { path } of await mountsUnder(shared, noAbort)) await execute('umount', [path]);
+  }
+});
+
 test('what containers wrote and mounted survives a restart of the agent, and goes with the pod', async () => {
   const volumes = [{ name: 'memory', emptyDir: { medium: 'Memory' } }];
   const kept = await mountsOfPods();
