@@ -14,6 +14,8 @@ export interface HttpAnswer extends HttpHead {
 /** What has come of an answer and is not read yet. */
 export interface Incoming {
   bytes: Buffer;
+  /** What they lie in, with room behind them for more; absent: they are as they came. */
+  room?: Buffer;
   /** Whether nothing comes any more. */
   ended: boolean;
   /** Whether the head has been read. */
@@ -24,6 +26,27 @@ const NEWLINE = 0x0a;
 /** As much of a head as Go's readers would still take of a line, many times over. */
 const HEAD_BYTES = 256 * 1024;
 const INTERIM_HEADS = 5;
+
+/** Puts what has come behind what is not read yet. However small the pieces are, each byte is copied a few times at most. */
+export function append(incoming: Incoming, piece: Buffer): void {
+  const { bytes } = incoming;
+  if (bytes.length === 0) {
+    incoming.bytes = piece;
+    delete incoming.room;
+    return;
+  }
+  const length = bytes.length + piece.length;
+  let { room } = incoming;
+  let start = room === undefined ? 0 : bytes.byteOffset - room.byteOffset;
+  if (room === undefined || start + length > room.length) {
+    room = Buffer.alloc(2 * length);
+    bytes.copy(room);
+    start = 0;
+  }
+  piece.copy(room, start + bytes.length);
+  incoming.room = room;
+  incoming.bytes = room.subarray(start, start + length);
+}
 
 /**
  * Yields for more bytes until the answer is there; `wanted` says how much of its body is, once its head is known. Throws
@@ -111,8 +134,9 @@ function* readChunks(incoming: Incoming, wanted: number): Reading<Buffer> {
 
 /** A line without its end; the last one may lack that. */
 function* readLine(incoming: Incoming): Reading<string> {
-  for (;;) {
-    const end = incoming.bytes.indexOf(NEWLINE);
+  for (let searched = 0; ; ) {
+    const end = incoming.bytes.indexOf(NEWLINE, searched);
+    searched = incoming.bytes.length;
     if (end >= 0)
       return take(incoming, end + 1)
         .toString('latin1')

@@ -6,7 +6,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
 import { quoted } from '../../pod/quoted.ts';
 import { addressOf, readFailure } from './dialWords.ts';
-import { type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';
+import { append, type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';
 
 /** By their names in lower case. */
 export type HttpHeaders = ReadonlyMap<string, readonly string[]>;
@@ -52,7 +52,7 @@ export function exchange(url: URL, headers: HttpHeaders, { signal, wanted }: Exc
       }
     };
     socket.on('data', (chunk) => {
-      incoming.bytes = incoming.bytes.length === 0 ? chunk : Buffer.concat([incoming.bytes, chunk]);
+      append(incoming, chunk);
       goOn();
     });
     socket.once('end', () => {

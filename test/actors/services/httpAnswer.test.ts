@@ -1,7 +1,7 @@
 /** Answers of servers, however they come: what is read of them, and what is wrong with them in the words of Go's client. */
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type Incoming, readAnswer } from '../../../actors/services/httpAnswer.ts';
+import { append, type Incoming, readAnswer } from '../../../actors/services/httpAnswer.ts';
 
 /** Reads an answer that comes in these pieces, after which the connection ends or stays open without a word. */
 function read(pieces: readonly string[], { stays = false, wanted = 20 } = {}): string {
@@ -11,7 +11,7 @@ function read(pieces: readonly string[], { stays = false, wanted = 20 } = {}): s
     for (const piece of [...pieces, undefined]) {
       if (piece === undefined && stays) break;
       if (piece === undefined) incoming.ended = true;
-      else incoming.bytes = Buffer.concat([incoming.bytes, Buffer.from(piece, 'latin1')]);
+      else append(incoming, Buffer.from(piece, 'latin1'));
       const { done, value } = reading.next();
       if (done) return `${value.status} ${value.headers.get('location') ?? ''}[${value.body}]`;
     }
@@ -89,6 +89,24 @@ describe('an answer', () => {
     expect(read([ok('Content-Length: 0')], { stays: true })).toBe('200 []');
     expect(read([`${ok('Transfer-Encoding: chunked')}0\r\n`], { stays: true })).toBe('200 []');
     expect(read([ok('Content-Length: 5')], { stays: true, wanted: 0 })).toBe('200 []');
+  });
+
+  test('that comes byte by byte is neither copied nor searched anew with each of them', () => {
+    const count = 100_000;
+    const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
+    const reading = readAnswer(incoming, () => 0);
+    const stores = new Set<ArrayBufferLike>();
+    const search = jest.spyOn(Buffer.prototype, 'indexOf');
+    for (let sent = 0; sent < count; sent += 1) {
+      append(incoming, Buffer.from('x'));
+      reading.next();
+      stores.add(incoming.bytes.buffer);
+    }
+    const from = search.mock.calls.map(([, offset]) => offset);
+    search.mockRestore();
+    expect(from).toEqual(Array.from({ length: count }, (_, index) => index));
+    expect(stores.size).toBeLessThan(20);
+    expect(incoming.bytes.equals(Buffer.alloc(count, 'x'))).toBe(true);
   });
 
   test('of which no end can come is given up', () => {
