@@ -44,8 +44,8 @@ export function allocatable(capacity: Capacity, reserved: Reserved): Capacity {
   return { ...rest, memoryBytes: Math.max(0, rest.memoryBytes - kept), ...(extra ? { extra } : {}) };
 }
 
-/** A line of eviction in units of its resource: `100Mi`, or `10%` of all there is. */
+/** A line of eviction in units of its resource: `100Mi`, or `10%` of all there is. To the kubelet `100%` is no line. */
 export function thresholdOf(text: string | undefined, all: number): number {
-  if (text === undefined) return 0;
+  if (text === undefined || text === '100%') return 0;
   return text.endsWith('%') ? Math.trunc((all * Number.parseFloat(text)) / 100) : wholeValue(text);
 }

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { parseQuantity } from '../../pod/quantity.ts';
 import { oneOf, section } from './fields.ts';
 import { eviction } from './parts/eviction.ts';
 import { images } from './parts/images.ts';
@@ -46,10 +45,6 @@ export const kubeletConfiguration = fields.check(
   rule('enforceNodeAllocatable', 'needs cgroupsPerQOS', (config) => {
     return config.cgroupsPerQOS !== false || (config.enforceNodeAllocatable ?? []).every((each) => each === 'none');
   }),
-  rule('evictionHard', 'memory.available must be a quantity such as "100Mi", or a percentage', (config) => {
-    const line = config.evictionHard?.['memory.available'] ?? '0';
-    return /^\d+(\.\d+)?%$/.test(line) || parseQuantity(line) !== undefined;
-  }),
   rule('userNamespaces', 'idsPerPod must be a multiple of 65536', (config) => {
     return (config.userNamespaces?.idsPerPod ?? 0) % 65_536 === 0;
   }),
@@ -79,6 +74,8 @@ export const fieldsActedOn: ReadonlySet<string> = new Set<keyof Fields>([
   'cgroupDriver',
   'kubeReserved',
   'systemReserved',
+  'evictionHard',
+  'mergeDefaultEvictionSettings',
   'cgroupsPerQOS',
   'enforceNodeAllocatable',
   'podPidsLimit',

@@ -9,6 +9,7 @@ describe('what of a node its pods may take', () => {
   test.each([
     ['nothing is reserved', none, 4_000, 1_000],
     ['a line of eviction', { ...none, evictionHardMemory: '100Mi' }, 4_000, 900],
+    ['all of it, which is no line', { ...none, evictionHardMemory: '100%' }, 4_000, 1_000],
     ['a line in percent', { ...none, evictionHardMemory: '10%' }, 4_000, 900],
     [
       'all three',

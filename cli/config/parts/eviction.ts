@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseQuantity } from '../../../pod/quantity.ts';
 import { boolean, duration, list, section, text, whole } from '../fields.ts';
 
 const int32 = whole(-(2 ** 31), 2 ** 31 - 1);
@@ -16,17 +17,28 @@ const SIGNALS = [
   'pid.available',
 ] as const;
 
-/** A string for each eviction signal. */
-const bySignal = section(Object.fromEntries(SIGNALS.map((signal) => [signal, z.optional(text)])), 'eviction signal');
+/** Something for each eviction signal. */
+const bySignal = (kind: typeof text) =>
+  section(Object.fromEntries(SIGNALS.map((signal) => [signal, z.optional(kind)])), 'eviction signal');
+
+/** Below how much of it there is pressure: the kubelet takes 0 only as a percentage. */
+const line = z.custom<string>((value) => typeof value === 'string' && isLine(value), {
+  error: 'expected a quantity above 0 such as "100Mi", or a percentage such as "10%"',
+});
+
+function isLine(value: string): boolean {
+  if (value.endsWith('%')) return /^\d+(\.\d+)?%$/.test(value) && Number.parseFloat(value) <= 100;
+  return (parseQuantity(value) ?? 0n) > 0n;
+}
 
 /** When pods must go: pressure on the node, or its shutdown. */
 export const eviction = {
-  evictionHard: z.optional(bySignal),
-  evictionSoft: z.optional(bySignal),
-  evictionSoftGracePeriod: z.optional(bySignal),
+  evictionHard: z.optional(bySignal(line)),
+  evictionSoft: z.optional(bySignal(line)),
+  evictionSoftGracePeriod: z.optional(bySignal(text)),
   evictionPressureTransitionPeriod: z.optional(duration()),
   evictionMaxPodGracePeriod: z.optional(whole()),
-  evictionMinimumReclaim: z.optional(bySignal),
+  evictionMinimumReclaim: z.optional(bySignal(text)),
   mergeDefaultEvictionSettings: z.optional(boolean),
   kernelMemcgNotification: z.optional(boolean),
   shutdownGracePeriod: z.optional(duration()),

@@ -25,7 +25,14 @@ describe('a mistake gives one message with file, path, what was expected and the
       'evictionHard: {memory.availabel: 100Mi}',
       '/etc/k.yaml: evictionHard.memory.availabel: unknown eviction signal; did you mean memory.available?',
     ],
-    ['evictionSoft: {nodefs.available: 5}', '/etc/k.yaml: evictionSoft.nodefs.available: expected a string, got 5'],
+    [
+      'evictionSoftGracePeriod: {pid.available: 5}',
+      '/etc/k.yaml: evictionSoftGracePeriod.pid.available: expected a string, got 5',
+    ],
+    [
+      'evictionSoft: {nodefs.available: 5}',
+      '/etc/k.yaml: evictionSoft.nodefs.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got 5',
+    ],
     ['maxPods: many', '/etc/k.yaml: maxPods: expected a whole number of at least 0, got "many"'],
     ['maxPods: 1.5', '/etc/k.yaml: maxPods: expected a whole number of at least 0, got 1.5'],
     ['maxPods: -1', '/etc/k.yaml: maxPods: expected a whole number of at least 0, got -1'],
@@ -121,9 +128,9 @@ describe('what is right is read', () => {
   test('known fields without effect are accepted and listed', () => {
     const { ignored } = parseConfigFile(
       '/k',
-      `${head}maxPods: 5\nport: 10250\nevictionHard: {memory.available: 100Mi}`,
+      `${head}maxPods: 5\nport: 10250\nevictionHard: {memory.available: 100Mi}\nevictionSoft: {memory.available: 5%}`,
     );
-    expect(ignored).toEqual(['port', 'evictionHard']);
+    expect(ignored).toEqual(['port', 'evictionSoft']);
   });
 
   test('the file that kubeadm writes is accepted', () => {

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readFlags } from '../../../cli/config/flags.ts';
+import { fieldsActedOn } from '../../../cli/config/kubeletConfiguration.ts';
 import { compileConfig } from '../../../cli/config/nodeConfig.ts';
 import { parseConfigFile } from '../../../cli/config/readFile.ts';
 
@@ -145,6 +147,22 @@ describe('what follows from a field', () => {
     });
   });
 
+  test('C25: what pods may have of swap, processes and processor time', () => {
+    const none = { limitedSwap: false, podPidsLimit: -1, cpuCfsQuota: true, cpuCfsQuotaPeriodMs: 100 };
+    for (const behavior of ['""', 'NoSwap']) {
+      expect(compile({}, `memorySwap: {swapBehavior: ${behavior}}`).resources).toMatchObject(none);
+    }
+    const text =
+      'memorySwap: {swapBehavior: LimitedSwap}\npodPidsLimit: 64\nsingleProcessOOMKill: false\ncpuCFSQuota: false\ncpuCFSQuotaPeriod: 10ms';
+    expect(compile({}, text).resources).toMatchObject({
+      limitedSwap: true,
+      podPidsLimit: 64,
+      singleProcessOomKill: false,
+      cpuCfsQuota: false,
+      cpuCfsQuotaPeriodMs: 10,
+    });
+  });
+
   test('nothing can be changed afterwards', () => {
     const config = compile({});
     expect(Object.isFrozen(config) && Object.isFrozen(config.logging) && Object.isFrozen(config.nodeIps)).toBe(true);
@@ -195,6 +213,33 @@ describe('flags are checked too', () => {
   });
 });
 
+describe('the fields that have an effect', () => {
+  test('are those that are read, and the others are warned of', () => {
+    const read = new Set(['apiVersion', 'kind']);
+    const { config, ...given } = parseConfigFile('/etc/k.yaml', `${head}staticPodURL: http://localhost/`);
+    const watched = new Proxy(config, {
+      get: (target, name) => {
+        if (typeof name === 'string') read.add(name);
+        return Reflect.get(target, name);
+      },
+    });
+    compileConfig({ flags: {}, file: { ...given, config: watched }, defaults });
+    expect([...fieldsActedOn].sort()).toEqual([...read].sort());
+  });
+
+  test('are those that README.md lists', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
+    const [, section = ''] = readme.split(/^### Configuration$/m);
+    const [, table = ''] = section.split('|---|---|\n');
+    const listed = (table.split('\n\n')[0] ?? '').split('\n').flatMap((row) => {
+      const [, fields = ''] = row.split('|');
+      // Behind a field, in brackets: what of it counts.
+      return [...fields.replace(/\([^)]*\)/g, '').matchAll(/`(\w+)/g)].map(([, name]) => name);
+    });
+    expect([...new Set([...listed, 'apiVersion', 'kind'])].sort()).toEqual([...fieldsActedOn].sort());
+  });
+});
+
 describe('what is kept from the pods', () => {
   test('is read from the file; a file that names eviction lines and not that of memory has none', () => {
     const text = 'kubeReserved: {cpu: 100m, memory: 1Gi}\nsystemReserved: {memory: 512Mi}\n';
@@ -206,12 +251,33 @@ describe('what is kept from the pods', () => {
     expect(compile({}, 'evictionHard: {nodefs.available: 5%}').resources.reserved.evictionHardMemory).toBeUndefined();
     const merged = 'evictionHard: {nodefs.available: 5%}\nmergeDefaultEvictionSettings: true';
     expect(compile({}, merged).resources.reserved.evictionHardMemory).toBe('100Mi');
+    const disk = compile({}, 'evictionHard: {nodefs.available: 1.5%, imagefs.available: 0%}').resources.reserved;
+    expect(disk.evictionHardDisk).toBe('1.5%');
   });
 
   test.each([
     ['kubeReserved: {cpu: much}', 'kubeReserved.cpu: expected a quantity such as "100m" or "1Gi", got "much"'],
     ['systemReserved: {cpus: 1}', 'systemReserved.cpus: unknown resource; did you mean cpu?'],
-    ['evictionHard: {memory.available: much}', 'evictionHard: memory.available must be a quantity'],
+    [
+      'evictionHard: {memory.available: much}',
+      'evictionHard.memory.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "much"',
+    ],
+    [
+      'evictionHard: {nodefs.available: much}',
+      'evictionHard.nodefs.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "much"',
+    ],
+    [
+      'evictionHard: {nodefs.available: 101%}',
+      'evictionHard.nodefs.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "101%"',
+    ],
+    [
+      'evictionHard: {memory.available: "0"}',
+      'evictionHard.memory.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "0"',
+    ],
+    [
+      'evictionHard: {pid.available: -1Ki}',
+      'evictionHard.pid.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "-1Ki"',
+    ],
     ['cgroupsPerQOS: false\nenforceNodeAllocatable: [pods]', 'enforceNodeAllocatable: needs cgroupsPerQOS'],
   ])('%s: refused', (text, message) => expect(() => compile({}, text)).toThrow(message));
 });
