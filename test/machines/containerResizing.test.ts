@@ -56,14 +56,20 @@ describe('C25: a container that is resized', () => {
     expect(story.context().size).toMatchObject({ cpuLimit: 3_000 });
   });
 
-  test('what fails is tried again after 10 s, or at once with other resources', () => {
+  test('what fails is told, and tried again after 10 s, or at once with other resources', () => {
     const story = resizing();
-    story.ports.fail('resizeContainer', 'ResizePodInPlaceError');
+    story.told();
+    story.ports.fail('resizeContainer', 'ResizePodInPlaceError', 'no such cgroup');
     expect(story.state()).toBe('running.awaitingResize');
+    const resources = '{"requests":{"cpu":"2"},"limits":{"cpu":"2"}}';
+    expect(story.told()).toEqual([
+      `Warning ResizeError: Pod resize error: {"containers":[{"name":"main","resources":${resources}}],"generation":0,"error":"no such cgroup"}`,
+    ]);
     story.ports.advance(9_999);
     expect(story.state()).toBe('running.awaitingResize');
     story.ports.advance(1);
     expect(story.state()).toBe('running.resizing');
+    expect(story.told()).toEqual([]);
     story.ports.fail('resizeContainer', 'ResizePodInPlaceError');
     story.send(update(sized('1')));
     expect(story.state()).toBe('running.steady');

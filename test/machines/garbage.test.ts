@@ -68,15 +68,18 @@ describe('the garbage of a node', () => {
     expect(removed(story)).toEqual([['dead-1', 'dead-0']]);
   });
 
-  test('a failure ends nothing: the disk is looked at, and the rest is tried again after a minute', () => {
+  test('a failure is told and ends nothing: the disk is looked at, and the rest is tried again after a minute', () => {
     const story = nodeWithDead();
     story.ports.advance(MINUTE);
-    story.ports.fail('removeGarbage', 'RuntimeUnavailable');
+    story.told();
+    story.ports.fail('removeGarbage', 'RuntimeUnavailable', 'the runtime is away');
+    expect(story.told()).toEqual(['Warning ContainerGCFailed: the runtime is away']);
     story.ports.fail('surveyDisk', 'EIO');
     story.ports.advance(MINUTE - 1);
     expect([removed(story), story.ports.asked('surveyDisk')].map(({ length }) => length)).toEqual([1, 2]);
     story.ports.advance(1);
     expect(removed(story)).toHaveLength(2);
+    expect(story.told()).toEqual([]);
     expect(story.pod('web-uid')).toBe('active.running.steady');
   });
 

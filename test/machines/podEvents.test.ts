@@ -55,6 +55,16 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual(['Warning FailedCreatePodSandBox: Failed to create pod sandbox: no network']);
   });
 
+  test('the sandbox that it has cannot be looked at; while the runtime is away that is the trouble of the node', () => {
+    const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
+    expect(story.told()).toEqual([]);
+    story.ports.fail('inspectSandbox', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.returned' });
+    expect(story.told()).toEqual([]);
+    story.ports.fail('inspectSandbox', 'RuntimeError', 'it is busy');
+    expect(story.told()).toEqual(['Warning FailedPodSandBoxStatus: Unable to get pod sandbox status: it is busy']);
+  });
+
   test('C20: what is not as it was asked for in its sandbox', () => {
     const story = podStory({ held: ['runSandbox', 'createContainer'] });
     story.told();

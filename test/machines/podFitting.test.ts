@@ -1,11 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../pod/schema/pod.ts';
-import { aContainer, aPod } from '../pod/fixtures.ts';
+import { aContainer, aPod, claimsWith } from '../pod/fixtures.ts';
 import { podStory } from './support/podStory.ts';
 
 const sized = (cpu: string): Pod =>
   aPod({ containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu } } })] });
 const update = (pod: Pod) => ({ type: 'pod.update', pod }) as const;
+
+/** What an event says of a pod that has so much cpu, or is to have it. */
+const details = (cpu: string, error?: string) =>
+  JSON.stringify({
+    containers: [{ name: 'main', resources: { requests: { cpu }, limits: { cpu } } }],
+    generation: 0,
+    ...(error ? { error } : {}),
+  });
 
 /** A pod that runs with one cpu and is to have two: its container has them, its cgroup is being fitted. */
 function fitting() {
@@ -37,10 +45,15 @@ describe('C25: the cgroup of a pod that is resized', () => {
     expect(story.view().applied).toEqual({ limits: { cpu: '3' } });
   });
 
-  test('is fitted again to what is admitted meanwhile', () => {
+  test('is fitted again to what is admitted meanwhile; it is complete then', () => {
     const story = fitting();
+    story.told();
     story.send(update(sized('3')));
     story.ports.answer('fitPod');
+    expect(story.told()).toEqual([
+      `Normal ResizeStarted: Pod resize started: ${details('3')}`,
+      `Normal ResizeCompleted: Pod resize completed: ${details('3')}`,
+    ]);
     expect(story.ports.asked('fitPod').map(({ pod }) => pod)).toEqual([sized('2'), sized('3')]);
     expect(story.context().fitted).toEqual(sized('3'));
   });
@@ -54,5 +67,56 @@ describe('C25: the cgroup of a pod that is resized', () => {
     story.ports.fail('fitPod', 'ResizePodInPlaceError');
     story.ports.advance(10_000);
     expect(story.state()).toBe('active.running.fitting');
+  });
+});
+
+describe('C25: who resizes a pod is told', () => {
+  /** A pod that runs with one cpu and has told all about its start. */
+  function steady(options: Parameters<typeof podStory>[0] = {}) {
+    const story = podStory({ pod: sized('1'), held: ['fitPod'], ...options });
+    expect(story.state()).toBe('active.running.steady');
+    story.told();
+    return story;
+  }
+
+  test('that it begins, and once, when the cgroup fits at last, that it is complete', () => {
+    const story = steady();
+    story.send(update(sized('2')));
+    expect(story.told()).toEqual([`Normal ResizeStarted: Pod resize started: ${details('2')}`]);
+    story.ports.fail('fitPod', 'ResizePodInPlaceError');
+    story.ports.advance(10_000);
+    expect(story.told()).toEqual([]);
+    story.ports.answer('fitPod');
+    expect(story.told()).toEqual([`Normal ResizeCompleted: Pod resize completed: ${details('2')}`]);
+    story.send(update({ ...sized('2'), metadata: { ...sized('2').metadata, labels: { other: 'yes' } } }));
+    expect(story.told()).toEqual([]);
+  });
+
+  test('that it must wait, once for the same reason', () => {
+    const story = steady({ taken: claimsWith({ cpuMillis: 2_500 }) });
+    story.send(update(sized('2')));
+    const message = "Node didn't have enough resource: cpu, requested: 2000, used: 2500, capacity: 4000";
+    const told = `Warning ResizeDeferred: Pod resize Deferred: ${details('2', message)}`;
+    expect(story.told()).toEqual([told]);
+    story.send({ type: 'ledger.refused', reason: 'Deferred', message });
+    expect(story.told()).toEqual([]);
+    const less = message.replace('used: 2500', 'used: 2100');
+    story.send({ type: 'ledger.refused', reason: 'Deferred', message: less });
+    expect(story.told()).toEqual([told.replace(message, less)]);
+  });
+
+  test('that it can never be: on this node, or of this pod', () => {
+    const story = steady();
+    story.send(update(sized('5')));
+    const message = "Node didn't have enough capacity: cpu, requested: 5000, capacity: 4000";
+    expect(story.told()).toEqual([`Warning ResizeInfeasible: Pod resize Infeasible: ${details('5', message)}`]);
+    const ofFile = (cpu: string): Pod => ({
+      ...sized(cpu),
+      metadata: { ...sized(cpu).metadata, annotations: { 'kubernetes.io/config.source': 'file' } },
+    });
+    const fixed = steady({ pod: ofFile('1') });
+    fixed.send(update(ofFile('2')));
+    const words = 'In-place resize of static-pods is not supported';
+    expect(fixed.told()).toEqual([`Warning ResizeInfeasible: Pod resize Infeasible: ${details('2', words)}`]);
   });
 });
