@@ -17,6 +17,7 @@ import type { NodeResources } from './config/nodeResources.ts';
 
 const PAGES = '/sys/kernel/mm/hugepages';
 
+/** What containers are told of cgroups, beside their own limits (C25). */
 export async function cgroupFacts(config: NodeResources, hierarchies: readonly Hierarchy[]): Promise<CgroupFacts> {
   const memory = hierarchyOf(hierarchies, 'memory');
   const version = memory?.version ?? 'v1';
@@ -25,7 +26,7 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
     perQos: config.cgroupsPerQos,
     version,
     countsSwap: memory !== undefined && (await exists(await swapFile(memory))),
-    ...(config.limitedSwap ? { swapBytes: await swapCapacity() } : {}),
+    ...(config.limitedSwap ? { swapBytes: swapCapacity(await readFile('/proc/meminfo', 'utf8')) } : {}),
     killsWhole: version === 'v2' && config.singleProcessOomKill !== true,
     cfsQuota: config.cpuCfsQuota,
     cfsPeriod: config.cpuCfsQuotaPeriodMs * 1_000,
@@ -37,9 +38,9 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
   };
 }
 
-/** Bytes of all swap that the host has. */
-async function swapCapacity(): Promise<number> {
-  const [, kilobytes = '0'] = /^SwapTotal:\s+(\d+) kB$/m.exec(await readFile('/proc/meminfo', 'utf8')) ?? [];
+/** Bytes of all swap that the host has, by the text of its `meminfo`. */
+export function swapCapacity(meminfo: string): number {
+  const [, kilobytes = '0'] = /^SwapTotal:\s+(\d+) kB$/m.exec(meminfo) ?? [];
   return Number(kilobytes) * 1024;
 }
 

@@ -7,6 +7,7 @@ import { hierarchyOf, readHierarchies } from '../../cgroup/hierarchies.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
+import { statelet } from './support/statelet.ts';
 
 const hierarchies = await readHierarchies();
 const classes = await mkdtemp(join(tmpdir(), 'statelet-classes-'));
@@ -73,6 +74,13 @@ describe('C25: the cgroups above the containers of a pod, as the kernel has them
   test('all pods together have at most as many processes as the kernel takes', () => {
     const [most, threads] = ['pid_max', 'threads-max'].map((name) => readFileSync(`/proc/sys/kernel/${name}`, 'utf8'));
     expect(Number(read('pids', '', 'pids.max'))).toBe(Math.min(Number(most), Number(threads)));
+  });
+
+  test('that they are held to it is an event of the node', async () => {
+    await node.write('told', podManifest('told', [shell('main', steadily())]));
+    await node.running('told');
+    const { out } = await statelet('get', 'events', '--root-dir', node.rootDir);
+    expect(out).toMatch(/ Normal +NodeAllocatableEnforced +node\/node +Updated Node Allocatable limit across pods\n/);
   });
 
   test('a Guaranteed pod is not in a class, and a BestEffort one has next to no share', async () => {
