@@ -1,12 +1,59 @@
 import { spawnSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const script = 'scripts/conformance.mjs';
+/** A rule's number; written so that it is not taken for a title's here. */
+const rule = `C${7}`;
+
+/** Lists the tests of a copy of the package. */
+function list(directory: string, ...args: string[]) {
+  const { status, stderr } = spawnSync(process.execPath, [join(directory, script), ...args], { encoding: 'utf8' });
+  return { status, stderr: stderr.trim() };
+}
 
 test('the page of conformance lists the tests as they are', () => {
-  const script = join(root, 'scripts/conformance.mjs');
-  const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(list(root, '--check')).toEqual({ status: 0, stderr: '' });
+});
+
+describe('the list of tests', () => {
+  const made: string[] = [];
+  afterAll(() => Promise.all(made.map((directory) => rm(directory, { recursive: true }))));
+
+  /** A package with one rule and these tests. */
+  async function packageOf(tests: string): Promise<string> {
+    const directory = await realpath(await mkdtemp(join(tmpdir(), 'statelet-conformance-')));
+    made.push(directory);
+    for (const path of [script, 'scripts/setup/places.mjs']) await cp(join(root, path), join(directory, path));
+    for (const folder of ['docs', 'test']) await mkdir(join(directory, folder));
+    await writeFile(join(directory, 'docs/conformance.md'), `## ${rule} Rule\n\n<!-- tests -->\n<!-- /tests -->\n`);
+    await writeFile(join(directory, 'test/one.test.ts'), tests.replaceAll('Rule', rule));
+    return directory;
+  }
+
+  test('has the titles that carry the number, of tests, describes and tables', async () => {
+    const directory = await packageOf(
+      `test('Rule: one', x); describe("Rule: two", x); test.each([['Rule: three %']])('%s', x);test.each([])('Rule: a %s', x);`,
+    );
+    expect(list(directory)).toEqual({ status: 0, stderr: '' });
+    const page = await readFile(join(directory, 'docs/conformance.md'), 'utf8');
+    expect(page.split('\n').filter((line) => line.startsWith('  - '))).toEqual([
+      ...['  - one', '  - two', '  - three %', '  - a %s'],
+    ]);
+  });
+
+  test.each([
+    ["test.each([])('Rule: %s', x)", 'has words'],
+    ["test.each([])('Rule: %s: %j', x)", 'has words'],
+    ["test('ends, and Rule: the phase', x)", 'stands at the beginning'],
+    ["describe('Rule: ends, and Rule: the phase', x)", 'stands at the beginning'],
+  ])('is refused with %s', async (tests, why) => {
+    const { status, stderr } = list(await packageOf(tests));
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`test/one.test.ts: `) });
+    expect(stderr).toContain(why);
+  });
 });

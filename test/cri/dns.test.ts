@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { dnsWarnings, podDns } from '../../cri/dns.ts';
 import { parseResolvConf } from '../../cri/resolvConf.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
@@ -12,15 +12,17 @@ const cluster = {
 };
 const inCluster = node({ clusterDns: ['10.96.0.10'] });
 
-test.each<[string, Partial<PodSpec>, typeof host]>([
-  ['nothing said is ClusterFirst', {}, cluster],
-  ['ClusterFirst', { dnsPolicy: 'ClusterFirst' }, cluster],
-  ['ClusterFirst on the host network is Default', { dnsPolicy: 'ClusterFirst', hostNetwork: true }, host],
-  ['ClusterFirstWithHostNet', { dnsPolicy: 'ClusterFirstWithHostNet', hostNetwork: true }, cluster],
-  ['Default', { dnsPolicy: 'Default' }, host],
-  ['None', { dnsPolicy: 'None' }, { servers: [], searches: [], options: [] }],
-])('C20: %s', (_, spec, expected) => {
-  expect(podDns(pod(spec), inCluster)).toEqual(expected);
+describe('C20: what a pod resolves with, by its policy', () => {
+  test.each<[string, Partial<PodSpec>, typeof host]>([
+    ['nothing said is ClusterFirst', {}, cluster],
+    ['ClusterFirst', { dnsPolicy: 'ClusterFirst' }, cluster],
+    ['ClusterFirst on the host network is Default', { dnsPolicy: 'ClusterFirst', hostNetwork: true }, host],
+    ['ClusterFirstWithHostNet', { dnsPolicy: 'ClusterFirstWithHostNet', hostNetwork: true }, cluster],
+    ['Default', { dnsPolicy: 'Default' }, host],
+    ['None', { dnsPolicy: 'None' }, { servers: [], searches: [], options: [] }],
+  ])('%s', (_, spec, expected) => {
+    expect(podDns(pod(spec), inCluster)).toEqual(expected);
+  });
 });
 
 test('C20: ClusterFirst without a cluster DNS is Default', () => {

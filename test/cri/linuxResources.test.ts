@@ -11,28 +11,30 @@ function resourcesOf(resources: ResourceRequirements, facts = node()) {
   return containerResources(pod({ containers: [one] }), one, facts);
 }
 
-test.each<[ResourceRequirements, object]>([
-  [{}, { cpuShares: 2n, cpuQuota: 0n, cpuPeriod: 100_000n, memoryLimitInBytes: 0n }],
-  [{ requests: { cpu: '250m' } }, { cpuShares: 256n, cpuQuota: 0n }],
-  [{ limits: { cpu: '1500m' } }, { cpuShares: 1536n, cpuQuota: 150_000n }],
-  [
-    { requests: { cpu: '100m' }, limits: { cpu: '1' } },
-    { cpuShares: 102n, cpuQuota: 100_000n },
-  ],
-  [{ requests: { cpu: '0' }, limits: { cpu: '1' } }, { cpuShares: 2n }],
-  [{ limits: { cpu: '5m' } }, { cpuQuota: 1000n }],
-  [{ limits: { memory: '64Mi' } }, { memoryLimitInBytes: 67_108_864n }],
-  [
-    { limits: { 'hugepages-2Mi': '4Mi', 'hugepages-1Gi': '1Gi' } },
-    {
-      hugepageLimits: [
-        { pageSize: '2MB', limit: 4_194_304n },
-        { pageSize: '1GB', limit: 1_073_741_824n },
-      ],
-    },
-  ],
-])('C25: %j', (resources, expected) => {
-  expect(resourcesOf(resources)).toMatchObject(expected);
+describe('C25: what a container of these resources is told', () => {
+  test.each<[ResourceRequirements, object]>([
+    [{}, { cpuShares: 2n, cpuQuota: 0n, cpuPeriod: 100_000n, memoryLimitInBytes: 0n }],
+    [{ requests: { cpu: '250m' } }, { cpuShares: 256n, cpuQuota: 0n }],
+    [{ limits: { cpu: '1500m' } }, { cpuShares: 1536n, cpuQuota: 150_000n }],
+    [
+      { requests: { cpu: '100m' }, limits: { cpu: '1' } },
+      { cpuShares: 102n, cpuQuota: 100_000n },
+    ],
+    [{ requests: { cpu: '0' }, limits: { cpu: '1' } }, { cpuShares: 2n }],
+    [{ limits: { cpu: '5m' } }, { cpuQuota: 1000n }],
+    [{ limits: { memory: '64Mi' } }, { memoryLimitInBytes: 67_108_864n }],
+    [
+      { limits: { 'hugepages-2Mi': '4Mi', 'hugepages-1Gi': '1Gi' } },
+      {
+        hugepageLimits: [
+          { pageSize: '2MB', limit: 4_194_304n },
+          { pageSize: '1GB', limit: 1_073_741_824n },
+        ],
+      },
+    ],
+  ])('%j', (resources, expected) => {
+    expect(resourcesOf(resources)).toMatchObject(expected);
+  });
 });
 
 describe('C25: oom_score_adj', () => {
@@ -108,11 +110,20 @@ describe('C25: what containers may not do', () => {
 describe('C25: LimitedSwap', () => {
   const Gi = 1024 ** 3;
   const v2 = { ...cgroupFacts, version: 'v2', countsSwap: true, swapBytes: 2 * Gi } as const;
+  interface Given {
+    readonly cgroups: NodeFacts['cgroups'];
+    readonly spec: Partial<PodSpec>;
+    readonly annotations: Record<string, string>;
+  }
   const quarter = { requests: { memory: '1Gi' }, limits: { memory: '2Gi' } };
-  const swapOf = (resources: ResourceRequirements, cgroups: NodeFacts['cgroups'] = v2, spec: Partial<PodSpec> = {}) => {
+  const swapOf = (
+    resources: ResourceRequirements,
+    { cgroups = v2, spec = {}, annotations = {} }: Partial<Given> = {},
+  ) => {
     const one = container({ resources });
+    const whole = pod({ containers: [one], ...spec }, { annotations });
     // Of 4 GiB of memory.
-    return containerResources(pod({ containers: [one], ...spec }), one, node({ cgroups })).unified['memory.swap.max'];
+    return containerResources(whole, one, node({ cgroups })).unified['memory.swap.max'];
   };
 
   test.each<[string, ResourceRequirements, string]>([
@@ -132,12 +143,16 @@ describe('C25: LimitedSwap', () => {
   });
 
   test('a critical pod does not swap, nor a Guaranteed one, nor any under NoSwap or on cgroup v1', () => {
-    expect(swapOf(quarter, v2, { priority: 2_000_000_000 })).toBe('0');
+    expect(swapOf(quarter, { spec: { priority: 2_000_000_000 } })).toBe('0');
     const own = { requests: { cpu: '1', memory: '2Gi' }, limits: { cpu: '1', memory: '2Gi' } };
-    expect(swapOf(quarter, v2, { resources: own })).toBe('0');
+    expect(swapOf(quarter, { spec: { resources: own } })).toBe('0');
     const { swapBytes: _none, ...noSwap } = v2;
-    expect(swapOf(quarter, noSwap)).toBe('0');
-    expect(swapOf(quarter, { ...v2, version: 'v1' })).toBeUndefined();
-    expect(swapOf(quarter, { ...v2, countsSwap: false })).toBeUndefined();
+    expect(swapOf(quarter, { cgroups: noSwap })).toBe('0');
+    expect(swapOf(quarter, { cgroups: { ...v2, version: 'v1' } })).toBeUndefined();
+    expect(swapOf(quarter, { cgroups: { ...v2, countsSwap: false } })).toBeUndefined();
+  });
+
+  test.each(['file', 'http'])('a static pod of a %s is critical: it does not swap', (source) => {
+    expect(swapOf(quarter, { annotations: { 'kubernetes.io/config.source': source } })).toBe('0');
   });
 });

@@ -136,7 +136,7 @@ describe('volumes', () => {
 });
 
 describe('how containers end', () => {
-  test('exit codes and reasons, and C1: the phase that they come to', async () => {
+  test('C1: exit codes, their reasons, and the phase that they come to', async () => {
     const restartPolicy = 'Never' as const;
     const all = [shell('good', 'exit 0'), shell('bad', 'exit 7')];
     await node.write('failing', podManifest('failing', all, { restartPolicy }));

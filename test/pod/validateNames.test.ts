@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import { validatePod } from '../../pod/validate.ts';
 import { aPod } from './fixtures.ts';
@@ -9,13 +9,15 @@ const subdomain =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 const names = (count: number, length: number) => Array.from({ length: count }, () => 'x'.repeat(length));
 
-test.each<[string, Partial<PodSpec>]>([
-  ['a resolver of its own', { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1', 'fd00::1'] } }],
-  ['domains to search', { dnsConfig: { searches: ['.', 'a.example.', '_tcp.example', 'x'.repeat(63)] } }],
-  ['hosts', { hostAliases: [{ ip: '::1', hostnames: ['a', 'b.example'] }] }],
-  ['a name of its own', { hostnameOverride: 'front.example.com' }],
-])('C18, C19, C20: %s', (_what, spec) => {
-  expect(problemsOf(spec)).toEqual([]);
+describe('C18, C19, C20: names that are as they should be', () => {
+  test.each<[string, Partial<PodSpec>]>([
+    ['a resolver of its own', { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1', 'fd00::1'] } }],
+    ['domains to search', { dnsConfig: { searches: ['.', 'a.example.', '_tcp.example', 'x'.repeat(63)] } }],
+    ['hosts', { hostAliases: [{ ip: '::1', hostnames: ['a', 'b.example'] }] }],
+    ['a name of its own', { hostnameOverride: 'front.example.com' }],
+  ])('%s', (_what, spec) => {
+    expect(problemsOf(spec)).toEqual([]);
+  });
 });
 
 test.each<[string, Partial<PodSpec>, string[]]>([
