@@ -5,7 +5,7 @@ import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import type { NodeContext, NodeInput } from '../machines/nodeContext.ts';
 import { foreignSandboxes, wantedPods } from '../machines/nodeContext.ts';
 import { statePath } from '../machines/stateMeta.ts';
-import { awaitedViews, gateView } from '../machines/views.ts';
+import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
@@ -148,9 +148,8 @@ export function agentBehind(
     explain: (name, namespace) => {
       const view = board.find(name, namespace);
       const { start, pull } = gates();
-      const { ready, since: known, message = 'it does not say why' } = root.getSnapshot().context.health;
-      const runtimeTrouble = ready || known === 0 ? undefined : message;
-      return view && explainPod(view, clock.now(), [start, pull], runtimeTrouble);
+      const { health } = root.getSnapshot().context;
+      return view && explainPod(view, clock.now(), [start, pull], runtimeTroubleOf(health));
     },
     overview: () => {
       const snapshot = root.getSnapshot();

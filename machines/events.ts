@@ -161,6 +161,8 @@ export interface RuntimeHealth {
   readonly message?: string;
   /** Absent while it has a network for pods; while it does not answer what it said last holds. */
   readonly networkTrouble?: string;
+  /** It is not ready for that alone. */
+  readonly lacksOnlyNetwork?: true;
   readonly name: string;
   readonly version: string;
   /** Whether it can keep a container out of the groups that its image would give it (`supplementalGroupsPolicy`). */

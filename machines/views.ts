@@ -4,7 +4,7 @@ import type { GateView, PodView, VolumeView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
 import type { containerMachine } from './container.ts';
 import { containerView } from './containerView.ts';
-import type { GateEvent, Ref } from './events.ts';
+import type { GateEvent, Ref, RuntimeHealth } from './events.ts';
 import type { GateContext } from './gate.ts';
 import { type NodeContext, newcomers } from './nodeContext.ts';
 import type { podMachine } from './pod.ts';
@@ -92,6 +92,10 @@ export function awaitedViews(context: NodeContext): PodView[] {
     ended: false,
   }));
 }
+
+/** Why the runtime itself is not ready, for who waits for it; undefined while it is, or is not known yet. */
+export const runtimeTroubleOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
+  ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'it does not say why');
 
 function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   const snapshot = ref.getSnapshot();

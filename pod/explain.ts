@@ -44,7 +44,7 @@ export interface Explanation {
 
 /**
  * Explains a pod from the states of its actors alone, and from what of the node it may wait for: the gates where it may
- * stand in line, and the runtime. `runtimeTrouble` says why that is not ready; undefined while it is.
+ * stand in line, and the runtime. `runtimeTrouble` says why that itself is not ready, be its network as it may.
  */
 export function explainPod(
   view: PodView,

@@ -9,6 +9,7 @@ import {
   shortened,
   untilWords,
 } from './explainWords.ts';
+import type { Failure } from './failure.ts';
 import { isTerminalPhase } from './phase.ts';
 import type { PodStatus } from './schema/status.ts';
 import type { ContainerView, GateView, PodView } from './view.ts';
@@ -19,16 +20,25 @@ interface Question {
   readonly now: number;
   readonly gates: readonly GateView[];
   readonly status: PodStatus;
-  /** Why the runtime is not ready; undefined while it is. */
+  /** Why the runtime itself is not ready, be its network as it may; undefined while it is. */
   readonly runtimeTrouble: string | undefined;
 }
 
-type Rule = (question: Question) => string | undefined;
+/** An answer, and the failure that it names. */
+interface Named {
+  readonly words: string;
+  readonly failure: Failure;
+}
+
+type Answer = string | Named | undefined;
+
+type Rule = (question: Question) => Answer;
 
 /** The first that applies is the answer: what ends the pod, then what failed, then what it merely waits for. */
 const RULES: readonly Rule[] = [
   refusal,
   hasEnded,
+  nodeWait,
   isEnding,
   volumeFailure,
   podQueue,
@@ -40,14 +50,16 @@ const RULES: readonly Rule[] = [
   gatesUnmet,
 ];
 
-/** What holds whether the runtime answers or not. */
-const OF_ITSELF: readonly Rule[] = [refusal, hasEnded, gatesUnmet];
+/** What holds whether the runtime answers or not, or says itself that it does not. */
+const OF_ITSELF: readonly Rule[] = [refusal, hasEnded, nodeWait, gatesUnmet];
 
 /** One sentence that answers "why is it not running?". */
 export function answerOf(question: Question): string {
   for (const rule of RULES) {
     const answer = rule(question);
-    if (answer !== undefined) return OF_ITSELF.includes(rule) ? answer : `${answer}${besides(answer, question)}`;
+    if (answer === undefined) continue;
+    const { words, failure } = typeof answer === 'string' ? { words: answer } : answer;
+    return OF_ITSELF.includes(rule) ? words : `${words}${besides(failure, question)}`;
   }
   const { view } = question;
   const lasting = view.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
@@ -55,11 +67,16 @@ export function answerOf(question: Question): string {
   return `${named(view)} runs: ${ready} of ${lasting.length} containers ${ready === 1 ? 'is' : 'are'} ready`;
 }
 
-/** Who waits for a runtime that does not answer is told so, unless that is the answer already. */
-function besides(answer: string, { runtimeTrouble }: Question): string {
-  if (runtimeTrouble === undefined || answer.includes('the container runtime')) return '';
+/** Who waits for a runtime that is away is told so, unless that is the failure which the answer names. */
+function besides(failure: Failure | undefined, { runtimeTrouble }: Question): string {
+  if (runtimeTrouble === undefined || failure?.reason === 'RuntimeUnavailable') return '';
   return `; the container runtime is not ready: ${shortened(runtimeTrouble)}`;
 }
+
+const after = (words: string, failure: Failure): Named => ({
+  words: `${words} after ${failureWords(failure)}`,
+  failure,
+});
 
 function named(view: PodView): string {
   return `pod ${view.pod.metadata.name}`;
@@ -88,6 +105,11 @@ function hasEnded({ view, status }: Question): string | undefined {
   return `${named(view)} has failed: ${titled(failed)} ended with ${endWords(failed.now.run)}`;
 }
 
+/** The node has not begun with the pod, for want of the runtime. */
+function nodeWait(question: Question): Answer {
+  return question.view.state === 'awaitingNode' ? podWait(question) : undefined;
+}
+
 function isEnding({ view, now }: Question): string | undefined {
   if (!view.termination) return undefined;
   const start = `${named(view)} is ending (${view.termination.reason})`;
@@ -102,11 +124,11 @@ function isEnding({ view, now }: Question): string | undefined {
   return slow ? `${start}: waits for ${slow.waitingFor}${untilWords(slow.until, now)}` : start;
 }
 
-function volumeFailure({ view, now }: Question): string | undefined {
+function volumeFailure({ view, now }: Question): Answer {
   const volume = view.volumes.find(({ mounted, lastFailure }) => !mounted && lastFailure);
   if (!volume?.lastFailure) return undefined;
   const state = volume.until === undefined ? 'is not mounted' : 'waits for the next try to mount it';
-  return `volume ${volume.name} ${state}${untilWords(volume.until, now)} after ${failureWords(volume.lastFailure)}`;
+  return after(`volume ${volume.name} ${state}${untilWords(volume.until, now)}`, volume.lastFailure);
 }
 
 function podQueue({ view, gates }: Question): string | undefined {
@@ -114,22 +136,23 @@ function podQueue({ view, gates }: Question): string | undefined {
   return place && `${named(view)} waits ${queueWords(place)}`;
 }
 
-function podFailure({ view, now }: Question): string | undefined {
+function podFailure({ view, now }: Question): Answer {
   if (!view.lastFailure || view.sandbox?.state === 'ready') return undefined;
-  return `${named(view)} waits${forWords(view)}${untilWords(view.until, now)} after ${failureWords(view.lastFailure)}`;
+  return after(`${named(view)} waits${forWords(view)}${untilWords(view.until, now)}`, view.lastFailure);
 }
 
-function containerTrouble({ view, now, gates }: Question): string | undefined {
+function containerTrouble({ view, now, gates }: Question): Answer {
   for (const container of view.containers) {
     const place = queuePlace(view, gates, container.name);
     if (place) return `${titled(container)} waits ${queueWords(place)}`;
     const trouble = troubleOf(container, now);
+    if (typeof trouble === 'object') return { ...trouble, words: `${titled(container)} ${trouble.words}` };
     if (trouble !== undefined) return `${titled(container)} ${trouble}`;
   }
   return undefined;
 }
 
-function troubleOf(container: ContainerView, now: number): string | undefined {
+function troubleOf(container: ContainerView, now: number): Answer {
   const { now: state, willRestart, last, lastFailure, until } = container;
   if (state.kind === 'running') return undefined;
   if (state.kind === 'terminated') {
@@ -146,7 +169,7 @@ function troubleOf(container: ContainerView, now: number): string | undefined {
   }
   if (!lastFailure) return undefined;
   const where = state.reason === 'ImagePullBackOff' ? ' in image pull back-off' : forWords(container);
-  return `waits${where}${untilWords(until, now)} after ${failureWords(lastFailure)}`;
+  return after(`waits${where}${untilWords(until, now)}`, lastFailure);
 }
 
 function volumeWait({ view, now }: Question): string | undefined {

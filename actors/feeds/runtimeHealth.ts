@@ -8,8 +8,6 @@ const ASK_MS = 5_000;
 /** While it is away it is asked more often, so that its return is noticed at once. */
 const ASK_AWAY_MS = 500;
 const ANSWER_WITHIN_MS = 5_000;
-/** Without these nothing can be started; whatever else the runtime tells of itself (deprecations, …) is no outage. */
-const NEEDED = ['RuntimeReady', 'NetworkReady'];
 
 export interface RuntimeHealthOptions {
   readonly cri: Cri;
@@ -46,12 +44,15 @@ async function askHealth(
   try {
     const named = told?.name ? told : await askVersion(cri, options);
     const { status, features } = await cri.status({ verbose: false }, options);
-    const failing = status?.conditions.find(({ type, status: holds }) => !holds && NEEDED.includes(type));
+    const unmet = (wanted: string) => status?.conditions.find(({ type, status: holds }) => !holds && type === wanted);
+    // Without these nothing can be started; whatever else the runtime tells of itself (deprecations, …) is no outage.
+    const [runtime, network] = [unmet('RuntimeReady'), unmet('NetworkReady')];
+    const failing = runtime ?? network;
     const { name, version } = named;
     const strictGroups = features?.supplementalGroupsPolicy ?? false;
     const message = failing ? { message: wordsOf(failing) } : {};
-    const network = status?.conditions.find(({ type, status: holds }) => !holds && type === 'NetworkReady');
-    const networkTrouble = network ? { networkTrouble: networkWords(network) } : {};
+    const alone = runtime ? {} : { lacksOnlyNetwork: true as const };
+    const networkTrouble = network ? { networkTrouble: networkWords(network), ...alone } : {};
     return { ready: failing === undefined, name, version, strictGroups, ...message, ...networkTrouble };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RuntimeHealth } from '../../machines/events.ts';
+import { runtimeTroubleOf } from '../../machines/views.ts';
 import { aPod } from '../pod/fixtures.ts';
 import { namedPod, nodeStory } from './support/nodeStory.ts';
 import { podStory } from './support/podStory.ts';
@@ -76,4 +77,13 @@ test('the node tells its pods of the network, those that come later too', () => 
   expect(story.pod('db-uid')).toBe(AWAITING);
   story.tell({ type: 'runtime.healthChanged', health: health() });
   expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual(['active.running.steady', 'active.running.steady']);
+});
+
+test('that the network is away is no word that the runtime is', () => {
+  const health = { since: 1, ready: false, name: 'fake', version: '1', message: WORDS, networkTrouble: WORDS };
+  expect(runtimeTroubleOf({ ...health, lacksOnlyNetwork: true })).toBeUndefined();
+  expect(runtimeTroubleOf(health)).toBe(WORDS);
+  expect(runtimeTroubleOf({ ...health, since: 0 })).toBeUndefined();
+  expect(runtimeTroubleOf({ since: 1, ready: false, name: 'fake', version: '1' })).toBe('it does not say why');
+  expect(runtimeTroubleOf({ ...health, ready: true })).toBeUndefined();
 });

@@ -210,8 +210,26 @@ describe('while the runtime is not ready', () => {
     expect(told(podView({ main: { app: running() }, view: network }))).toBe('pod web runs: 1 of 1 containers is ready');
     const ended = podView({ main: { app: exited(1) }, view: { ended: true } });
     expect(told(ended)).toBe(answer(ended));
-    const awaiting = podView({ view: { waitingFor: 'the container runtime, which is not ready: no answer' } });
+    const awaiting = podView({
+      view: { state: 'awaitingNode', waitingFor: 'the container runtime, which is not ready: no answer' },
+    });
     expect(told(awaiting)).toBe('pod web waits for the container runtime, which is not ready: no answer');
+  });
+
+  test('who waits after a failure is told so unless that failure says it, whatever its words', () => {
+    const toldAfter = (reason: string, message: string) =>
+      told(podView({ view: { waitingFor: 'another try', lastFailure: failure(reason, message) } }));
+    expect(toldAfter('RuntimeUnavailable', 'RunPodSandbox: no answer')).toBe(
+      'pod web waits for another try after RuntimeUnavailable: RunPodSandbox: no answer',
+    );
+    const words = 'the container runtime has no handler x';
+    expect(toldAfter('FailedCreatePodSandBox', words)).toBe(
+      `pod web waits for another try after FailedCreatePodSandBox: ${words}${why}`,
+    );
+    const lost = { lastFailure: failure('RuntimeUnavailable', 'gone'), waitingFor: 'another try' };
+    expect(told(podView({ main: { app: waiting('ContainerCreating', lost) }, view: network }))).not.toContain(why);
+    const unmounted = { mounted: false, lastFailure: failure('RuntimeUnavailable', 'gone') };
+    expect(told(podView({ view: { volumes: [volumeView('data', unmounted)] } }))).not.toContain(why);
   });
 });
 

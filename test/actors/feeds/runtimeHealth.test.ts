@@ -8,12 +8,13 @@ import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import type { RuntimeHealth } from '../../../machines/events.ts';
 import { namedPod, nodeStory } from '../../machines/support/nodeStory.ts';
 
+const TYPES = ['RuntimeReady', 'NetworkReady', 'ContainerdHasNoDeprecationWarnings'];
+
 /** What is told of a runtime, and whose conditions are false. */
-async function watched(falseConditions: readonly string[] = []) {
+async function watched(falseConditions: readonly string[] = [], types: readonly string[] = TYPES) {
   const clock = new SimulatedClock();
   const runtime = createSimulatedRuntime({ clock });
   const told: RuntimeHealth[] = [];
-  const types = ['RuntimeReady', 'NetworkReady', 'ContainerdHasNoDeprecationWarnings'];
   const conditions = types.map((type) => ({
     type,
     status: !falseConditions.includes(type),
@@ -70,6 +71,17 @@ describe('the health of the runtime', () => {
     expect(story.ports.asked('runSandbox')).toEqual([]);
     expect(told[1]).toMatchObject({ ready: false, message: 'Status: away', networkTrouble: told[0]?.networkTrouble });
     await end();
+  });
+
+  test('it is told apart whether the runtime itself is ready, and then what is wrong with that', async () => {
+    const network = await watched(['NetworkReady']);
+    expect(network.told[0]?.lacksOnlyNetwork).toBe(true);
+    await network.end();
+    const both = await watched(['NetworkReady', 'RuntimeReady'], ['NetworkReady', 'RuntimeReady']);
+    expect(both.told[0]).toMatchObject({ message: 'RuntimeReady is false: Why' });
+    expect(both.told[0]?.networkTrouble).toBeDefined();
+    expect(both.told[0]?.lacksOnlyNetwork).toBeUndefined();
+    await both.end();
   });
 
   test('any other condition being false is none', async () => {
