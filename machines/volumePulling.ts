@@ -15,8 +15,8 @@ import {
 import { shownFailedMs } from './imageTrouble.ts';
 import { referenceOf, volumeSetup } from './volumeSetup.ts';
 
-/** What the kubelet says of each container that mounts the volume. */
-const tellsMounters = (reason: string) => ({ type: 'noteOfMounters' as const, params: imageError(reason) });
+/** What the kubelet says of each container that the volume holds. */
+const tellsHeld = (reason: string) => ({ type: 'noteOfHeld' as const, params: imageError(reason) });
 
 export const pulling = volumeSetup.createStateConfig({
   initial: 'finding',
@@ -53,7 +53,7 @@ export const pulling = volumeSetup.createStateConfig({
               params: ({ context, event }) => inspectionFailed(referenceOf(context), failureOf(event)),
             },
             {
-              type: 'noteOfMounters',
+              type: 'noteOfHeld',
               params: ({ event }) => {
                 const failure = failureOf(event);
                 return isRuntimeAway(failure) ? [] : imageError(lookError(failure));
@@ -94,7 +94,7 @@ export const pulling = volumeSetup.createStateConfig({
                 type: 'note',
                 params: ({ context, event }) => pullFailed(referenceOf(context), failureOf(event)),
               },
-              { type: 'noteOfMounters', params: ({ event }) => imageError(failureOf(event).reason) },
+              { type: 'noteOfHeld', params: ({ event }) => imageError(failureOf(event).reason) },
             ],
           },
         ],
@@ -111,7 +111,7 @@ export const pulling = volumeSetup.createStateConfig({
       entry: [
         'showPullBackOff',
         { type: 'note', params: ({ context }) => pullBacksOff(referenceOf(context)) },
-        tellsMounters('ImagePullBackOff'),
+        tellsHeld('ImagePullBackOff'),
       ],
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'finding' },
@@ -122,7 +122,7 @@ export const pulling = volumeSetup.createStateConfig({
       entry: [
         'showAbsence',
         { type: 'note', params: ({ context }) => imageMissing(referenceOf(context)) },
-        tellsMounters('ErrImageNeverPull'),
+        tellsHeld('ErrImageNeverPull'),
       ],
       invoke: { src: 'timer', input: { after: 10_000 } },
       on: { 'timer.elapsed': 'finding' },

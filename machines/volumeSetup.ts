@@ -1,7 +1,7 @@
 /** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in volume.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { nextBackOff, volumeBackOff } from '../pod/backoff.ts';
-import { containersOf, mounts } from '../pod/containers.ts';
+import { heldBy } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import { involvedPod, type Note, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { followsPod } from '../pod/projection.ts';
@@ -95,11 +95,9 @@ export const volumeSetup = setup({
     note: enqueueActions(({ context, enqueue }, notes: Notes) => {
       for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.pod), note));
     }),
-    /** What the volume cannot have, the containers that mount it wait for: it is told of them too. */
-    noteOfMounters: enqueueActions(({ context: { pod, name }, enqueue }, notes: Notes) => {
-      for (const mounter of containersOf(pod.spec)) {
-        if (!mounts(mounter.container, name)) continue;
-        const { container, role } = mounter;
+    /** What the volume cannot have, the containers wait for that their statuses show to be held by it: it is told of them too. */
+    noteOfHeld: enqueueActions(({ context: { pod, name }, enqueue }, notes: Notes) => {
+      for (const { container, role } of heldBy(pod.spec, [name])) {
         const involved = involvedPod(pod, { name: container.name, role });
         for (const note of notesOf(notes)) enqueue.emit(occurrence(involved, note));
       }

@@ -1,6 +1,6 @@
 import { containerDetails } from './containerDetails.ts';
 import type { ContainerSize } from './containerSize.ts';
-import { containersOf, mounts } from './containers.ts';
+import { containersOf, heldBy, mounts } from './containers.ts';
 import { formatQuantity } from './quantity.ts';
 import { sameSize } from './resize.ts';
 import { containerSize } from './resources.ts';
@@ -121,16 +121,14 @@ function unseenStatus(
   };
 }
 
-/**
- * What a container waits for because of a volume that it mounts: told of those that a kubelet would have got to by now,
- * so of the first init container that mounts it, or else of all.
- */
+/** What a container waits for because of a volume that it mounts. */
 function volumeTrouble({ pod, volumes }: PodView, name: string): ContainerState['waiting'] {
   const troubled = volumes.filter(({ trouble }) => trouble !== undefined);
-  const held = containersOf(pod.spec).filter(({ container }) => troubled.some((each) => mounts(container, each.name)));
-  const [first] = held;
-  const shown = first?.field === 'initContainers' ? [first] : held;
-  const own = shown.find(({ container }) => container.name === name);
+  const held = heldBy(
+    pod.spec,
+    troubled.map((volume) => volume.name),
+  );
+  const own = held.find(({ container }) => container.name === name);
   // As with a kubelet the last one counts.
   return own && troubled.findLast((each) => mounts(own.container, each.name))?.trouble;
 }

@@ -19,6 +19,16 @@ export function isSidecar(init: Container): boolean {
 export const mounts = ({ volumeMounts = [] }: Container, volume: string): boolean =>
   volumeMounts.some(({ name }) => name === volume);
 
+/**
+ * The containers that a kubelet would have got to by now and that wait for one of these volumes: the first init container
+ * that mounts any of them, as nobody after it is begun with, or else all that do.
+ */
+export function heldBy(spec: PodSpec, volumes: readonly string[]): PlacedContainer[] {
+  const held = containersOf(spec).filter(({ container }) => volumes.some((volume) => mounts(container, volume)));
+  const [first] = held;
+  return first?.field === 'initContainers' ? [first] : held;
+}
+
 /** Every container of a pod: init containers and sidecars in their order, the regular, the ephemeral. */
 export function containersOf(spec: PodSpec): PlacedContainer[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import type { GateEvent, PodEvent } from '../../machines/events.ts';
+import type { PodSpec } from '../../pod/schema/pod.ts';
 import type { Volume } from '../../pod/schema/volume.ts';
 import { FakePorts } from '../fakes/ports.ts';
 import { FakeWorld } from '../fakes/world.ts';
@@ -14,14 +15,21 @@ const podOf = (volume: Volume, version: string) => {
   return aPod({ volumes: [volume], containers: [main, aContainer({ name: 'other' })] }, { labels: { version } });
 };
 
-function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }) {
+function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Partial<PodSpec> = {}) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   const parent = ear<PodEvent>();
   const gate = ear<GateEvent>();
   const { inspect, told, toldOf } = eventEar();
+  const pod = podOf(volume, '1');
   const actor = createActor(fakedVolume(ports), {
     inspect,
-    input: { pod: podOf(volume, '1'), name: 'data', parent: parent.ref, ticket: 7, pullGate: gate.ref },
+    input: {
+      pod: { ...pod, spec: { ...pod.spec, ...over } },
+      name: 'data',
+      parent: parent.ref,
+      ticket: 7,
+      pullGate: gate.ref,
+    },
   });
   return {
     ports,
@@ -226,6 +234,23 @@ describe('C17: an image', () => {
     expect(story.told()[1]).toBe(
       'Normal Pulled: Successfully pulled image "site:1" in 200ms (200ms including waiting). Image size: 1 bytes.',
     );
+  });
+
+  test('C16: is told of those whose status shows it: the first init container that mounts it, and nobody after that', () => {
+    const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+    const initContainers = [
+      aContainer({ name: 'i' }),
+      aContainer({ name: 'j', volumeMounts }),
+      aContainer({ name: 'k', volumeMounts }),
+    ];
+    const story = volumeStory(
+      { name: 'data', image: { reference: 'site:1', pullPolicy: 'Never' } },
+      { initContainers },
+    );
+    story.ports.hold('findImage');
+    story.start();
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    expect(story.toldOf().slice(1)).toEqual(['spec.initContainers{j} Warning Failed: Error: ErrImageNeverPull']);
   });
 
   test.each([
