@@ -14,6 +14,7 @@ import type { Termination } from '../pod/view.ts';
 import type { Probed } from './containerContext.ts';
 import type { ContainerStanding, GateEvent, LedgerEvent, NetworkTrouble, Ref, VolumeStanding } from './events.ts';
 import { retryAfter } from './failure.ts';
+import type { PortTypes } from './ports.ts';
 
 export interface PodInput {
   readonly pod: Pod;
@@ -143,11 +144,14 @@ function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): strin
 export const fits = (context: PodContext, sandbox: ObservedSandbox): boolean => flawOf(context, sandbox) === undefined;
 
 /** What came of a sandbox that was made in vain: it counts as a failed try, and the next one waits like after any (C8). */
-export const unfit = (context: PodContext, sandbox: ObservedSandbox): Pick<PodContext, 'failure' | 'retryAt'> =>
+export const unfit = (
+  context: PodContext,
+  sandbox: PortTypes['runSandbox']['output'],
+): Pick<PodContext, 'failure' | 'retryAt'> =>
   retryAfter({
     reason: 'FailedCreatePodSandBox',
     message: `the sandbox that was made is of no use: ${flawOf(context, sandbox)}`,
-    at: sandbox.createdAt,
+    at: sandbox.madeAt,
   });
 
 /** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */

@@ -34,8 +34,8 @@ export interface PortTypes {
   /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */
   runSandbox: {
     input: { pod: Pod; attempt: number };
-    /** With what its author should know of how it was made. */
-    output: ObservedSandbox & { readonly warnings?: readonly Note[] };
+    /** With what its author should know of how it was made; `madeAt` is when it answered, in milliseconds since the epoch. */
+    output: ObservedSandbox & { readonly madeAt: number; readonly warnings?: readonly Note[] };
   };
   /** The sandbox as it is, null when the runtime does not have it. */
   inspectSandbox: { input: { id: string }; output: ObservedSandbox | null };

@@ -35,7 +35,8 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
       const id = await runSandbox(parts, { pod, attempt, signal });
       const sandbox = await inspect(cri, id, { signal });
       const warnings = dnsWarnings(pod, node);
-      if (sandbox !== null) return { ...sandbox, ...(warnings.length > 0 ? { warnings } : {}) };
+      const madeAt = parts.clock.now();
+      if (sandbox !== null) return { ...sandbox, madeAt, ...(warnings.length > 0 ? { warnings } : {}) };
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
     },
     inspectSandbox: ({ id }, options) => inspect(cri, id, options),

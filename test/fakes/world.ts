@@ -28,7 +28,7 @@ export class FakeWorld {
     removePodData: () => null,
     mountVolume: ({ volume }) => ({ hostPath: `/volumes/${volume}` }),
     unmountVolume: () => null,
-    runSandbox: ({ pod, attempt }) => this.sandbox(pod, attempt),
+    runSandbox: ({ pod, attempt }) => ({ ...this.sandbox(pod, attempt), madeAt: this.#now() }),
     inspectSandbox: ({ id }) => this.sandboxes.get(id) ?? null,
     stopSandboxes: ({ ids }) => {
       for (const id of ids) this.loseSandbox(id);

@@ -69,7 +69,7 @@ describe('the events of a pod', () => {
     const story = podStory({ held: ['runSandbox', 'createContainer'] });
     story.told();
     const warnings = [{ eventType: 'Warning' as const, reason: 'MissingClusterDNS', message: 'no cluster DNS' }];
-    story.ports.answer('runSandbox', { ...story.world.sandbox(aPod()), warnings });
+    story.ports.answer('runSandbox', { ...story.world.sandbox(aPod()), madeAt: 0, warnings });
     expect(story.told()).toEqual(['Warning MissingClusterDNS: no cluster DNS']);
   });
 

@@ -71,7 +71,10 @@ const outputs: Outputs = {
   prepareCgroup: () => [null],
   fitPod: () => [null],
   removePodData: () => [null],
-  runSandbox: () => [sandbox, { ...sandbox, ips: [] }],
+  runSandbox: () => [
+    { ...sandbox, madeAt: 0 },
+    { ...sandbox, madeAt: 0, ips: [] },
+  ],
   inspectSandbox: () => [sandbox, { ...sandbox, state: 'notReady' }, null],
   stopSandboxes: () => [null],
   removeSandboxes: () => [null],

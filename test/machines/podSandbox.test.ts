@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ObservedSandbox } from '../../pod/observed.ts';
 import { aPod } from '../pod/fixtures.ts';
 import { podStory } from './support/podStory.ts';
 
@@ -7,10 +8,10 @@ const CHANGED = 'Normal SandboxChanged: Pod sandbox changed, it will be killed a
 /** A pod whose sandbox is being made. */
 const makingPod = () => podStory({ held: ['runSandbox'] });
 /** The runtime makes the sandbox that it was asked for, as it would, but for what is said here. */
-function answerWith(story: ReturnType<typeof podStory>, over: { ips?: string[]; hostNetwork?: boolean }) {
+function answerWith(story: ReturnType<typeof podStory>, over: Partial<ObservedSandbox>) {
   const { pod, attempt } = story.ports.asked('runSandbox').at(-1) ?? {};
   if (pod === undefined) throw new Error('no sandbox is asked for');
-  story.ports.answer('runSandbox', { ...story.world.sandbox(pod, attempt), ...over });
+  story.ports.answer('runSandbox', { ...story.world.sandbox(pod, attempt), madeAt: story.ports.now, ...over });
 }
 
 describe('a sandbox that is of no use', () => {
@@ -43,13 +44,26 @@ describe('a sandbox that is of no use', () => {
     }
   });
 
+  test.each([-60_000, 60_000, Number.NEGATIVE_INFINITY])(
+    'C8: the wait begins with the answer, though the runtime dates the sandbox %s ms from it',
+    (skew) => {
+      const story = makingPod();
+      answerWith(story, { ips: [], createdAt: Math.max(0, story.ports.now + skew) });
+      expect(story.context().failure?.at).toBe(story.ports.now);
+      story.ports.advance(9_999);
+      expect(story.state()).toBe('sandboxing.unfit');
+      story.ports.advance(1);
+      expect(story.state()).toBe('sandboxing.acquiring.running');
+    },
+  );
+
   test('C8: on the network of the host it needs none, and of one that nothing is said of none is missed', () => {
     const onHost = podStory({ pod: aPod({ hostNetwork: true }) });
     expect(onHost.context().sandbox).toMatchObject({ ips: [] });
     expect(onHost.state()).toBe('active.running.steady');
     const story = makingPod();
     const { ips: _silent, ...sandbox } = story.world.sandbox(aPod());
-    story.ports.answer('runSandbox', sandbox);
+    story.ports.answer('runSandbox', { ...sandbox, madeAt: story.ports.now });
     expect(story.state()).toBe('active.running.steady');
   });
 
