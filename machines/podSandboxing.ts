@@ -1,5 +1,5 @@
 /** The way to a sandbox that the pod can live in: the one that it has, or a new one (C8). A part of the chart in pod.ts. */
-import { assign, not } from 'xstate';
+import { and, assign, not } from 'xstate';
 import { failureOf } from './failure.ts';
 import { networkFailure, unfit } from './podContext.ts';
 import {
@@ -7,6 +7,7 @@ import {
   killFailed,
   sandboxUnreadable,
   tellsDeadline,
+  tellsExceededGrace,
   tellsNewSandbox,
   tellsTermination,
 } from './podNotes.ts';
@@ -121,7 +122,11 @@ export const sandboxing = podSetup.createStateConfig({
           // The call is awaited: what it makes must be known to be removed.
           on: {
             'pod.terminate': { actions: ['recordTermination', tellsTermination] },
-            'pod.deadlineExceeded': [{ guard: 'mustEnd' }, { actions: ['exceedDeadline', tellsDeadline] }],
+            'pod.deadlineExceeded': [
+              { guard: and(['mustEnd', 'isDeadlineOver']), actions: tellsExceededGrace },
+              { guard: 'mustEnd' },
+              { actions: ['exceedDeadline', tellsDeadline] },
+            ],
           },
         },
       },

@@ -59,19 +59,24 @@ describe('C24: a pod that makes room for a critical one', () => {
     expect(short.told().join()).not.toContain('ExceededGracePeriod');
     short.ports.advance(1);
     expect(short.told().join()).toContain('ExceededGracePeriod');
-    const removed = podStory({ pod, held: ['stopContainer'] });
-    removed.terminate();
-    removed.ports.advance(600_000);
-    expect(removed.told().join()).not.toContain('ExceededGracePeriod');
+    for (const held of ['stopContainer', 'runSandbox'] as const) {
+      const removed = podStory({ pod: { ...pod, spec: { ...pod.spec, activeDeadlineSeconds: 60 } }, held: [held] });
+      removed.terminate();
+      removed.ports.advance(600_000);
+      expect(removed.told().join()).not.toContain('ExceededGracePeriod');
+    }
   });
 
-  test('while its sandbox is made it stays one that was preempted, however long that takes', () => {
+  test('while its sandbox is made it stays one that was preempted, and tells once when that takes too long', () => {
     const story = podStory({ pod, held: ['runSandbox'] });
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
     story.told();
     story.ports.advance(60_000);
-    expect(story.told()).toEqual([]);
+    expect(story.told()).toEqual([
+      'Warning ExceededGracePeriod: Container runtime did not kill the pod within specified grace period.',
+    ]);
     story.ports.answer('runSandbox');
+    expect(story.told().join()).not.toContain('ExceededGracePeriod');
     expect(story.state()).toBe('finished');
     expect(story.view().termination).toMatchObject({ reason: 'Preempting' });
   });
