@@ -136,11 +136,11 @@ export const containerSetup = setup({
     leavesNothing: ({ context }) => context.leavesNothing,
   },
   actions: {
-    /** Tells the pod's author. A container's id would make each message a new one: its name stands for it. */
     /** Of what is no fault of one container the kubelet tells as of the pod. */
     notePod: enqueueActions(({ context: { pod }, enqueue }, notes: Notes) => {
       for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(pod), note));
     }),
+    /** Tells the pod's author. A container's id would make each message a new one: its name stands for it. */
     note: enqueueActions(({ context, enqueue }, notes: Notes) => {
       const { pod, id, name } = context;
       for (const note of notesOf(notes)) {
