@@ -75,6 +75,7 @@ export const containerMachine = containerSetup.createMachine({
         { guard: 'hasSeenEnd', target: 'waiting' },
         { guard: 'mustStay', target: 'stopping', actions: tellsStop },
         { guard: 'mustReset', target: 'stopping' },
+        { guard: 'hasLostSandbox', target: 'stopping', actions: tellsStop },
         { target: 'running' },
       ],
     },
@@ -165,8 +166,7 @@ export const containerMachine = containerSetup.createMachine({
       on: {
         'container.reset': { target: 'stopping', actions: 'askForReset' },
         'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
-        // No hook can run in what is lost.
-        'sandbox.lost': { target: 'stopping.signalling', actions: ['loseSandbox', tellsStop] },
+        'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', tellsStop] },
         'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
       },
     },

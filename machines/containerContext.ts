@@ -46,6 +46,8 @@ export interface Probed {
 
 export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size' | 'observed' | 'probed'> {
   readonly sandbox?: ObservedSandbox | undefined;
+  /** The sandbox that its pod has lost, null when nothing lives in that any more; absent until one is lost. */
+  readonly former?: ObservedSandbox | null | undefined;
   /** Its pod has told it to start in the present sandbox; a new sandbox needs a new word. */
   readonly hasTurn: boolean;
   /** The attempt that is, or will next be, created: also the restart count. */
@@ -250,11 +252,11 @@ export const anew = (context: ContainerContext): Partial<ContainerContext> => ({
 
 /** What a hook of the container is run with; `deadline` is when it must have ended, in milliseconds since the epoch. */
 export const hookRequest = (
-  { pod, name, id = '', sandbox }: ContainerContext,
+  { pod, name, id = '', sandbox, former }: ContainerContext,
   hook: 'postStart' | 'preStop',
   deadline: number | undefined,
 ) => ({
-  ...{ pod, container: name, id, hook, podIp: sandbox?.ips?.[0], deadline },
+  ...{ pod, container: name, id, hook, podIp: (sandbox ?? former)?.ips?.[0], deadline },
   graceSeconds: pod.spec.terminationGracePeriodSeconds ?? 30,
 });
 

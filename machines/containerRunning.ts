@@ -24,8 +24,7 @@ export const running = containerSetup.createStateConfig({
   on: {
     'container.reset': { target: 'stopping', actions: 'askForReset' },
     'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
-    // No hook can run in what is lost.
-    'sandbox.lost': { target: 'stopping.signalling', actions: ['loseSandbox', tellsStop] },
+    'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', tellsStop] },
     'runtime.containerObserved': [
       { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
       { guard: 'showsUnknown', target: 'stopping', actions: tellsUnknownState },

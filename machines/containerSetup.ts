@@ -73,6 +73,9 @@ export const containerSetup = setup({
   guards: {
     neverMade: ({ context }) => context.id === undefined,
     hasTurn: ({ context }) => context.hasTurn,
+    hasLostSandbox: ({ context }) => context.former !== undefined,
+    /** Nothing lives in it any more: no hook can run there. */
+    isSandboxGone: ({ context }) => context.former === null,
     mayLaunch: ({ context }) => context.hasTurn && context.sandbox !== undefined,
     changesIdentity: ({ context, event }) =>
       event.type === 'container.update' && identityOf({ ...context, pod: event.pod }) !== identityOf(context),
@@ -208,8 +211,12 @@ export const containerSetup = setup({
       ({ context }) => context.pullGate,
       ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'pull') }),
     ),
-    takeSandbox: assign(({ event }) => (event.type === 'sandbox.ready' ? { sandbox: event.sandbox } : {})),
-    loseSandbox: assign({ sandbox: undefined, hasTurn: false }),
+    takeSandbox: assign(({ event }) =>
+      event.type === 'sandbox.ready' ? { sandbox: event.sandbox, former: undefined } : {},
+    ),
+    loseSandbox: assign(({ event }) =>
+      event.type === 'sandbox.lost' ? { sandbox: undefined, former: event.still ?? null, hasTurn: false } : {},
+    ),
     takeTurn: assign({ hasTurn: true }),
     /** What was made under the present number, if anything, is not the one that is to run: it is made anew. */
     forgetIt: assign({ id: undefined, madeFrom: undefined }),

@@ -22,6 +22,7 @@ export const stopping = containerSetup.createStateConfig({
         { guard: 'neverMade', target: '#container.exited' },
         // A restart of the whole pod runs no hooks and grants no grace.
         { guard: 'mustReset', target: 'signalling' },
+        { guard: 'isSandboxGone', target: 'signalling' },
         { guard: 'hasPreStop', target: 'hooking' },
         { target: 'awaitingOthers' },
       ],

@@ -97,7 +97,8 @@ export type ContainerEvent =
   | { type: 'container.reset' }
   | { type: 'container.update'; pod: Pod; volumes: Readonly<Record<string, string>> }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
-  | { type: 'sandbox.lost' }
+  /** `still` is the sandbox as it is, when it lives on and only its pod cannot stay in it: hooks run in it as ever. */
+  | { type: 'sandbox.lost'; still?: ObservedSandbox }
   /** What the runtime shows of the container now; null when it does not list it any more. */
   | { type: 'runtime.containerObserved'; id: string; container: ObservedContainer | null }
   /** The runtime answers again: what failed because it was away need not wait longer. */

@@ -130,6 +130,9 @@ export const areVolumes = (context: PodContext, standing: VolumeStanding): boole
 export const hostPaths = ({ volumes }: PodContext): Record<string, string> =>
   Object.fromEntries(Object.entries(volumes).flatMap(([name, { hostPath }]) => (hostPath ? [[name, hostPath]] : [])));
 
+/** Whether it may have a process. */
+export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
+
 /** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
 export const decideSandbox = ({ allocated: pod, observed }: PodContext) =>
   sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });

@@ -16,7 +16,10 @@ export const resetting = podSetup.createStateConfig({
         input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
         onDone: [
           { guard: { type: 'isStillSound', params: ({ event }) => event.output }, target: '#pod.active' },
-          { target: 'draining', actions: ['revokeSandbox', 'loseSandbox'] },
+          {
+            target: 'draining',
+            actions: [{ type: 'revokeSandbox', params: ({ event }) => event.output }, 'loseSandbox'],
+          },
         ],
         onError: {
           target: 'awaitingRetry',

@@ -26,6 +26,8 @@ export const sandboxing = podSetup.createStateConfig({
         { guard: 'keepsSandbox', target: 'adopting' },
         // All has run that ever will: what is left of it ends, and tells how it ended.
         { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
+        // How what runs there has to end is known once the runtime has told of its sandbox.
+        { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
         { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
         { target: 'acquiring' },
       ],
@@ -37,11 +39,22 @@ export const sandboxing = podSetup.createStateConfig({
         input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
         onDone: [
           {
-            guard: { type: 'fits', params: ({ event }) => event.output },
+            guard: { type: 'isStillSound', params: ({ event }) => event.output },
             target: '#pod.active',
             actions: [
               assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
               'spawnContainers',
+              'announceSandbox',
+            ],
+          },
+          {
+            guard: 'hasRunning',
+            target: '#pod.resetting.draining',
+            actions: [
+              assign(({ event }) => ({ sandbox: event.output ?? undefined })),
+              'spawnContainers',
+              { type: 'revokeSandbox', params: ({ event }) => event.output },
+              'loseSandbox',
             ],
           },
           { target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },

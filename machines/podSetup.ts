@@ -1,6 +1,7 @@
 /** What a pod does with its children: volumes and containers are spawned, told and dismissed. The chart is in pod.ts. */
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../pod/containers.ts';
+import type { ObservedSandbox } from '../pod/observed.ts';
 import { involvedPod, occurrence } from '../pod/occurrence.ts';
 import {
   isPendingResize,
@@ -12,7 +13,7 @@ import {
 } from '../pod/resize.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerEvent } from './events.ts';
-import { departed, hostPaths, vanished, withContainer } from './podContext.ts';
+import { departed, hostPaths, mayRun, vanished, withContainer } from './podContext.ts';
 import { podResizeWords } from './podResizeWords.ts';
 import { firstTurn, initNames, lastingNames, newEphemeral, nextInit } from './podStartOrder.ts';
 import { nextToStop, stopCommand } from './podStopOrder.ts';
@@ -71,7 +72,8 @@ export const podSetup = podResizeWords.extend({
         if (name in context.containers) continue;
         const seen = observed.containers.filter((shown) => shown.name === name);
         const size = context.allocation?.sizes?.[name];
-        enqueue.assign(({ context: now }) => ({ containers: { ...now.containers, [name]: 'pending' as const } }));
+        const standing = seen[0] && mayRun(seen[0]) ? ('live' as const) : ('pending' as const);
+        enqueue.assign(({ context: now }) => ({ containers: { ...now.containers, [name]: standing } }));
         const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
         const input = { ...common, name, role, observed: seen, probed, size };
         enqueue.spawnChild('container', { id: containerId(name), input });
@@ -82,8 +84,11 @@ export const podSetup = podResizeWords.extend({
       const event: ContainerEvent = { type: 'sandbox.ready', sandbox: context.sandbox };
       for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
     }),
-    revokeSandbox: enqueueActions(({ context, enqueue }) => {
-      for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), { type: 'sandbox.lost' });
+    /** What runs in the sandbox has to end, in one that still lives with hooks and grace. By the runtime's own word on it. */
+    revokeSandbox: enqueueActions(({ context, enqueue }, sandbox: ObservedSandbox | null) => {
+      const still = sandbox?.state === 'ready' ? { still: sandbox } : {};
+      const event: ContainerEvent = { type: 'sandbox.lost', ...still };
+      for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
     }),
     /** Who needs nothing but a sandbox may look for its image while that is being made. */
     startFirst: enqueueActions(({ context, enqueue }) => {

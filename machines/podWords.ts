@@ -22,6 +22,7 @@ import {
   isQuiet,
   isStillSound,
   lacksNetwork,
+  mayRun,
   mergeTermination,
   nextSandbox,
   type PodContext,
@@ -97,6 +98,7 @@ export const podWords = setup({
     areVolumesUnmounted: ({ context }) => areVolumes(context, 'unmounted'),
     keepsSandbox: ({ context }) => decideSandbox(context) === 'keep',
     needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
+    hasRunning: ({ context: { observed } }) => observed.containers.some(mayRun),
     hasSandboxes: ({ context }) => allSandboxes(context).length > 0,
     isComplete: ({ context }) => isComplete(context),
     hasNoProcess: ({ context }) => hasNoProcess(context),
@@ -113,7 +115,6 @@ export const podWords = setup({
     doubtsSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && doubtsSandbox(context, event.pod),
     changesNetworkMode: ({ context: { asked, allocated } }) =>
       (asked.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
-    fits: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && fits(context, sandbox),
     lacksNetwork: ({ context }) => lacksNetwork(context),
     isUnfit: ({ context }, sandbox: ObservedSandbox) => !fits(context, sandbox),
     isStillSound: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && isStillSound(context, sandbox),

@@ -73,6 +73,7 @@ const events: ContainerEvent[] = [
   update(podOf('Always', 'busybox:2')),
   { type: 'sandbox.ready', sandbox },
   { type: 'sandbox.lost' },
+  { type: 'sandbox.lost', still: sandbox },
   { type: 'runtime.containerObserved', id: runs.id, container: runs },
   { type: 'runtime.containerObserved', id: runs.id, container: ended },
   { type: 'runtime.containerObserved', id: runs.id, container: null },
@@ -142,7 +143,8 @@ const ruled = (pod: Pod): Pod => {
 };
 
 /** What matters later on; of one that must end only what its end still needs. */
-function distinguish({ context }: AnyMachineSnapshot) {
+function distinguish(snapshot: AnyMachineSnapshot) {
+  const { context } = snapshot;
   const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, startedUp, crashDelayMs, failure } = context;
   const { awaitsOthers, leavesNothing } = context;
   const hasSeenEnd = id !== undefined && id === run?.containerId;
@@ -150,7 +152,9 @@ function distinguish({ context }: AnyMachineSnapshot) {
   const ending = [id !== undefined, onEnd, stopBy, awaitsOthers, leavesNothing, hasSeenEnd, isAway];
   if (onEnd === 'stay') return ending;
   const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
-  const parts = [hasTurn, present !== undefined, madeFrom !== undefined, run?.exitCode, startedUp !== undefined];
+  // Elsewhere it is known at once what that leads to.
+  const lost = snapshot.matches('meeting') || snapshot.matches('awaitingMeeting') ? context.former : undefined;
+  const parts = [lost, hasTurn, present !== undefined, madeFrom !== undefined, run?.exitCode, startedUp !== undefined];
   return [...ending, ...parts, isOutdated, (crashDelayMs ?? 0) > 0, isMissized(context)];
 }
 
