@@ -71,6 +71,9 @@ describe('C24: a pod that makes room for a critical one', () => {
     const story = podStory({ pod, held: ['runSandbox'] });
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
     story.told();
+    // One that was on its way when the end came: the pod's own time to be active is over.
+    story.send({ type: 'pod.deadlineExceeded', at: story.ports.now });
+    expect(story.told()).toEqual([]);
     story.ports.advance(60_000);
     expect(story.told()).toEqual([
       'Warning ExceededGracePeriod: Container runtime did not kill the pod within specified grace period.',
