@@ -30,6 +30,7 @@ test('while a real runtime has no network pods wait and say so, those of the hos
     apiPod('host', [shell('main', steadily())], { hostNetwork: true }),
   );
   await node.running('host');
+  await heard('all pods have their limit', 'node: NodeAllocatableEnforced: ');
   await heard(
     'the other tells why it waits',
     'apart: NetworkNotReady: network is not ready: container runtime network not ready: ',

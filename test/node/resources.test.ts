@@ -71,6 +71,22 @@ describe('C25: the cgroups above the containers of a pod, as the kernel has them
     expect((await node.pods()).map((pod) => pod.metadata.name)).not.toContain('refused-node');
   });
 
+  test('a pod whose RuntimeClass is absent waits, and has its overhead when it has come', async () => {
+    const write = () =>
+      node.write('late', podManifest('late', [shell('main', steadily())], { runtimeClassName: 'late' }));
+    await write();
+    await node.write('beside', podManifest('beside', [shell('main', steadily())]));
+    await node.running('beside');
+    expect((await node.pods()).map((pod) => pod.metadata.name)).not.toContain('late-node');
+    const late = { kind: 'RuntimeClass', metadata: { name: 'late' }, handler: 'runc' };
+    await writeFile(join(classes, 'late.json'), JSON.stringify({ ...late, overhead: { podFixed: { cpu: '10m' } } }));
+    // The same text again: no list need come.
+    await write();
+    expect((await node.running('late')).spec.overhead).toEqual({ cpu: '10m' });
+    await Promise.all(['late', 'beside'].map((name) => node.remove(name)));
+    await Promise.all(['late', 'beside'].map((name) => node.gone(name)));
+  });
+
   test('all pods together have at most as many processes as the kernel takes', () => {
     const [most, threads] = ['pid_max', 'threads-max'].map((name) => readFileSync(`/proc/sys/kernel/${name}`, 'utf8'));
     expect(Number(read('pids', '', 'pids.max'))).toBe(Math.min(Number(most), Number(threads)));
