@@ -35,8 +35,9 @@ export class ManifestFiles {
   readonly #nodeName: string;
   readonly #onManifest: (kept: KeptManifest) => void;
   #changed = true;
-  /** What is wrong now, by file. */
+  /** What is wrong now, by file: with what was read of it last, and with reading it. */
   readonly #problems = new Map<string, readonly FileProblem[]>();
+  readonly #unreadable = new Map<string, FileProblem>();
   #warnings: FileProblem[] = [];
 
   constructor(options: {
@@ -77,19 +78,20 @@ export class ManifestFiles {
 
   /** A file or the whole source can not be read: what was good stays, and the cause is told. */
   unreadable(file: string, message: string): void {
-    this.#problems.set(file, [{ file, path: '', message }]);
+    this.#unreadable.set(file, { file, path: '', message });
     this.#changed = true;
   }
 
   /** What could not be read can be read again. */
   readable(file: string): void {
-    this.#problems.delete(file);
+    this.#unreadable.delete(file);
     this.#changed = true;
   }
 
   remove(file: string): void {
     const before = this.#entries.get(file);
     this.#problems.delete(file);
+    this.#unreadable.delete(file);
     if (!this.#entries.delete(file)) return;
     this.#changed = true;
     if (before?.pod !== undefined) this.#onManifest({ file, pod: null });
@@ -105,7 +107,8 @@ export class ManifestFiles {
     if (!this.#changed) return undefined;
     const files = [...this.#entries.keys()].sort();
     const pods = files.flatMap((file) => this.#entries.get(file)?.pod ?? []);
-    const set = { pods, problems: [...this.#problems.values()].flat(), warnings: this.#warnings };
+    const problems = [...this.#unreadable.values(), ...[...this.#problems.values()].flat()];
+    const set = { pods, problems, warnings: this.#warnings };
     this.#changed = false;
     this.#warnings = [];
     return set;

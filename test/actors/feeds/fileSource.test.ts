@@ -309,6 +309,21 @@ describe('an invalid manifest', () => {
     expect(kept).toEqual([]);
   });
 
+  test('that could not be read meanwhile is still told to be invalid', async () => {
+    const file = join(path, 'a.yaml');
+    await writeFile(file, 'kind: Po');
+    start();
+    const invalid = (await first()).problems;
+    expect(invalid).toHaveLength(1);
+    await symlink(file, join(base, 'loop'));
+    await rename(join(base, 'loop'), file);
+    await until(({ problems }) => problems.some(({ message }) => message.includes('ELOOP')));
+    await replace(file, 'kind: Po');
+    expect(
+      (await until(({ problems }) => problems.every(({ message }) => !message.includes('ELOOP')))).problems,
+    ).toEqual(invalid);
+  });
+
   test('an unknown field is a warning, and the pod is there', async () => {
     const file = join(path, 'a.yaml');
     await writeFile(file, manifest('a').replace('image:', 'imagePullPolcy: Never, image:'));
