@@ -35,11 +35,14 @@ async function ofPods(node: BenchNode, seconds: number): Promise<Figure[]> {
     });
     await daemon.thaw();
     await endPods(node, names, pods);
-    const goal = { row: 'probes', name: 'an HTTP probe a second: CPU, of one core', unit: '%', goal: 10 } as const;
-    const name = 'the same GETs by http.get alone: CPU, of one core';
+    const bareDetail = `the same GETs by http.get alone: ${bare.toFixed(1)} %, ${costOf(bare, PODS)}`;
     return [
-      { ...goal, value: share, detail: `${PODS} pods, ${seconds} s; ${costOf(share, PODS)}` },
-      { row: 'probes', name, value: bare, unit: '%', detail: costOf(bare, PODS) },
+      {
+        ...{ row: 'probes', name: 'an HTTP probe a second: CPU, of one core', value: share, unit: '%' },
+        detail: `${PODS} pods, ${seconds} s; ${costOf(share, PODS)}`,
+      },
+      // How fast the machine is counts in both: only their ratio tells what the agent adds.
+      { row: 'probes', name: '… against bare GETs', value: share / bare, unit: '×', goal: 2, detail: bareDetail },
     ];
   });
 }
