@@ -39,3 +39,24 @@ test('while a real runtime has no network pods wait and say so, those of the hos
   await bringBack();
   await node.running('apart');
 });
+
+test('C10: a real container whose pod moves to the network of the host has its preStop hook first', async () => {
+  const lifecycle = { preStop: { exec: { command: ['sh', '-c', 'echo gone from $(hostname -i) > /data/hook'] } } };
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+  const pod = apiPod('moves', [shell('main', steadily(), { lifecycle, volumeMounts })], {
+    volumes: [{ name: 'data', emptyDir: {} }],
+  });
+  node.want(pod);
+  const address = (await node.running('moves')).status?.podIP;
+  node.want({ ...pod, spec: { ...pod.spec, hostNetwork: true } });
+  await node.until('it runs in a second sandbox', 'moves', ({ status }) => {
+    const [main] = status?.containerStatuses ?? [];
+    return main?.restartCount === 1 && main.state?.running !== undefined;
+  });
+  const volumes = join(node.runtime.directory, 'kubelet', 'pods', 'uid-moves', 'volumes');
+  expect(await readFile(join(volumes, 'kubernetes.io~empty-dir', 'data', 'hook'), 'utf8')).toBe(
+    `gone from ${address}\n`,
+  );
+  expect(node.told).toContain('moves: Killing: Stopping container main');
+  expect(node.told.filter((sentence) => sentence.startsWith('moves: SandboxChanged'))).toHaveLength(1);
+});
