@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../actors/clock.ts';
 import { createNodeAgent } from '../../../actors/createNodeAgent.ts';
 import { openNodeStore } from '../../../actors/durableFacts.ts';
@@ -44,6 +45,8 @@ export interface SourceNode {
 }
 
 const nodeName = 'node';
+/** Well below what jest gives to the end of a file. */
+const DRAIN_MS = 60_000;
 
 /** A node whose runtime has these handlers beside `runc`, which are as that. */
 export async function sourceNode(handlers: readonly string[] = []): Promise<SourceNode> {
@@ -124,14 +127,21 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     },
     end: async () => {
       try {
-        await agent.drain();
+        await Promise.race([agent.drain(), tooLong()]);
         await store.flush();
       } finally {
         ending.abort();
+        agent.stop();
         await runtime.end();
       }
     },
   };
+}
+
+/** A pod that a failed test left may have a long grace: whatever runs then ends with its containerd. */
+async function tooLong(): Promise<never> {
+  await pause(DRAIN_MS, undefined, { ref: false });
+  throw new Error(`the pods did not end in ${DRAIN_MS} ms`);
 }
 
 async function factsOf(rootDir: string, cgroupRoot: string, hierarchies: readonly Hierarchy[]): Promise<NodeFacts> {
