@@ -130,7 +130,7 @@ test('the grace of a liveness probe goes before that of its pod', async () => {
   const main = shell('main', script, { volumeMounts, livenessProbe });
   const hears = () => eventually('it hears', () => existsSync(join(node.shared, 'hears')));
   await touch('stubborn');
-  const spec = { volumes: volumes(), terminationGracePeriodSeconds: 600 };
+  const spec = { volumes: volumes(), terminationGracePeriodSeconds: 100 };
   await node.write('impatient', podManifest('impatient', [main], spec));
   await hears();
   await rm(join(node.shared, 'hears'));
