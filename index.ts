@@ -54,8 +54,9 @@ export { volumeMachine } from './machines/volume.ts';
 /** The words: pods, failures, and what an explanation says. */
 export type { CoreEvent } from './pod/event.ts';
 export { type Explanation, explainPod } from './pod/explain.ts';
+export { explainNode, type NodeExplanation } from './pod/explainNode.ts';
 export { type Failure, NodeFailure } from './pod/failure.ts';
-export { formatExplanation } from './pod/formatExplanation.ts';
+export { formatExplanation, formatNodeExplanation } from './pod/formatExplanation.ts';
 export { type Pod, podSchema } from './pod/schema/pod.ts';
 export type { PodStatus } from './pod/schema/status.ts';
 export type { ContainerView, PodView, VolumeView } from './pod/view.ts';

@@ -4,9 +4,11 @@ import type { NodeFact } from '../machines/events.ts';
 import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import type { NodeContext, NodeInput } from '../machines/nodeContext.ts';
 import { foreignSandboxes, wantedPods } from '../machines/nodeContext.ts';
+import { nodeView } from '../machines/nodeView.ts';
 import { statePath } from '../machines/stateMeta.ts';
 import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
+import { explainNode, type NodeExplanation } from '../pod/explainNode.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -63,6 +65,7 @@ export interface NodeAgent {
   views(): readonly PodView[];
   subscribe(listener: (change: PodChange) => void): () => void;
   explain(name: string, namespace?: string): Explanation | undefined;
+  explainNode(): NodeExplanation;
   overview(): NodeOverview;
 }
 
@@ -151,6 +154,7 @@ export function agentBehind(
       const { health } = root.getSnapshot().context;
       return view && explainPod(view, clock.now(), [start, pull], runtimeTroubleOf(health));
     },
+    explainNode: () => explainNode(nodeView(root, since.of), clock.now()),
     overview: () => {
       const snapshot = root.getSnapshot();
       const { health, problems } = snapshot.context;

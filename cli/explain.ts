@@ -22,16 +22,29 @@ export function podNameOf(words: readonly string[]): string {
   return name;
 }
 
-/** Prints why a pod is in the state it is in. */
+const NODE_KINDS = ['node', 'nodes', 'no'];
+
+/** The resource of `node`, `node/NAME` or `node NAME`; undefined when the words mean a pod. */
+export function nodeResourceOf(words: readonly string[]): string | undefined {
+  const [kind = '', name, ...rest] = words.flatMap((word) => word.split('/'));
+  if (!NODE_KINDS.includes(kind)) return undefined;
+  if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected node or node/NAME`);
+  return name === undefined ? '/explain/node' : `/explain/node/${encodeURIComponent(name)}`;
+}
+
+/** Prints why a pod, or the node itself, is in the state it is in. */
 export async function explain(
   words: readonly string[],
   options: ExplainOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const name = podNameOf(words);
+  const resource = nodeResourceOf(words) ?? podResourceOf(words, options);
   const agent = await findAgent(candidateSockets(options));
-  const where = options.namespace === undefined ? '' : `/namespaces/${encodeURIComponent(options.namespace)}`;
-  const resource = `/explain${where}/pods/${encodeURIComponent(name)}`;
   if (options.output === 'json') write(`${JSON.stringify(await agent.json(resource), null, 4)}\n`);
   else write(await agent.text(resource));
+}
+
+function podResourceOf(words: readonly string[], { namespace }: ExplainOptions): string {
+  const where = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  return `/explain${where}/pods/${encodeURIComponent(podNameOf(words))}`;
 }

@@ -136,6 +136,7 @@ function agentPort(agent: NodeAgent, recorder: EventRecorder, { nodeName }: Node
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
     explain: agent.explain,
+    explainNode: agent.explainNode,
     node: () => {
       const { state, runtime, foreign, problems, gates } = agent.overview();
       const { name, version, since, message, ready } = runtime;

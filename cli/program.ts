@@ -165,8 +165,8 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .argument('<pod...>', "pod/NAME, by its full name or its manifest's")
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
     .action((words: string[], options: DescribeOptions) => commands.describe(words, options));
-  socketOptions(program.command('explain').description('show why a pod is in the state it is in'))
-    .argument('<pod...>', "pod/NAME, by its full name or its manifest's")
+  socketOptions(program.command('explain').description('show why a pod, or the node, is in the state it is in'))
+    .argument('<what...>', "pod/NAME, by its full name or its manifest's; or node")
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
     .addOption(new Option('-o, --output <format>', 'the form').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));

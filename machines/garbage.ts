@@ -1,5 +1,6 @@
 /** The node's garbage: at first and once a minute what is dead and old goes, and what is left of pods that nobody knows is found. */
 import { assign, emit, sendTo, setup } from 'xstate';
+import type { Failure } from '../pod/failure.ts';
 import { involvedNode, type Note, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import type { GarbageEvent, GarbageFound, GarbageWord, Ref } from './events.ts';
 import { failureOf } from './failure.ts';
@@ -16,6 +17,8 @@ interface GarbageInput {
 interface GarbageContext extends GarbageInput {
   /** What the node knew when it was last asked. */
   readonly found: GarbageFound;
+  /** What went wrong last. */
+  readonly failure?: Failure;
 }
 
 export const garbageMachine = setup({
@@ -31,6 +34,7 @@ export const garbageMachine = setup({
   actions: {
     note: emit(({ context }, note: Note) => occurrence(involvedNode(context.nodeName), note)),
     ask: sendTo(({ context }) => context.parent, { type: 'garbage.asked' }),
+    recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => (event.type === 'garbage.found' ? { found: event.found } : {})),
   },
 }).createMachine({
@@ -64,14 +68,17 @@ export const garbageMachine = setup({
         // What could not be removed is seen again.
         onError: {
           target: 'surveying',
-          actions: {
-            type: 'note',
-            params: ({ event }) => ({
-              eventType: 'Warning' as const,
-              reason: 'ContainerGCFailed',
-              message: failureOf(event).message,
-            }),
-          },
+          actions: [
+            'recordFailure',
+            {
+              type: 'note',
+              params: ({ event }) => ({
+                eventType: 'Warning' as const,
+                reason: 'ContainerGCFailed',
+                message: failureOf(event).message,
+              }),
+            },
+          ],
         },
       },
     },
@@ -87,7 +94,7 @@ export const garbageMachine = setup({
             ({ event }) => ({ type: 'garbage.podsLeft' as const, pods: event.output.pods }),
           ),
         },
-        onError: 'waiting',
+        onError: { target: 'waiting', actions: 'recordFailure' },
       },
     },
   },

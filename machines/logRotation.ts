@@ -1,7 +1,9 @@
 /** The logs of a node's running containers: every so often those that have grown too large are rotated. */
 import { assign, sendTo, setup } from 'xstate';
+import type { Failure } from '../pod/failure.ts';
 import type { ContainerRun } from '../pod/observed.ts';
 import type { LogsEvent, LogsWord, Ref } from './events.ts';
+import { failureOf } from './failure.ts';
 import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
 
@@ -12,6 +14,8 @@ interface LogRotationInput {
 
 interface LogRotationContext extends LogRotationInput {
   readonly logs: readonly ContainerRun[];
+  /** What went wrong last. */
+  readonly failure?: Failure;
 }
 
 export const logRotationMachine = setup({
@@ -25,6 +29,7 @@ export const logRotationMachine = setup({
   guards: { hasNone: ({ context }) => context.logs.length === 0 },
   actions: {
     ask: sendTo(({ context }) => context.parent, { type: 'logs.asked' }),
+    recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => (event.type === 'logs.found' ? { logs: event.logs } : {})),
   },
 }).createMachine({
@@ -51,7 +56,7 @@ export const logRotationMachine = setup({
         input: ({ context }) => ({ logs: context.logs }),
         onDone: 'waiting',
         // What could not be rotated is as large the next time.
-        onError: 'waiting',
+        onError: { target: 'waiting', actions: 'recordFailure' },
       },
     },
   },

@@ -1,14 +1,14 @@
 import { answerOf } from './explainAnswer.ts';
-import { failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
+import { type ExplainedKind, failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
 import type { Failure } from './failure.ts';
 import type { PodPhase } from './schema/status.ts';
 import { podStatus } from './status.ts';
 import { podRow } from './table.ts';
-import type { ActorView, ContainerRole, ContainerView, GateView, PodView, TerminatedRun } from './view.ts';
+import type { ActorView, ContainerView, GateView, PodView, TerminatedRun } from './view.ts';
 
 /** One actor as an explanation shows it; times are milliseconds since the epoch. */
 export interface ExplainedActor {
-  readonly kind: 'pod' | 'volume' | 'probe' | ContainerRole;
+  readonly kind: ExplainedKind;
   readonly name: string;
   readonly path: string;
   readonly state: string;
@@ -18,6 +18,12 @@ export interface ExplainedActor {
   readonly waitingFor?: string;
   readonly until?: number;
   readonly queue?: QueuePlace;
+  /** Of a gate: the pods that hold its slots. */
+  readonly holders?: readonly string[];
+  /** The pods that stand in line for it; the next stands first. */
+  readonly line?: readonly string[];
+  /** Of the ledger: the pods whose updates there is no room for. */
+  readonly refused?: readonly string[];
   readonly lastRun?: TerminatedRun;
   readonly lastFailure?: Failure;
   readonly children: readonly ExplainedActor[];
@@ -92,7 +98,8 @@ function explainContainer(view: PodView, container: ContainerView, gates: readon
   };
 }
 
-function explained(kind: ExplainedActor['kind'], name: string, actor: ActorView, queue?: QueuePlace): ExplainedActor {
+/** What all actors show of themselves. */
+export function explained(kind: ExplainedKind, name: string, actor: ActorView, queue?: QueuePlace): ExplainedActor {
   const { path, state, since, waitingFor, until, lastFailure } = actor;
   return {
     kind,

@@ -15,8 +15,10 @@ export interface QueuePlace {
 
 const LONGEST_MESSAGE = 240;
 
+export type ExplainedKind = 'pod' | 'volume' | 'probe' | ContainerRole | 'node' | 'runtime' | 'gate' | 'actor';
+
 /** What users call an actor of this kind. */
-export const KIND_WORDS: Readonly<Record<'pod' | 'volume' | 'probe' | ContainerRole, string>> = {
+export const KIND_WORDS: Readonly<Record<ExplainedKind, string>> = {
   pod: 'pod',
   volume: 'volume',
   probe: 'probe',
@@ -24,6 +26,10 @@ export const KIND_WORDS: Readonly<Record<'pod' | 'volume' | 'probe' | ContainerR
   sidecar: 'sidecar',
   regular: 'container',
   ephemeral: 'ephemeral container',
+  node: 'node',
+  runtime: 'runtime',
+  gate: 'gate',
+  actor: 'actor',
 };
 
 /** The first place that a container of the pod, or without `container` the pod itself, has in a queue. */

@@ -1,5 +1,6 @@
 import { humanDuration } from './duration.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
+import type { NodeExplanation } from './explainNode.ts';
 import { clockWords, endWords, failureWords, KIND_WORDS, queueWords, shortened, untilWords } from './explainWords.ts';
 
 const WIDTH = 80;
@@ -16,25 +17,46 @@ interface Line {
 
 /** An explanation as text of at most 80 columns: a head, the answer, the tree of actors with what each waits for. */
 export function formatExplanation(explanation: Explanation): string {
-  const { at, answer, addresses, manifestProblems = [], pod } = explanation;
-  const lines = treeOf(pod);
+  const { namespace, name, status, ready, pod, manifestProblems = [] } = explanation;
+  const problems = manifestProblems.flatMap((problem) => wrapped(problem, '    '));
+  return textOf({
+    ...explanation,
+    title: `${namespace}/${name}  ${status}  ${ready} ready`,
+    more:
+      problems.length > 0 ? ['', ...wrapped('its manifest has changed but cannot be used:', '  '), ...problems] : [],
+    top: pod,
+  });
+}
+
+/** As of a pod: the node's own actors. */
+export const formatNodeExplanation = (explanation: NodeExplanation): string =>
+  textOf({ ...explanation, title: `node ${explanation.name}`, more: [], addresses: [], top: explanation.node });
+
+interface Explained extends Pick<Explanation, 'at' | 'answer' | 'addresses'> {
+  readonly title: string;
+  /** Lines between the answer and the tree. */
+  readonly more: readonly string[];
+  readonly top: ExplainedActor;
+}
+
+function textOf({ title, at, answer, addresses, more, top }: Explained): string {
+  const lines = treeOf(top);
   const labels = Math.max(...lines.map((line) => labelOf(line).length));
   const states = Math.max(...lines.map(({ actor }) => stateOf(actor).length));
   return [
-    ...headOf(explanation),
+    ...headOf(title, at),
     '',
     ...wrapped(answer, '  '),
-    ...(manifestProblems.length > 0 ? ['', ...wrapped('its manifest has changed but cannot be used:', '  ')] : []),
-    ...manifestProblems.flatMap((problem) => wrapped(problem, '    ')),
+    ...more,
     '',
     ...lines.flatMap((line) => rows(line, { labels, states, at, addresses })),
     '',
   ].join('\n');
 }
 
-/** Which pod it is and how it stands, with the moment at the right. */
-function headOf({ namespace, name, status, ready, at }: Explanation): string[] {
-  const head = wrapped(`${namespace}/${name}  ${status}  ${ready} ready`, '');
+/** Who it is and how it stands, with the moment at the right. */
+function headOf(title: string, at: number): string[] {
+  const head = wrapped(title, '');
   const clock = `${clockWords(at, at)} UTC`;
   const last = head.pop() ?? '';
   if (last.length + 2 + clock.length > WIDTH) return [...head, last, clock.padStart(WIDTH)];
@@ -91,9 +113,12 @@ function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
 }
 
 function detailsOf(actor: ExplainedActor, at: number): string[] {
-  const { waitingFor, until, queue, lastRun, lastFailure } = actor;
+  const { waitingFor, until, queue, lastRun, lastFailure, holders, line, refused } = actor;
   return [
     ...(queue ? [`waits ${queueWords(queue)}`] : waitWords(waitingFor, until, at)),
+    ...(holders ? [`held by ${holders.join(', ')}`] : []),
+    ...(line ? [`in line: ${line.join(', ')}`] : []),
+    ...(refused ? [`no room for updates of ${refused.join(', ')}`] : []),
     ...(lastRun ? [`last run: ${endWords(lastRun)}${runTimes(lastRun, at)}`] : []),
     ...(lastRun?.message ? [`message: ${shortened(lastRun.message)}`] : []),
     ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureWords(lastFailure)}`] : []),

@@ -24,6 +24,11 @@ export interface ActorView {
   readonly lastFailure?: Failure;
 }
 
+/** An actor of the node itself. */
+export interface NamedView extends ActorView {
+  readonly name: string;
+}
+
 /** How a run of a container ended. */
 export interface TerminatedRun {
   readonly containerId: string;
@@ -130,4 +135,33 @@ export interface GateView {
   readonly held: readonly string[];
   /** Who waits for one, the next first. */
   readonly queue: readonly string[];
+}
+
+/** One of the node's gates, as an actor. */
+export interface SharedGateView extends NamedView, GateView {}
+
+/** The node agent, and the actors that serve all of its pods. */
+export interface NodeView extends NamedView {
+  /** The namespace and name of the pods that have an actor, by uid. */
+  readonly pods: Readonly<Record<string, string>>;
+  readonly runtime: {
+    /** Empty until it has been asked. */
+    readonly name: string;
+    readonly version: string;
+    readonly ready: boolean;
+    readonly since: number;
+    /** Why it is not ready. */
+    readonly message?: string;
+    /** Why its pods cannot have a network. */
+    readonly networkTrouble?: string;
+  };
+  readonly gates: readonly SharedGateView[];
+  /** Who was admitted is a number; who waits for a decision, or was refused an update, is named. None once it broke. */
+  readonly ledgers: readonly (NamedView & {
+    readonly admitted: number;
+    readonly waiting: readonly string[];
+    readonly refused: readonly string[];
+  })[];
+  /** What comes round by itself: garbage and logs. */
+  readonly parts: readonly NamedView[];
 }

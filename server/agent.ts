@@ -1,5 +1,6 @@
 import type { CoreEvent } from '../pod/event.ts';
 import type { Explanation } from '../pod/explain.ts';
+import type { NodeExplanation } from '../pod/explainNode.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
@@ -52,5 +53,7 @@ export interface AgentPort {
   subscribeEvents(listener: (change: EventChange) => void): () => void;
   /** Why a pod is in the state it is in, by its full name; undefined when there is no such pod in the namespace. */
   explain(name: string, namespace?: string): Explanation | undefined;
+  /** Why the node itself is in the state it is in. */
+  explainNode(): NodeExplanation;
   node(): NodeSummary;
 }

@@ -1,6 +1,6 @@
 import { podsCalled } from '../pod/called.ts';
 import type { Explanation } from '../pod/explain.ts';
-import { formatExplanation } from '../pod/formatExplanation.ts';
+import { formatExplanation, formatNodeExplanation } from '../pod/formatExplanation.ts';
 import type { AgentPort } from './agent.ts';
 import { problemsBehind, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';
@@ -72,9 +72,20 @@ function manifestName(name: string, node: string): string {
 function explanation(agent: AgentPort, asked: Asked, asText: boolean): Answer {
   const found = explanationOf(agent, asked);
   if ('code' in found) return found;
-  if (!asText) return { code: 200, body: found };
+  return asText ? labelled(agent, formatExplanation(found)) : { code: 200, body: found };
+}
+
+function nodeExplanation(agent: AgentPort, name: string | undefined, asText: boolean): Answer {
+  const found = agent.explainNode();
+  if (name !== undefined && name !== found.name) {
+    return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
+  }
+  return asText ? labelled(agent, formatNodeExplanation(found)) : { code: 200, body: found };
+}
+
+function labelled(agent: AgentPort, text: string): Answer {
   const label = agent.node().simulated ? 'SIMULATED runtime: no real containers run\n' : '';
-  return { code: 200, body: `${label}${formatExplanation(found)}` };
+  return { code: 200, body: `${label}${text}` };
 }
 
 /** What `/explain/pods/NAME` or `/explain/namespaces/NAMESPACE/pods/NAME` asks for. */
@@ -93,6 +104,9 @@ export function answer(agent: AgentPort, path: string, accept: string): Answer {
   if (path === '/node') return { code: 200, body: agent.node() };
   if (path === '/api/v1/pods') return podList(agent);
   if (path === '/api/v1/events') return eventList(agent);
+  if (first === 'explain' && (second === 'node' || second === 'nodes') && steps.length <= 3) {
+    return nodeExplanation(agent, third, accept.includes('text/plain'));
+  }
   const asked = askedFor(steps);
   if (asked) return explanation(agent, asked, accept.includes('text/plain'));
   if (first === 'api' && second === 'v1' && third === 'namespaces' && fourth) {

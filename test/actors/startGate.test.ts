@@ -65,6 +65,14 @@ describe('the start gate', () => {
       queue: { place: 1 },
     });
     expect(node.agent.explain('pod-05')?.pod.queue).toMatchObject({ place: 4 });
+    const own = node.agent.explainNode().node.children;
+    expect(own.map(({ name, state }) => `${name}: ${state}`)).toEqual([
+      ...['simulated: ready', 'start: full', 'pull: open', 'ledger: open', 'garbage: waiting', 'logRotation: waiting'],
+    ]);
+    expect(own[1]).toMatchObject({
+      holders: ['default/pod-00 (sandbox)', 'default/pod-01 (sandbox)'],
+      line: [2, 3, 4, 5].map((each) => `default/pod-0${each} (sandbox)`),
+    });
     await node.advance('2s');
     expect(node.agent.explain('pod-00')?.pod.queue).toBeUndefined();
   });

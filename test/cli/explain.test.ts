@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { podNameOf } from '../../cli/explain.ts';
+import { nodeResourceOf, podNameOf } from '../../cli/explain.ts';
 
 describe('the pod that explain and describe are asked for', () => {
   test.each([[['pod/web']], [['pods', 'web']], [['po/web']], [['web']]])('%j is web', (words) => {
@@ -18,5 +18,19 @@ describe('the pod that explain and describe are asked for', () => {
     [['node/n'], 'node: unknown kind of resource'],
   ])('%j names none', (words, message) => {
     expect(() => podNameOf(words)).toThrow(message);
+  });
+});
+
+describe('the node that explain is asked for', () => {
+  test.each([
+    [['node'], '/explain/node'],
+    [['no/host'], '/explain/node/host'],
+    [['nodes', 'host'], '/explain/node/host'],
+    [['pod/node'], undefined],
+    [['web'], undefined],
+  ])('%j is %s', (words, resource) => expect(nodeResourceOf(words)).toBe(resource));
+
+  test.each([[['node/']], [['node', 'a', 'b']]])('%j is none', (words) => {
+    expect(() => nodeResourceOf(words)).toThrow('expected node or node/NAME');
   });
 });

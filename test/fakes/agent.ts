@@ -1,9 +1,11 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/eventRecorder.ts';
 import { explainPod } from '../../pod/explain.ts';
+import { explainNode } from '../../pod/explainNode.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { podStatus } from '../../pod/status.ts';
 import type { PodView } from '../../pod/view.ts';
 import type { AgentPort, NodeSummary, PodChange } from '../../server/agent.ts';
+import { nodeView } from '../pod/views.ts';
 
 /** A node agent whose pods are what a test says they are. */
 export interface FakeAgent extends AgentPort {
@@ -59,6 +61,7 @@ export function fakeAgent(options: {
       );
       return view && explainPod(view, options.now);
     },
+    explainNode: () => explainNode(nodeView(node.name), options.now),
     node: () => node,
     events: recorder.events,
     subscribeEvents: recorder.subscribe,

@@ -1,7 +1,7 @@
 /** Views of pods as the machines would export them, for the tests of statuses, tables and explanations. */
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
-import type { ContainerRole, ContainerView, PodView, TerminatedRun, VolumeView } from '../../pod/view.ts';
+import type { ContainerRole, ContainerView, NodeView, PodView, TerminatedRun, VolumeView } from '../../pod/view.ts';
 
 /** 12:02:56 UTC on a day. */
 export const NOW = Date.parse('2026-05-04T12:02:56Z');
@@ -113,3 +113,20 @@ export function sandbox(...ips: string[]): NonNullable<PodView['sandbox']> {
 export const ending = (more: Partial<NonNullable<PodView['termination']>> = {}): Pick<PodView, 'termination'> => ({
   termination: { reason: 'ManifestRemoved', graceSeconds: 30, at: NOW - 10_000, ...more },
 });
+
+/** The view of a node that runs, with nothing to do. */
+export function nodeView(name = 'host', more: Partial<NodeView> = {}): NodeView {
+  const part = (id: string, state = 'open') => ({ name: id, path: `nodeAgent/${id}`, state, since: NOW - 60_000 });
+  const gate = (id: string, capacity: number) => ({ ...part(id), capacity, held: [], queue: [] });
+  return {
+    ...{ name, path: 'nodeAgent', state: 'running', since: NOW - 60_000, pods: {} },
+    runtime: { name: 'containerd', version: 'v1.6.20', ready: true, since: NOW - 65_000 },
+    gates: [gate('start', 4), gate('pull', 1)],
+    ledgers: [{ ...part('ledger'), admitted: 0, waiting: [], refused: [] }],
+    parts: [
+      { ...part('garbage', 'waiting'), waitingFor: 'the next look for garbage', until: NOW + 3_000 },
+      { ...part('logRotation', 'waiting'), waitingFor: 'the next look at the sizes of logs', until: NOW + 1_000 },
+    ],
+    ...more,
+  };
+}

@@ -67,6 +67,12 @@ describe('reading', () => {
     expect(await client().json('/node')).toMatchObject({ name: 'host', state: 'running', simulated: false });
   });
 
+  test('an explanation of the node, also by its name', async () => {
+    expect(await client().json('/explain/node')).toMatchObject({ name: 'host', node: { state: 'running' } });
+    expect(await client().text('/explain/nodes/host')).toMatch(/^node host /);
+    await expect(client().json('/explain/node/other')).rejects.toMatchObject({ message: 'nodes "other" not found' });
+  });
+
   test("an explanation, as data or text, by full name or by the manifest's", async () => {
     expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host', phase: 'Running' });
     expect(await client().text('/explain/pods/web')).toMatch(/^default\/web-host {2}Running/);

@@ -5,6 +5,7 @@ import { garbageMachine } from '../../../machines/garbage.ts';
 import { logRotationMachine } from '../../../machines/logRotation.ts';
 import { nodeAgentMachine } from '../../../machines/nodeAgent.ts';
 import type { NodeInput } from '../../../machines/nodeContext.ts';
+import { nodeView } from '../../../machines/nodeView.ts';
 import type { PortName } from '../../../machines/ports.ts';
 import { statePath } from '../../../machines/stateMeta.ts';
 import type { PodRef } from '../../../machines/views.ts';
@@ -75,6 +76,8 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     state: () => statePath(actor.getSnapshot().value),
     status: () => actor.getSnapshot().status,
     context: () => actor.getSnapshot().context,
+    /** The node's own actors as they are shown. */
+    view: () => nodeView(actor, () => 0),
     /** The state of a pod's actor, if there is one. */
     pod: (uid: string) => {
       const ref = podRef(uid);

@@ -1,0 +1,83 @@
+/** The plain view of the node's own actors: those that serve all pods. */
+import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import type { NamedView, NodeView, SharedGateView } from '../pod/view.ts';
+import { actorView, childrenOf } from './actorView.ts';
+import type { garbageMachine } from './garbage.ts';
+import type { gateMachine } from './gate.ts';
+import type { ledgerMachine } from './ledger.ts';
+import type { Request } from './ledgerContext.ts';
+import type { logRotationMachine } from './logRotation.ts';
+import type { nodeAgentMachine } from './nodeAgent.ts';
+import { gateView, type SinceOf } from './views.ts';
+
+type NodeRef = ActorRefFrom<typeof nodeAgentMachine>;
+type NodeSnapshot = SnapshotFrom<typeof nodeAgentMachine>;
+type Cyclic = ActorRefFrom<typeof garbageMachine> | ActorRefFrom<typeof logRotationMachine>;
+
+/** The view of the node agent, with its gates, its ledger and what looks after its disk. */
+export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
+  const snapshot = ref.getSnapshot();
+  const { context } = snapshot;
+  const { name, version, ready, since, message, networkTrouble } = context.health;
+  const own = actorView({ path: ref.id, since: sinceOf(ref), snapshot, moments: {}, failure: context.fault });
+  return {
+    ...own,
+    name: context.nodeName,
+    pods: Object.fromEntries(
+      Object.entries(context.pods).map(([uid, { pod }]) => [uid, `${pod.metadata.namespace}/${pod.metadata.name}`]),
+    ),
+    runtime: {
+      ...{ name, version, ready, since },
+      ...(message === undefined ? {} : { message }),
+      ...(networkTrouble === undefined ? {} : { networkTrouble }),
+    },
+    gates: [...sharedGate(snapshot, 'start', sinceOf), ...sharedGate(snapshot, 'pull', sinceOf)],
+    ledgers: ledgerView(snapshot, sinceOf),
+    parts: [
+      ...(snapshot.matches('running') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
+      cyclicView(ref, 'logRotation', sinceOf),
+    ],
+  };
+}
+
+function sharedGate(node: NodeSnapshot, name: 'start' | 'pull', sinceOf: SinceOf): SharedGateView[] {
+  return childrenOf<ActorRefFrom<typeof gateMachine>>(node, `${name}Gate`).map((ref) => ({
+    ...plainView(ref, sinceOf),
+    ...gateView(ref),
+    name,
+  }));
+}
+
+function ledgerView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['ledgers'] {
+  const nameOf = ({ pod: { metadata } }: Request) => `${metadata.namespace}/${metadata.name}`;
+  return childrenOf<ActorRefFrom<typeof ledgerMachine>>(node, 'ledger').map((ref) => {
+    const { entries, waiting, refused } = ref.getSnapshot().context;
+    return {
+      ...plainView(ref, sinceOf),
+      name: 'ledger',
+      admitted: Object.values(entries).filter(({ allocated }) => allocated !== null).length,
+      waiting: waiting.map(nameOf),
+      refused: refused.map(nameOf),
+    };
+  });
+}
+
+const plainView = (ref: ActorRefFrom<typeof gateMachine> | ActorRefFrom<typeof ledgerMachine>, sinceOf: SinceOf) =>
+  actorView({
+    ...{ path: `nodeAgent/${ref.id}`, since: sinceOf(ref), snapshot: ref.getSnapshot() },
+    ...{ moments: {}, failure: undefined },
+  });
+
+/** What comes round by itself; of one that a fault of its own has ended, that it is broken. */
+function cyclicView(node: NodeRef, id: 'garbage' | 'logRotation', sinceOf: SinceOf): NamedView {
+  const [ref] = childrenOf<Cyclic>(node.getSnapshot(), id);
+  const snapshot = ref?.getSnapshot();
+  const path = `nodeAgent/${id}`;
+  if (ref === undefined || snapshot?.status !== 'active') {
+    return { path, name: id, state: 'broken', since: sinceOf(ref ?? node) };
+  }
+  const { context } = snapshot;
+  const since = sinceOf(ref);
+  const moments = 'everyMs' in context ? { retryAt: since + context.everyMs } : {};
+  return { ...actorView({ path, since, snapshot, moments, failure: context.failure }), name: id };
+}

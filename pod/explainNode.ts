@@ -1,0 +1,81 @@
+/** Explains the node itself: the actors that serve all pods, as `explain` shows those of one pod. */
+import { type ExplainedActor, explained } from './explain.ts';
+import type { NodeView, SharedGateView } from './view.ts';
+
+/** Why the node is where it is, as plain JSON. */
+export interface NodeExplanation {
+  readonly name: string;
+  /** The moment that it explains, in milliseconds since the epoch. */
+  readonly at: number;
+  /** One sentence: what the node waits for, or that it runs. */
+  readonly answer: string;
+  readonly node: ExplainedActor;
+}
+
+/** Explains a node from the states of its own actors alone. */
+export function explainNode(view: NodeView, now: number): NodeExplanation {
+  const { name, ledgers, parts, gates } = view;
+  return {
+    name,
+    at: now,
+    answer: answerOf(view),
+    node: {
+      ...explained('node', name, view),
+      children: [
+        runtimeOf(view),
+        ...gates.map((gate) => gateOf(gate, view)),
+        ...ledgers.map((ledger) => ({
+          ...explained('actor', ledger.name, ledger),
+          notes: [`${ledger.admitted} admitted`],
+          ...lined(ledger.waiting),
+          ...(ledger.refused.length > 0 ? { refused: ledger.refused } : {}),
+        })),
+        ...parts.map((part) => explained('actor', part.name, part)),
+      ],
+    },
+  };
+}
+
+function answerOf({ name, runtime, waitingFor, gates, pods }: NodeView): string {
+  if (!runtime.ready) return `node ${name} waits for the container runtime, which is not ready: ${troubleOf(runtime)}`;
+  if (waitingFor !== undefined) return `node ${name} waits for ${waitingFor}`;
+  if (runtime.networkTrouble !== undefined) {
+    return `node ${name} runs, but its pods wait for a network: ${runtime.networkTrouble}`;
+  }
+  const count = Object.keys(pods).length;
+  const queues = gates.flatMap(({ name: gate, queue }) =>
+    queue.length > 0 ? [`${queue.length} in the ${gate} queue`] : [],
+  );
+  return `node ${name} runs with ${count} ${count === 1 ? 'pod' : 'pods'}${queues.length > 0 ? `; ${queues.join(', ')}` : ''}`;
+}
+
+const troubleOf = ({ message = 'it does not say why' }: NodeView['runtime']): string => message;
+
+function runtimeOf({ runtime }: NodeView): ExplainedActor {
+  const { name, version, ready, since, networkTrouble } = runtime;
+  const actor = { path: 'nodeAgent/runtimeHealth', state: ready ? 'ready' : 'not ready', since };
+  const waits = ready ? networkTrouble && `its network: ${networkTrouble}` : `it to be ready: ${troubleOf(runtime)}`;
+  return {
+    ...explained('runtime', name || 'unknown', waits === undefined ? actor : { ...actor, waitingFor: waits }),
+    notes: version === '' ? [] : [version],
+  };
+}
+
+function gateOf(gate: SharedGateView, { pods }: NodeView): ExplainedActor {
+  const { name, capacity, held, queue } = gate;
+  const named = (keys: readonly string[]) => keys.map((key) => claimantOf(key, pods));
+  return {
+    ...explained('gate', name, gate),
+    notes: [`${held.length} of ${capacity} held`],
+    ...(held.length > 0 ? { holders: named(held) } : {}),
+    ...lined(named(queue)),
+  };
+}
+
+const lined = (line: readonly string[]): Pick<ExplainedActor, 'line'> => (line.length > 0 ? { line } : {});
+
+/** `default/web (app)`: who stands behind the key of a claim at a gate. */
+function claimantOf(key: string, pods: NodeView['pods']): string {
+  const [uid = '', actor = ''] = key.split('/');
+  return `${pods[uid] ?? uid} (${actor.replace(/^:/, '')})`;
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from '@jest/globals';
+import { explainNode } from '../../pod/explainNode.ts';
+import { formatNodeExplanation } from '../../pod/formatExplanation.ts';
+import type { NodeView } from '../../pod/view.ts';
+import { NOW, nodeView } from './views.ts';
+
+const answer = (more: Partial<NodeView>) => explainNode(nodeView('host', more), NOW).answer;
+const { runtime, gates, ledgers, parts } = nodeView();
+const [start, pull] = gates;
+const [ledger] = ledgers;
+const [garbage, logRotation] = parts;
+if (!(start && pull && ledger && garbage && logRotation)) throw new Error('a part of the node is missing');
+
+describe('the answer is what all pods wait for', () => {
+  test.each<[string, Partial<NodeView>]>([
+    ['node host runs with 0 pods', {}],
+    [
+      'node host runs with 1 pod; 2 in the start queue',
+      { pods: { a: 'default/web' }, gates: [{ ...start, queue: ['a/:sandbox/start', 'a/main/start'] }, pull] },
+    ],
+    ['node host waits for its pods to end', { state: 'draining', waitingFor: 'its pods to end' }],
+    [
+      'node host waits for the container runtime, which is not ready: no such socket',
+      { runtime: { ...runtime, ready: false, message: 'no such socket' }, waitingFor: 'the first list' },
+    ],
+    [
+      'node host runs, but its pods wait for a network: cni plugin not initialized',
+      { runtime: { ...runtime, networkTrouble: 'cni plugin not initialized' } },
+    ],
+  ])('%s', (words, more) => expect(answer(more)).toBe(words));
+});
+
+test('each actor of the node is shown with who holds it, who waits, and what went wrong last', () => {
+  const pods = { a: 'default/web', b: 'shop/db', c: 'default/late' };
+  const lastFailure = { reason: 'RuntimeUnavailable', message: 'no such socket', at: NOW - 12_000 };
+  const view = nodeView('host', {
+    pods,
+    gates: [
+      { ...start, state: 'full', capacity: 1, held: ['a/main/start'], queue: ['b/:sandbox/start', 'gone/x/start'] },
+      pull,
+    ],
+    ledgers: [{ ...ledger, admitted: 2, waiting: ['default/late'], refused: ['shop/db'] }],
+    parts: [
+      { ...garbage, lastFailure },
+      { ...logRotation, state: 'rotating', since: NOW },
+    ],
+  });
+  const explanation = explainNode(view, NOW);
+  expect(`\n${formatNodeExplanation(explanation)}`).toBe(`
+node host                                                           12:02:56 UTC
+
+  node host runs with 3 pods; 2 in the start queue
+
+node host              running   60s
+├─ runtime containerd  ready     65s    v1.6.20
+├─ gate start          full      60s    1 of 1 held
+│    held by default/web (main)
+│    in line: shop/db (sandbox), gone (x)
+├─ gate pull           open      60s    0 of 1 held
+├─ actor ledger        open      60s    2 admitted
+│    in line: default/late
+│    no room for updates of shop/db
+├─ actor garbage       waiting   60s
+│    waits for the next look for garbage until 12:02:59 (in 3s)
+│    last failure, 12s ago: RuntimeUnavailable: no such socket
+└─ actor logRotation   rotating  0s
+     waits for the next look at the sizes of logs until 12:02:57 (in 1s)
+`);
+  expect(explanation.node.children[1]).toMatchObject({
+    ...{ kind: 'gate', name: 'start', holders: ['default/web (main)'] },
+    line: ['shop/db (sandbox)', 'gone (x)'],
+  });
+});
