@@ -11,7 +11,7 @@ const root = dirname(import.meta.dirname);
 
 /**
  * A node agent works little and in bursts. What a burst leaves behind is given back rather than kept for the next one,
- * and only what is truly hot is compiled to machine code: together a third less memory, for the same CPU time.
+ * and only what is truly hot is compiled to machine code: together a quarter less memory at 50 pods, for the same CPU time.
  */
 const frugality = [
   '--semi-space-growth-factor=1',
