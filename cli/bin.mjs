@@ -6,25 +6,35 @@ import module, { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { runKept } from './keptCode.mjs';
 
 const root = dirname(import.meta.dirname);
 
 /**
  * A node agent works little and in bursts. What a burst leaves behind is given back rather than kept for the next one,
  * and only what is truly hot is compiled to machine code: together a quarter less memory at 50 pods, for the same CPU time.
+ * V8 keeps compiled code by its flags: `--expose-gc`, which the daemon needs, must not come later.
  */
-const frugality = [
+const flags = [
+  '--expose-gc',
   '--semi-space-growth-factor=1',
   '--invocation-count-for-maglev=12000',
   '--invocation-count-for-turbofan=90000',
 ];
 
-if (Number.parseInt(process.versions.node, 10) >= 24) {
-  for (const flag of frugality) setFlagsFromString(flag);
-  // What one run has compiled the next one need not. It lies where nobody can write but who installed the bundle.
-  module.enableCompileCache(join(root, 'dist/compiled'));
+/** What `run` and `up` start is one bundle whose compiled code is kept; the other commands load only what they need. */
+async function start() {
+  const compiled = join(root, 'dist/compiled');
+  const daemon = join(root, 'dist/daemon.cjs');
+  if (['run', 'up'].includes(process.argv[2] ?? '') && existsSync(daemon)) return runKept(daemon, compiled);
+  module.enableCompileCache(compiled);
   const bundle = join(root, 'dist/statelet.mjs');
   await import(existsSync(bundle) ? bundle : join(root, 'cli/main.ts'));
+}
+
+if (Number.parseInt(process.versions.node, 10) >= 24) {
+  for (const flag of flags) setFlagsFromString(flag);
+  await start();
 } else {
   // As a dependency it may lie beside this package.
   const node24 = join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin/node');

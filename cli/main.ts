@@ -40,10 +40,10 @@ const program = createProgram({
   charts: async (options) => (await import('./charts.ts')).charts(options, write),
 });
 
-try {
-  await program.parseAsync();
-  process.exit(0);
-} catch (error) {
-  process.stderr.write(messageOf(error));
-  process.exit(1);
-}
+program.parseAsync().then(
+  () => process.exit(0),
+  (error) => {
+    process.stderr.write(messageOf(error));
+    process.exit(1);
+  },
+);

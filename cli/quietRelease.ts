@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Clock } from '../actors/clock.ts';
@@ -31,13 +30,10 @@ export function releaseWhenQuiet(
   };
 }
 
-/** V8's own collector, at its most thorough; what was compiled is written down first, for a start after a crash. */
+/** V8's own collector, at its most thorough. */
 function collector(): () => void {
   setFlagsFromString('--expose-gc');
   // The flag makes `gc` known to contexts that are made after it.
   const collect: (options: { type: 'major'; flavor: 'last-resort' }) => void = runInNewContext('gc');
-  return () => {
-    flushCompileCache();
-    collect({ type: 'major', flavor: 'last-resort' });
-  };
+  return () => collect({ type: 'major', flavor: 'last-resort' });
 }

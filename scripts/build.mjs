@@ -2,7 +2,8 @@
  * Bundles cli/main.ts, and index.ts beside it, into dist/: less memory and a faster start than their modules one by
  * one. What one mode does not need is imported late there and becomes a file of its own. Also npm's `prepare`.
  */
-import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
@@ -54,15 +55,34 @@ async function build() {
       js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
     },
   });
+  // cli/keptCode.mjs runs it, which takes one file and no import. The first line tells one build from another.
+  const daemon = await esbuild.build({
+    ...common,
+    entryPoints: { daemon: entry },
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    sourcemap: false,
+    define: { 'import.meta.dirname': '__dirname' },
+    write: false,
+  });
+  for (const { path, text } of daemon.outputFiles) {
+    writeWhole(path, `// ${createHash('sha256').update(text).digest('hex')}\n${text}`);
+  }
   // Packages stay outside: who builds on it has one xstate, not two.
   const library = await esbuild.build({
     ...common,
     entryPoints: { index: join(root, 'index.ts') },
     packages: 'external',
   });
-  const metafiles = [command.metafile, library.metafile];
+  const metafiles = [command.metafile, daemon.metafile, library.metafile];
   removeOthers(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
+}
+
+/** A command that starts meanwhile reads the old text or the new one. */
+function writeWhole(file, text) {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
 }
 
 /** What earlier builds left; files of the same content have the same name, so builds at the same time do no harm. */
