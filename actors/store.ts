@@ -39,10 +39,12 @@ export async function openStore<Schemas extends FactSchemas>(
   schemas: Schemas,
 ): Promise<Store<Schemas>> {
   const folderOf = (kind: string) => path.join(directory, kind);
-  for (const kind of Object.keys(schemas)) {
-    await mkdir(folderOf(kind), { recursive: true, mode: 0o700 });
-    await removeHalfWritten(folderOf(kind));
-  }
+  await Promise.all(
+    Object.keys(schemas).map(async (kind) => {
+      await mkdir(folderOf(kind), { recursive: true, mode: 0o700 });
+      await removeHalfWritten(folderOf(kind));
+    }),
+  );
   const writer = batchWriter(folderOf);
   return {
     read: async () => {

@@ -1,6 +1,7 @@
 /** How a durable fact lies on disk: one JSON file a fact, carrying its key, never half-written. */
 import { createHash } from 'node:crypto';
-import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { problemOf } from '../pod/problem.ts';
@@ -26,7 +27,7 @@ function factFileName(key: string): string {
 export async function writeFact(directory: string, key: string, value: unknown): Promise<void> {
   const file = path.join(directory, factFileName(key));
   const text = `${JSON.stringify({ key, value })}\n`;
-  if ((await textOf(file)) === text) return;
+  if (textOf(file) === text) return;
   const handle = await open(file + TEMPORARY, 'w', 0o600);
   try {
     await handle.writeFile(text);
@@ -64,18 +65,22 @@ export async function readFacts<Value>(
   schema: z.ZodMiniType<Value>,
 ): Promise<readonly ReadFact<Value>[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
-  const facts = await Promise.all(names.map((name) => readFact(path.join(directory, name), schema)));
+  const factSchema = z.object({ key: z.string(), value: schema });
+  const facts = names.map((name) => readFact(path.join(directory, name), factSchema));
   for (const fact of facts) {
     if (fact !== undefined && 'damaged' in fact) await rename(fact.file, `${fact.file}.corrupt`);
   }
   return facts.filter((fact) => fact !== undefined);
 }
 
-async function readFact<Value>(file: string, schema: z.ZodMiniType<Value>): Promise<ReadFact<Value> | undefined> {
-  const text = await textOf(file);
+function readFact<Value>(
+  file: string,
+  schema: z.ZodMiniType<{ key: string; value: Value }>,
+): ReadFact<Value> | undefined {
+  const text = textOf(file);
   if (text === undefined) return undefined;
   const content = parsed(text);
-  const found = z.object({ key: z.string(), value: schema }).safeParse(content);
+  const found = schema.safeParse(content);
   if (!found.success) return damagedFact(file, expectation(content, found.error));
   const { key, value } = found.data;
   if (factFileName(key) === path.basename(file)) return { key, value };
@@ -101,9 +106,10 @@ function parsed(text: string): unknown {
   }
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+/** Read on the spot: facts are small, at a start there are many, and nothing runs before all of them are known. */
+function textOf(file: string): string | undefined {
   try {
-    return await readFile(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -1,6 +1,10 @@
-/** Makes cgroups as directories and writes their limits, in whatever hierarchies the host has. */
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/**
+ * Makes cgroups as directories and writes their limits, in whatever hierarchies the host has. The kernel answers a look
+ * at its files at once, sooner than a thread could be asked to look: only what changes something is waited for.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { type CgroupFile, type Controller, cgroupFiles } from '../pod/cgroupFiles.ts';
 import type { CgroupLimits } from '../pod/cgroupLimits.ts';
 import { isMissing } from './errors.ts';
@@ -16,34 +20,40 @@ export interface Cgroup {
 const CONTROLLERS: readonly Controller[] = ['cpu', 'memory', 'pids', 'hugetlb'];
 
 /** Whether a cgroup is there. */
-export async function hasCgroup({ hierarchies, path }: Cgroup): Promise<boolean> {
+export function hasCgroup({ hierarchies, path }: Cgroup): boolean {
   const root = hierarchyOf(hierarchies, 'cpu')?.root ?? hierarchies[0]?.root;
-  if (root === undefined) return false;
-  return access(join(root, path)).then(
-    () => true,
-    () => false,
-  );
+  return root !== undefined && existsSync(join(root, path));
 }
 
-/** Makes the directories of a cgroup where it is limited; on v2 its controllers are turned on in all above it. */
+/** Makes the directories of a cgroup where it is limited, and what is above them when that is not there. */
 export async function makeCgroup({ hierarchies, path }: Cgroup): Promise<void> {
-  const used = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
   await Promise.all(
-    Array.from(used, async (hierarchy) => {
-      if (hierarchy.version === 'v2') await delegate(hierarchy, path);
-      await mkdir(join(hierarchy.root, path), { recursive: true });
+    limiting(hierarchies).map(async (hierarchy) => {
+      const directory = join(hierarchy.root, path);
+      if (existsSync(directory)) return;
+      if (!existsSync(dirname(directory))) await makeParent(hierarchy, dirname(path));
+      await mkdir(directory, { recursive: true });
     }),
   );
 }
 
-/** On v2 a cgroup has the controllers that its parent passes on. */
-async function delegate({ root, controllers }: Hierarchy, path: string): Promise<void> {
-  const names = path.split('/');
-  for (let depth = 0; depth < names.length; depth += 1) {
-    const directory = join(root, ...names.slice(0, depth));
-    await mkdir(directory, { recursive: true });
-    const file = join(directory, 'cgroup.subtree_control');
-    const passed = (await readFile(file, 'utf8')).split(/\s+/);
+/** Makes a cgroup that is to have children; on v2 its controllers are turned on for them, and in all above it. */
+export async function makeParentCgroup({ hierarchies, path }: Cgroup): Promise<void> {
+  await Promise.all(limiting(hierarchies).map((hierarchy) => makeParent(hierarchy, path)));
+}
+
+const limiting = (hierarchies: readonly Hierarchy[]): readonly Hierarchy[] => [
+  ...new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? [])),
+];
+
+async function makeParent({ root, version, controllers }: Hierarchy, path: string): Promise<void> {
+  await mkdir(join(root, path), { recursive: true });
+  if (version === 'v1') return;
+  const names = path === '.' ? [] : path.split('/');
+  // On v2 a cgroup has the controllers that its parent passes on.
+  for (let depth = 0; depth <= names.length; depth += 1) {
+    const file = join(root, ...names.slice(0, depth), 'cgroup.subtree_control');
+    const passed = readFileSync(file, 'utf8').split(/\s+/);
     const wanted = ['cpuset', ...CONTROLLERS].filter((each) => controllers.includes(each) && !passed.includes(each));
     if (wanted.length > 0) await writeFile(file, wanted.map((each) => `+${each}`).join(' '));
   }
@@ -57,7 +67,7 @@ export async function writeLimits(cgroup: Cgroup, limits: CgroupLimits): Promise
 /** Writes only those limits that give a cgroup more than it has: its children may then grow. */
 export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {
   await eachController(cgroup, limits, async (file) => {
-    const present = await readFile(pathOf(cgroup, file), 'utf8').catch(() => undefined);
+    const present = read(pathOf(cgroup, file));
     if (present !== undefined && amount(file.value) > amount(present)) await write(cgroup, file);
   });
 }
@@ -77,6 +87,14 @@ async function eachController(
 
 const pathOf = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>
   join(hierarchyOf(hierarchies, controller)?.root ?? '', path, file);
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
 
 /** A limit as a number; none is the largest. */
 function amount(text: string): number {

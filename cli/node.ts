@@ -40,17 +40,20 @@ const startSlots = (): number => 2 * availableParallelism();
 export const startNode: StartNode = async ({ config, simulated, logger }) => {
   const cri = simulated ? await simulatedCri() : connect(config);
   const { onError, settled, failed } = logErrors(logger);
-  const { store, durable } = await openNodeStore(config.rootDirectory);
-  for (const message of durable.damaged) logger.error(message);
   const hierarchies = await readHierarchies();
-  const facts = await nodeFacts(config, cri, hierarchies);
-  const extra = await extraCapacity(config.rootDirectory);
+  const [facts, { store, durable }, extra, pids, admission] = await Promise.all([
+    nodeFacts(config, cri, hierarchies),
+    openNodeStore(config.rootDirectory),
+    extraCapacity(config.rootDirectory),
+    processRoom(),
+    admissionFacts(config),
+  ]);
+  for (const message of durable.damaged) logger.error(message);
   const capacity = allocatable({ ...capacityOf(config, facts), extra }, config.resources.reserved);
   const node = { ...facts, allocatable: capacity };
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const tell = (note: Note) =>
     recorder.record({ ...occurrence(involvedNode(config.nodeName), note), at: systemClock.now() });
-  const pids = await processRoom();
   const ending = new AbortController();
   const { signal } = ending;
   const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger, signal, tell });
@@ -82,7 +85,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
       hostIps: config.nodeIps,
       sources: sourceNames(config),
       capacity,
-      admission: await admissionFacts(config),
+      admission,
       startSlots: startSlots(),
       pullSlots: config.maxParallelImagePulls,
       crashLoop: {

@@ -149,7 +149,7 @@ describe('C25: the cgroups above containers', () => {
   test('v2: controllers are turned on in all above it', async () => {
     const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory', 'io'] }];
     // A kernel makes this file with each cgroup.
-    for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable']) {
+    for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable', 'own/kubepods/besteffort']) {
       await mkdir(join(root, each), { recursive: true });
       await writeFile(join(root, each, 'cgroup.subtree_control'), '');
     }
@@ -158,6 +158,14 @@ describe('C25: the cgroups above containers', () => {
     expect(value('own/kubepods/burstable/cgroup.subtree_control')).toBe('+cpu +memory');
     expect(value('own/kubepods/burstable/podone/cpu.max')).toBe('50000 100000');
     expect(await readdir(join(root, 'own/kubepods/burstable/podone'))).not.toContain('pids.max');
+  });
+
+  test('a class that somebody has removed is made again for the next pod', async () => {
+    const node = cgroups();
+    await node.prepare(burstable('one', '500m'));
+    await rm(join(root, 'pids/own/kubepods'), { recursive: true });
+    await node.prepare(burstable('two', '500m'));
+    expect(value('pids/own/kubepods/burstable/podtwo/pids.max')).toBe('50');
   });
 
   test('systemd: slices, and the same files in them', async () => {
