@@ -5,6 +5,7 @@ import type { Allocation } from '../pod/allocation.ts';
 import { resourceRequirementsSchema } from '../pod/schema/container.ts';
 import { type Pod, podSchema } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
+import type { GoodManifest } from './feeds/manifestSet.ts';
 import { openStore, type Store } from './store.ts';
 
 const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
@@ -17,7 +18,13 @@ const containerSize = z.object({ cpuRequest: z.number(), cpuLimit: z.number(), m
 
 const schemas = {
   /** The last good version of each manifest, by its file. */
-  manifests: podSchema as unknown as z.ZodMiniType<Pod>,
+  manifests: z.pipe(
+    // An older version kept the pod alone.
+    z.transform((kept: unknown) =>
+      typeof kept === 'object' && kept !== null && 'spec' in kept ? { pod: kept } : kept,
+    ),
+    z.object({ pod: podSchema, digest: z.optional(z.string()) }),
+  ) as unknown as z.ZodMiniType<GoodManifest>,
   /** The last good set of a manifest URL, by the URL. */
   fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
   /** Terminal statuses, by the pod's uid. */
@@ -44,7 +51,7 @@ const schemas = {
 export type NodeStore = Store<typeof schemas>;
 
 export interface DurableFacts {
-  readonly manifests: ReadonlyMap<string, Pod>;
+  readonly manifests: ReadonlyMap<string, GoodManifest>;
   readonly fetched: ReadonlyMap<string, readonly Pod[]>;
   readonly statuses: ReadonlyMap<string, PodStatus>;
   readonly allocations: ReadonlyMap<string, Allocation>;

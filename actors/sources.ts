@@ -63,8 +63,8 @@ function fileSource(parts: SourceParts): Feed {
         const { pods, problems } = set;
         send({ type: 'config.podsChanged', source: 'file', pods, problems, at: clock.now() });
       },
-      onManifest: ({ file, pod }) => {
-        const kept = pod === null ? store.remove('manifests', file) : store.write('manifests', file, pod);
+      onManifest: ({ file, manifest }) => {
+        const kept = manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
         kept.catch((error) => onError('store', error));
       },
     });

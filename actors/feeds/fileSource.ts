@@ -1,7 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from './alarm.ts';
 import {
@@ -11,7 +10,7 @@ import {
   type ManifestPlace,
   readManifestText,
 } from './manifestDirectory.ts';
-import { type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSet.ts';
+import { type GoodManifest, type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSet.ts';
 
 const FIRST_RETRY_MS = 1_000;
 /** A file that is still being written says so again within this time. */
@@ -24,7 +23,7 @@ export interface FileSourceOptions {
   readonly path: string;
   readonly nodeName: string;
   /** Last good versions by file, from before a restart. */
-  readonly lastGood: ReadonlyMap<string, Pod>;
+  readonly lastGood: ReadonlyMap<string, GoodManifest>;
   /** How often all is listed, in milliseconds, beside what inotify tells. */
   readonly listEveryMs: number;
   /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: there are none. */

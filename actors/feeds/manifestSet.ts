@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Problem } from '../../pod/problem.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
@@ -16,15 +17,23 @@ export interface ManifestSet {
   readonly warnings: readonly FileProblem[];
 }
 
-/** A file's last good version to keep over a restart; null when there is none any more. */
-export interface KeptManifest {
-  readonly file: string;
-  readonly pod: Pod | null;
+/** The last good version of a file, as it is kept over a restart. */
+export interface GoodManifest {
+  readonly pod: Pod;
+  /** Of the text that gave the pod; absent: not known. */
+  readonly digest?: string | undefined;
 }
 
-interface Entry {
+/** What is to be kept of a file from now on; null: nothing. */
+export interface KeptManifest {
+  readonly file: string;
+  readonly manifest: GoodManifest | null;
+}
+
+interface Entry extends Partial<GoodManifest> {
   readonly text?: string;
-  readonly pod?: Pod;
+  /** That its text is the one of before the restart was seen once. */
+  readonly isTrusted?: boolean;
   /** With these the text was refused: others may admit it. */
   readonly refusedBy?: RuntimeClasses;
 }
@@ -42,22 +51,29 @@ export class ManifestFiles {
 
   constructor(options: {
     nodeName: string;
-    lastGood: ReadonlyMap<string, Pod>;
+    lastGood: ReadonlyMap<string, GoodManifest>;
     onManifest: (kept: KeptManifest) => void;
   }) {
     this.#nodeName = options.nodeName;
     this.#onManifest = options.onManifest;
-    for (const [file, pod] of options.lastGood) this.#entries.set(file, { pod });
+    for (const [file, manifest] of options.lastGood) this.#entries.set(file, manifest);
   }
 
   /**
    * Takes in a file's text; the same text as before changes nothing, unless it was refused and the classes have changed
-   * since. `seenAt` is in milliseconds since the epoch.
+   * since. A text that gave the last good version of before a restart is not read at first, so that what runs is taken
+   * over at once: it is the next time, for what this agent may find odd or wrong in it. `seenAt` is in milliseconds
+   * since the epoch.
    */
   update(file: string, text: string, seenAt: number, classes: RuntimeClasses = new Map()): void {
     const before = this.#entries.get(file);
     const { refusedBy, pod: admitted } = before ?? {};
     if (before?.text === text && (refusedBy === undefined || isDeepStrictEqual(refusedBy, classes))) return;
+    const digest = hash('sha256', text);
+    if (before?.text === undefined && before?.digest === digest && !before.isTrusted) {
+      this.#entries.set(file, { ...before, isTrusted: true });
+      return;
+    }
     const origin = { file, nodeName: this.#nodeName, seenAt, classes };
     const read = parseManifestFile(text, { ...origin, ...(admitted ? { admitted } : {}) });
     this.#changed = true;
@@ -71,9 +87,10 @@ export class ManifestFiles {
     }
     this.#problems.delete(file);
     this.#warnings.push(...read.warnings.map((warning) => ({ file, ...warning })));
-    const same = before?.pod !== undefined && samePod(before.pod, read.pod);
-    this.#entries.set(file, { text, pod: same ? before.pod : read.pod });
-    if (!same) this.#onManifest({ file, pod: read.pod });
+    const isSame = before?.pod !== undefined && samePod(before.pod, read.pod);
+    const manifest = { pod: isSame ? before.pod : read.pod, digest };
+    this.#entries.set(file, { ...manifest, text });
+    if (!isSame || before.digest !== digest) this.#onManifest({ file, manifest });
   }
 
   /** A file or the whole source can not be read: what was good stays, and the cause is told. */
@@ -94,7 +111,7 @@ export class ManifestFiles {
     this.#unreadable.delete(file);
     if (!this.#entries.delete(file)) return;
     this.#changed = true;
-    if (before?.pod !== undefined) this.#onManifest({ file, pod: null });
+    if (before?.pod !== undefined) this.#onManifest({ file, manifest: null });
   }
 
   /** Removes every file that is not among those present. */

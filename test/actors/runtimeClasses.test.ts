@@ -8,10 +8,9 @@ import { systemClock } from '../../actors/clock.ts';
 import { watchManifests } from '../../actors/feeds/fileSource.ts';
 import { parseManifestFile } from '../../actors/feeds/manifestFile.ts';
 import { parseManifestList } from '../../actors/feeds/manifestList.ts';
-import type { KeptManifest, ManifestSet } from '../../actors/feeds/manifestSet.ts';
+import type { GoodManifest, KeptManifest, ManifestSet } from '../../actors/feeds/manifestSet.ts';
 import { readRuntimeClasses, runtimeClassesIn, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
 
 let directory = '';
 beforeEach(async () => {
@@ -77,7 +76,7 @@ describe('C25: the source of static pods', () => {
   const messagesOf = ({ problems }: ManifestSet) => problems.map(({ message }) => message);
 
   /** A source over `classes` and `pods` in the directory, which lists every few milliseconds. */
-  function source(lastGood: ReadonlyMap<string, Pod> = new Map(), listEveryMs = 5) {
+  function source(lastGood: ReadonlyMap<string, GoodManifest> = new Map(), listEveryMs = 5) {
     const sets: ManifestSet[] = [];
     const kept: KeptManifest[] = [];
     const reads: RuntimeClasses[] = [];
@@ -200,9 +199,9 @@ describe('C25: the source of static pods', () => {
     await before.until(() => before.sets.length > 1);
     await before.stop();
     expect(before.sets.map((set) => set.pods[0])).toEqual(before.sets.map(() => pods[0]));
-    expect(before.kept).toHaveLength(1);
+    expect(before.kept.map(({ manifest: good }) => good?.pod)).toEqual([pods[0], pods[0]]);
     await write('classes', 'a.yaml', classNamed('another', 'runc'));
-    const lastGood = new Map(before.kept.flatMap(({ file, pod }) => (pod ? [[file, pod] as const] : [])));
+    const lastGood = new Map(before.kept.flatMap(({ file, manifest: good }) => (good ? [[file, good] as const] : [])));
     const after = source(lastGood);
     expect(await after.until(() => true)).toMatchObject({ pods, problems: [] });
     await after.stop();

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { watchManifests } from '../../../actors/feeds/fileSource.ts';
-import type { KeptManifest, ManifestSet } from '../../../actors/feeds/manifestSet.ts';
-import type { Pod } from '../../../pod/schema/pod.ts';
+import type { GoodManifest, KeptManifest, ManifestSet } from '../../../actors/feeds/manifestSet.ts';
 
 const manifest = (name: string, image = 'busybox:1') =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {containers: [{name: main, image: '${image}'}]}\n`;
@@ -37,7 +36,7 @@ afterEach(async () => {
 
 function start({
   at = path,
-  lastGood = new Map<string, Pod>(),
+  lastGood = new Map<string, GoodManifest>(),
   clock = systemClock as Clock,
   listEveryMs = 20_000,
 } = {}): void {
@@ -75,22 +74,23 @@ const untilImage = (expected: string) => until((set) => image(set) === expected)
 
 const names = ({ pods }: ManifestSet) => pods.map((pod) => pod.metadata.name);
 /** Writes a file, follows it, and stops; gives the pod that there was of it. */
-async function lastGoodOf(file: string): Promise<Pod> {
+async function lastGoodOf(file: string): Promise<GoodManifest> {
   await writeFile(file, manifest('a'));
   start();
-  const [pod] = (await first()).pods;
+  await first();
   stop.abort();
   await ended;
-  if (pod === undefined) throw new Error('no pod');
-  return pod;
+  const good = kept.at(-1)?.manifest;
+  if (!good) throw new Error('no pod');
+  return good;
 }
 
 /** Another source begins, which is told what there was. */
-function startAnew(file: string, pod: Pod): void {
+function startAnew(file: string, manifest: GoodManifest): void {
   stop = new AbortController();
   sets = [];
   kept = [];
-  start({ lastGood: new Map([[file, pod]]) });
+  start({ lastGood: new Map([[file, manifest]]) });
 }
 
 /** Writes a file whole, as by a careful editor. */
@@ -152,7 +152,7 @@ describe('the set', () => {
     await untilNames('a-node-1');
     await rm(join(path, 'a.yaml'));
     await untilNames();
-    expect(kept.at(-1)).toEqual({ file: join(path, 'a.yaml'), pod: null });
+    expect(kept.at(-1)).toEqual({ file: join(path, 'a.yaml'), manifest: null });
   });
 
   test('of many files that come at once the first make a set before the last are read', async () => {
@@ -188,7 +188,7 @@ describe('the set', () => {
     await replace(file, `${manifest('a')}# a comment\n`);
     const again = await until(() => sets.length > 2);
     expect(again.pods[0]).toBe(pod);
-    expect(kept).toHaveLength(2);
+    expect(kept.map(({ manifest: good }) => good?.pod)).toEqual([pod, again.pods[1], pod]);
   });
 
   test('two files with one pod name are both in the set', async () => {
@@ -279,33 +279,33 @@ describe('an invalid manifest', () => {
     await replace(file, manifest('a'));
     const mended = await until(({ problems }) => problems.length === 0);
     expect(mended.pods.map(({ metadata }) => metadata.name)).toEqual(['a-node-1', 'b-node-1']);
-    expect(kept.filter(({ pod: each }) => each === null)).toEqual([]);
+    expect(kept.filter(({ manifest: each }) => each === null)).toEqual([]);
   });
 
   test('keeps the last good version of before a restart, with its UID', async () => {
     const file = join(path, 'a.yaml');
-    const pod = await lastGoodOf(file);
+    const good = await lastGoodOf(file);
     await writeFile(file, 'apiVersion: v1\nkind: Po');
-    startAnew(file, pod);
+    startAnew(file, good);
     const again = await first();
-    expect(again.pods).toEqual([pod]);
+    expect(again.pods).toEqual([good.pod]);
     expect(again.problems).toEqual([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
   });
 
   test('whose file is gone after a restart: the last good version is dropped', async () => {
     const file = join(path, 'a.yaml');
-    const pod = await lastGoodOf(file);
+    const good = await lastGoodOf(file);
     await rm(file);
-    startAnew(file, pod);
+    startAnew(file, good);
     expect((await first()).pods).toEqual([]);
-    expect(kept.at(-1)).toEqual({ file, pod: null });
+    expect(kept.at(-1)).toEqual({ file, manifest: null });
   });
 
   test('an unchanged file after a restart gives the same pod, and nothing new to keep', async () => {
     const file = join(path, 'a.yaml');
-    const pod = await lastGoodOf(file);
-    startAnew(file, pod);
-    expect((await first()).pods[0]).toBe(pod);
+    const good = await lastGoodOf(file);
+    startAnew(file, good);
+    expect((await first()).pods[0]).toBe(good.pod);
     expect(kept).toEqual([]);
   });
 

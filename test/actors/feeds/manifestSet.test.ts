@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import { type GoodManifest, type KeptManifest, ManifestFiles } from '../../../actors/feeds/manifestSet.ts';
+
+const FILE = '/pods/a.yaml';
+const text = (more = '') =>
+  `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {${more}containers: [{name: main, image: a}]}}`;
+
+/** The files of an agent that finds what the one before has kept. */
+function files(lastGood?: GoodManifest) {
+  const kept: KeptManifest[] = [];
+  const found = new ManifestFiles({
+    nodeName: 'node',
+    lastGood: new Map(lastGood ? [[FILE, lastGood]] : []),
+    onManifest: (each) => kept.push(each),
+  });
+  const list = (content: string) => {
+    found.update(FILE, content, 0);
+    return found.take();
+  };
+  return { list, kept };
+}
+
+function keptOf(content: string): GoodManifest {
+  const { list, kept } = files();
+  list(content);
+  const good = kept.at(-1)?.manifest;
+  if (!good) throw new Error('no pod');
+  return good;
+}
+
+describe('a file that has not changed over a restart', () => {
+  test('gives its last good version at once, and is read at the next list', () => {
+    const good = keptOf(text('restartPolcy: Never, '));
+    const { list, kept } = files(good);
+    expect(list(text('restartPolcy: Never, '))).toEqual({ pods: [good.pod], problems: [], warnings: [] });
+    const { pods, warnings } = list(text('restartPolcy: Never, ')) ?? {};
+    expect(pods?.[0]).toBe(good.pod);
+    expect(warnings).toEqual([expect.objectContaining({ path: 'spec.restartPolcy' })]);
+    expect(list(text('restartPolcy: Never, '))).toBeUndefined();
+    expect(kept).toEqual([]);
+  });
+
+  test('gives another pod at the next list when this agent reads it otherwise', () => {
+    const { pod, digest } = keptOf(text());
+    const older = { pod: { ...pod, spec: { ...pod.spec, enableServiceLinks: false } }, digest };
+    const { list, kept } = files(older);
+    expect(list(text())?.pods).toEqual([older.pod]);
+    expect(list(text())?.pods).toMatchObject([{ spec: { enableServiceLinks: true } }]);
+    expect(kept).toMatchObject([{ file: FILE, manifest: { digest } }]);
+  });
+});
+
+test.each([
+  ['another text', (good: GoodManifest) => good, text('restartPolicy: Never, ')],
+  ['a pod of which the text is not known', ({ pod }: GoodManifest) => ({ pod }), text()],
+])('%s is read at once', (_what, before, now) => {
+  const { list, kept } = files(before(keptOf(text())));
+  const { pods } = list(now) ?? {};
+  expect(kept).toEqual([{ file: FILE, manifest: { pod: pods?.[0], digest: keptOf(now).digest } }]);
+});
+
+test('the same pod in another text is kept again: the next start knows it by that text', () => {
+  const { list, kept } = files();
+  list(text());
+  const [pod] = list(`${text()} # a comment`)?.pods ?? [];
+  expect(kept.map(({ manifest }) => manifest?.pod)).toEqual([pod, pod]);
+  expect(kept[1]?.manifest?.digest).not.toBe(kept[0]?.manifest?.digest);
+});
