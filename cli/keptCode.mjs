@@ -14,9 +14,9 @@ const GROWTH = 1.02;
 
 /**
  * Runs the bundle of a file, whose first line is a comment with the digest of the others. `directory` is where
- * compiled code is kept; it may be read-only or absent.
+ * compiled code is kept; it may be read-only or absent. V8's flags must stay as they are until `onKept` is called.
  */
-export function runKept(file, directory) {
+export function runKept(file, directory, onKept) {
   // It has nothing beyond ASCII: this way its text takes a byte a character.
   const text = readFileSync(file, 'latin1');
   const kept = join(directory, `${digestOf(text)}-${process.version}-${process.arch}`);
@@ -32,6 +32,7 @@ export function runKept(file, directory) {
     process.off('exit', keep);
     const code = script.createCachedData();
     if (code.length > before * GROWTH) write(kept, code);
+    onKept();
   };
   const due = setTimeout(keep, KEEP_AFTER_MS).unref();
   process.once('exit', keep);
