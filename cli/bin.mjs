@@ -25,7 +25,7 @@ const frugality = '--semi-space-growth-factor=1';
 /** What `run` and `up` start is one bundle whose compiled code is kept; the other commands load only what they need. */
 async function start() {
   const compiled = join(root, 'dist/compiled');
-  const daemon = join(root, 'dist/daemon.cjs');
+  const daemon = join(root, 'dist/daemon.js');
   if (['run', 'up'].includes(process.argv[2] ?? '') && existsSync(daemon))
     return runKept(daemon, compiled, () => setFlagsFromString(frugality));
   module.enableCompileCache(compiled);

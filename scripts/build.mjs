@@ -55,12 +55,14 @@ async function build() {
       js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
     },
   });
-  // cli/keptCode.mjs runs it, which takes one file and no import. The first line tells one build from another.
+  // For cli/keptCode.mjs: one function, in one file without an import. The first line tells one build from another.
   const daemon = await esbuild.build({
     ...common,
     entryPoints: { daemon: entry },
-    outExtension: { '.js': '.cjs' },
+    outExtension: {},
     format: 'cjs',
+    banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
+    footer: { js: '})' },
     sourcemap: false,
     define: { 'import.meta.dirname': '__dirname' },
     write: false,

@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
 import { installedCommand, startStatelet, statelet } from './support/statelet.ts';
 
 jest.setTimeout(120_000);
 
-const run = promisify(execFile);
 const command = join(import.meta.dirname, '../../cli/bin.mjs');
 
 let directory: string;
@@ -45,13 +42,41 @@ describe("the installed command on the host's own Node", () => {
   });
 });
 
-test('the bundle speaks HTTP without the client that Node loads for nobody here: 13 MiB and 70 ms', async () => {
-  const teller = join(directory, 'teller.mjs');
-  await writeFile(teller, "process.on('exit', () => console.error(process.moduleLoadList.join('\\n')));\n");
-  const answer = run(process.execPath, ['--import', teller, command, 'get', 'pods', '--state-dir', directory]);
-  const { stderr } = await answer.catch((error: { stderr: string }) => error);
-  expect(stderr).toContain('NativeModule _http_client');
-  expect(stderr).not.toContain('undici');
+describe('the bundle speaks HTTP without the client that Node loads for nobody here: 13 MiB and 70 ms', () => {
+  let observed: readonly string[];
+  beforeAll(async () => {
+    const teller = join(directory, 'teller.mjs');
+    await writeFile(teller, "process.on('exit', () => console.error(process.moduleLoadList.join('\\n')));\n");
+    observed = [process.execPath, '--import', teller, command];
+  });
+
+  test('as a command', async () => {
+    const { ended, err } = startStatelet(['get', 'pods', '--state-dir', directory], { by: observed });
+    await ended;
+    expect(err()).toContain('NativeModule _http_client');
+    expect(err()).not.toContain('undici');
+  });
+
+  test('as a daemon', async () => {
+    const config = join(directory, 'kubelet.json');
+    const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
+    await writeFile(config, JSON.stringify({ ...kind, cgroupsPerQOS: false }));
+    const places = [
+      '--config',
+      config,
+      '--root-dir',
+      join(directory, 'root'),
+      '--pod-log-dir',
+      join(directory, 'logs'),
+    ];
+    const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
+    const { kill, ended, err, says } = startStatelet(['run', ...places, ...nowhere], { by: observed });
+    await says('the node agent runs');
+    kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(err()).toContain('NativeModule _http_client');
+    expect(err()).not.toContain('undici');
+  });
 });
 
 describe('without root', () => {
