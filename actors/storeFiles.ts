@@ -106,7 +106,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Read on the spot: facts are small, at a start there are many, and nothing runs before all of them are known. */
+/** Read on the spot: facts are small, and either nothing runs before all are known, or the kernel still has them. */
 function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

@@ -25,38 +25,28 @@ export function hasCgroup({ hierarchies, path }: Cgroup): boolean {
   return root !== undefined && existsSync(join(root, path));
 }
 
-/** Makes the directories of a cgroup where it is limited, and what is above them when that is not there. */
+/** Makes the directories of a cgroup where it is limited; on v2 its controllers are turned on in all above it. */
 export async function makeCgroup({ hierarchies, path }: Cgroup): Promise<void> {
+  const used = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
   await Promise.all(
-    limiting(hierarchies).map(async (hierarchy) => {
+    Array.from(used, async (hierarchy) => {
+      if (hierarchy.version === 'v2') await delegate(hierarchy, dirname(path));
       const directory = join(hierarchy.root, path);
-      if (existsSync(directory)) return;
-      if (!existsSync(dirname(directory))) await makeParent(hierarchy, dirname(path));
-      await mkdir(directory, { recursive: true });
+      if (!existsSync(directory)) await mkdir(directory, { recursive: true });
     }),
   );
 }
 
-/** Makes a cgroup that is to have children; on v2 its controllers are turned on for them, and in all above it. */
-export async function makeParentCgroup({ hierarchies, path }: Cgroup): Promise<void> {
-  await Promise.all(limiting(hierarchies).map((hierarchy) => makeParent(hierarchy, path)));
-}
-
-const limiting = (hierarchies: readonly Hierarchy[]): readonly Hierarchy[] => [
-  ...new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? [])),
-];
-
-async function makeParent({ root, version, controllers }: Hierarchy, path: string): Promise<void> {
-  await mkdir(join(root, path), { recursive: true });
-  if (version === 'v1') return;
-  const names = path === '.' ? [] : path.split('/');
-  // On v2 a cgroup has the controllers that its parent passes on.
-  for (let depth = 0; depth <= names.length; depth += 1) {
-    const file = join(root, ...names.slice(0, depth), 'cgroup.subtree_control');
-    const passed = readFileSync(file, 'utf8').split(/\s+/);
-    const wanted = ['cpuset', ...CONTROLLERS].filter((each) => controllers.includes(each) && !passed.includes(each));
-    if (wanted.length > 0) await writeFile(file, wanted.map((each) => `+${each}`).join(' '));
-  }
+/** On v2 a cgroup has the controllers that its parent passes on; that one has them of its own parent. */
+async function delegate(hierarchy: Hierarchy, path: string): Promise<void> {
+  const file = join(hierarchy.root, path, 'cgroup.subtree_control');
+  const passed = read(file)?.split(/\s+/) ?? [];
+  const isWanted = (each: string) => hierarchy.controllers.includes(each) && !passed.includes(each);
+  const wanted = ['cpuset', ...CONTROLLERS].filter(isWanted);
+  if (wanted.length === 0) return;
+  if (path !== '.') await delegate(hierarchy, dirname(path));
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, wanted.map((each) => `+${each}`).join(' '));
 }
 
 /** Writes the limits of a cgroup that is there. */
@@ -88,6 +78,7 @@ async function eachController(
 const pathOf = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>
   join(hierarchyOf(hierarchies, controller)?.root ?? '', path, file);
 
+/** What a file has; undefined when it cannot be read. */
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

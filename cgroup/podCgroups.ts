@@ -11,7 +11,7 @@ import type { Capacity } from '../pod/claims.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod, PodSpec } from '../pod/schema/pod.ts';
 import { isForbidden } from './errors.ts';
-import { type Cgroup, hasCgroup, makeCgroup, makeParentCgroup, raiseLimits, writeLimits } from './files.ts';
+import { type Cgroup, hasCgroup, makeCgroup, raiseLimits, writeLimits } from './files.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 import { relativePath, removeCgroupTree } from './remove.ts';
 import { type CallSystemd, setSlice, startSlice, stopSlice } from './systemd.ts';
@@ -76,16 +76,12 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     }
   };
 
-  const make = async (
-    names: readonly string[],
-    limits: CgroupLimits,
-    makeDirectories = makeCgroup,
-  ): Promise<{ wasThere: boolean }> => {
+  const make = async (names: readonly string[], limits: CgroupLimits): Promise<{ wasThere: boolean }> => {
     const cgroup = cgroupOf(names);
     const wasThere = hasCgroup(cgroup) && !unlimited.has(cgroup.path);
     if (!wasThere) unlimited.add(cgroup.path);
     if (isSystemd && !wasThere) await startSlice(systemd, nameOf(names), limits, version);
-    await makeDirectories(cgroup);
+    await makeCgroup(cgroup);
     // What runs in one that is there may use more than it is to have from now on: only `trim` takes that away.
     await (wasThere ? raiseLimits : writeLimits)(cgroup, limits);
     unlimited.delete(cgroup.path);
@@ -115,7 +111,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
 
   /** What runs may already use more than is to be allowed: then the old limit stays until it can be set. */
   const enforce = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
-    const { wasThere } = await make(names, limits, makeParentCgroup).catch((error) => {
+    const { wasThere } = await make(names, limits).catch((error) => {
       parts.onEnforcement?.(error);
       throw error;
     });
@@ -135,8 +131,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     const whole = nodeCgroupLimits(enforced);
     await enforce(all, whole);
     // The share of one that is there is that of its pods, which are not known yet.
-    for (const tier of TIERS)
-      await make([...all, tier], tierCgroupLimits(tier, present.values(), rules), makeParentCgroup);
+    for (const tier of TIERS) await make([...all, tier], tierCgroupLimits(tier, present.values(), rules));
   };
   let above: Promise<void> | undefined;
   /** Made once, whoever asks first; what failed is tried again by the next. */

@@ -6,7 +6,6 @@ import module, { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { runKept } from './keptCode.mjs';
 
 const root = dirname(import.meta.dirname);
 
@@ -24,11 +23,15 @@ const frugality = '--semi-space-growth-factor=1';
 
 /** What `run` and `up` start is one bundle whose compiled code is kept; the other commands load only what they need. */
 async function start() {
-  const compiled = join(root, 'dist/compiled');
+  const directory = join(root, 'dist/compiled');
   const daemon = join(root, 'dist/daemon.js');
-  if (['run', 'up'].includes(process.argv[2] ?? '') && existsSync(daemon))
-    return runKept(daemon, compiled, () => setFlagsFromString(frugality));
-  module.enableCompileCache(compiled);
+  const beFrugal = () => setFlagsFromString(frugality);
+  if (['run', 'up'].includes(process.argv[2] ?? '') && existsSync(daemon)) {
+    const { runKept } = await import('./keptCode.mjs');
+    return runKept(daemon, { directory, onKept: beFrugal });
+  }
+  beFrugal();
+  module.enableCompileCache(directory);
   const bundle = join(root, 'dist/statelet.mjs');
   await import(existsSync(bundle) ? bundle : join(root, 'cli/main.ts'));
 }

@@ -2,8 +2,7 @@
  * Bundles cli/main.ts, and index.ts beside it, into dist/: less memory and a faster start than their modules one by
  * one. What one mode does not need is imported late there and becomes a file of its own. Also npm's `prepare`.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
@@ -55,7 +54,7 @@ async function build() {
       js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
     },
   });
-  // For cli/keptCode.mjs: one function, in one file without an import. The first line tells one build from another.
+  // For cli/keptCode.mjs: one function, in one file without an import.
   const daemon = await esbuild.build({
     ...common,
     entryPoints: { daemon: entry },
@@ -67,9 +66,7 @@ async function build() {
     define: { 'import.meta.dirname': '__dirname' },
     write: false,
   });
-  for (const { path, text } of daemon.outputFiles) {
-    writeWhole(path, `// ${createHash('sha256').update(text).digest('hex')}\n${text}`);
-  }
+  for (const { path, text } of daemon.outputFiles) writeFileSync(path, inAscii(text));
   // Packages stay outside: who builds on it has one xstate, not two.
   const library = await esbuild.build({
     ...common,
@@ -81,11 +78,9 @@ async function build() {
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }
 
-/** A command that starts meanwhile reads the old text or the new one. */
-function writeWhole(file, text) {
-  writeFileSync(`${file}.new`, text);
-  renameSync(`${file}.new`, file);
-}
+/** esbuild leaves regular expressions and comments as they are. */
+const inAscii = (text) =>
+  text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** What earlier builds left; files of the same content have the same name, so builds at the same time do no harm. */
 function removeOthers(outputs) {

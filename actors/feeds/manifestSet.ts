@@ -20,7 +20,7 @@ export interface ManifestSet {
 /** The last good version of a file, as it is kept over a restart. */
 export interface GoodManifest {
   readonly pod: Pod;
-  /** Of the text that gave the pod; absent: not known. */
+  /** Of the text that gave the pod, and of the node's name; absent: not known. */
   readonly digest?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface KeptManifest {
 
 interface Entry extends Partial<GoodManifest> {
   readonly text?: string;
-  /** That its text is the one of before the restart was seen once. */
+  /** The text was seen to be the one of before the restart, and has yet to be read. */
   readonly isTrusted?: boolean;
   /** With these the text was refused: others may admit it. */
   readonly refusedBy?: RuntimeClasses;
@@ -69,7 +69,7 @@ export class ManifestFiles {
     const before = this.#entries.get(file);
     const { refusedBy, pod: admitted } = before ?? {};
     if (before?.text === text && (refusedBy === undefined || isDeepStrictEqual(refusedBy, classes))) return;
-    const digest = hash('sha256', text);
+    const digest = hash('sha256', `${this.#nodeName}\n${text}`);
     if (before?.text === undefined && before?.digest === digest && !before.isTrusted) {
       this.#entries.set(file, { ...before, isTrusted: true });
       return;

@@ -2,14 +2,16 @@
 const UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
-  µs: 1e-3,
+  // The sign of micro, and the Greek letter.
+  '\u00b5s': 1e-3,
+  '\u03bcs': 1e-3,
   ms: 1,
   s: 1000,
   m: 60_000,
   h: 3_600_000,
 };
 
-const TERM = /(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)/y;
+const TERM = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
 /** Reads a Go duration (`1m30s`, `0.5h`, `0`) into milliseconds; undefined when it is none, or is negative. */
 export function parseDuration(text: string): number | undefined {

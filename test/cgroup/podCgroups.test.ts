@@ -149,7 +149,7 @@ describe('C25: the cgroups above containers', () => {
   test('v2: controllers are turned on in all above it', async () => {
     const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory', 'io'] }];
     // A kernel makes this file with each cgroup.
-    for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable', 'own/kubepods/besteffort']) {
+    for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable']) {
       await mkdir(join(root, each), { recursive: true });
       await writeFile(join(root, each, 'cgroup.subtree_control'), '');
     }
@@ -160,12 +160,21 @@ describe('C25: the cgroups above containers', () => {
     expect(await readdir(join(root, 'own/kubepods/burstable/podone'))).not.toContain('pids.max');
   });
 
-  test('a class that somebody has removed is made again for the next pod', async () => {
-    const node = cgroups();
+  test('v2: the controllers that somebody has turned off are turned on again for the next pod', async () => {
+    const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory'] }];
+    for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable']) {
+      await mkdir(join(root, each), { recursive: true });
+      await writeFile(join(root, each, 'cgroup.subtree_control'), '');
+    }
+    const node = cgroups({ hierarchies });
+    await node.begin();
+    expect(value('own/cgroup.subtree_control')).toBe('+cpu +memory');
+    await writeFile(join(root, 'own/kubepods/cgroup.subtree_control'), 'cpu memory');
+    await mkdir(join(root, 'own/kubepods/burstable/podone'), { recursive: true });
+    await writeFile(join(root, 'own/kubepods/burstable/cgroup.subtree_control'), 'cpu');
     await node.prepare(burstable('one', '500m'));
-    await rm(join(root, 'pids/own/kubepods'), { recursive: true });
-    await node.prepare(burstable('two', '500m'));
-    expect(value('pids/own/kubepods/burstable/podtwo/pids.max')).toBe('50');
+    expect(value('own/kubepods/burstable/cgroup.subtree_control')).toBe('+memory');
+    expect(value('own/kubepods/cgroup.subtree_control')).toBe('cpu memory');
   });
 
   test('systemd: slices, and the same files in them', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,50 +18,58 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-/** A bundle of one build, with a function that is compiled when it is called. */
-const write = (digest: string, answer: number) =>
+/** A bundle of one build, with a function that is compiled when it is called. It ends after it was kept. */
+const write = (answer: number) =>
   writeFile(
     bundle,
-    `// ${digest}\n(function (exports, require, module, __filename) {\nfunction answer(of) { return of.map((each) => each + ${answer}); }\nif (process.argv[2] === 'call') console.log(answer([0])[0], require('node:path').basename(__filename));\n})\n`,
+    `(function (exports, require, module, __filename) {
+       function answer(of) { return of.map((each) => each + ${answer}); }
+       if (process.argv[2] === 'call') console.log(answer([0])[0], require('node:path').basename(__filename));
+       setTimeout(() => {}, 200);
+     })`,
   );
 
-/** Runs the bundle in a process, which ends at once; `hasCompiled` when what was kept spared it the work. */
-async function run(...args: string[]): Promise<{ out: string; hasCompiled: boolean; calledBack: boolean }> {
+/** Runs the bundle in a process; `hasCompiled` when what was kept spared it the work. */
+async function run(...args: string[]): Promise<{ out: string; hasCompiled: boolean; isTold: boolean }> {
   const main = join(directory, 'main.mjs');
   await writeFile(
     main,
-    `import { Script } from 'node:vm';
+    `import { setFlagsFromString } from 'node:v8';
+     import { Script } from 'node:vm';
      import { runKept } from ${JSON.stringify(keptCode)};
-     let kept = false;
-     let rejected;
+     let isTold = false;
+     let isRejected;
      const { runInThisContext } = Script.prototype;
      Script.prototype.runInThisContext = function (...options) {
-       rejected = this.cachedDataRejected;
+       isRejected = this.cachedDataRejected;
        return runInThisContext.apply(this, options);
      };
-     runKept(${JSON.stringify(bundle)}, ${JSON.stringify(compiled())}, () => { kept = true; });
-     process.on('exit', () => console.error(JSON.stringify({ rejected, kept })));`,
+     const onKept = () => {
+       isTold = true;
+       setFlagsFromString('--semi-space-growth-factor=1');
+     };
+     runKept(${JSON.stringify(bundle)}, { directory: ${JSON.stringify(compiled())}, onKept, afterMs: 20 });
+     process.on('exit', () => console.error(JSON.stringify({ hasCompiled: isRejected === false, isTold })));`,
   );
   const { stdout, stderr } = await execute(process.execPath, [main, ...args]);
   const told: unknown = JSON.parse(stderr);
-  const { rejected, kept } = told as { rejected?: boolean; kept: boolean };
-  return { out: stdout.trim(), hasCompiled: rejected === false, calledBack: kept };
+  return { out: stdout.trim(), ...(told as { hasCompiled: boolean; isTold: boolean }) };
 }
 
 const keptFile = async () => join(compiled(), (await readdir(compiled()))[0] ?? 'none');
 
 test('what one run compiled the next need not, and the functions that it called are among it', async () => {
-  await write('one', 1);
+  await write(1);
   expect(await run()).toMatchObject({ out: '', hasCompiled: false });
   const { length } = await readFile(await keptFile());
   expect(await run('call')).toMatchObject({ out: '1 bundle.js', hasCompiled: true });
   expect((await readFile(await keptFile())).length).toBeGreaterThan(length);
   expect(await run('call')).toMatchObject({ out: '1 bundle.js', hasCompiled: true });
-  expect(await readdir(compiled())).toEqual([expect.stringMatching(/^one-v\d.*-\w+$/)]);
+  expect(await readdir(compiled())).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.\d+$/)]);
 });
 
 test('a run that calls nothing new leaves the file alone', async () => {
-  await write('one', 1);
+  await write(1);
   await run('call');
   const before = await readFile(await keptFile());
   await run();
@@ -69,10 +77,22 @@ test('a run that calls nothing new leaves the file alone', async () => {
 });
 
 test('another build of the same length has nothing to do with it', async () => {
-  await write('one', 1);
+  await write(1);
   await run('call');
-  await write('two', 2);
+  await write(2);
   expect(await run('call')).toMatchObject({ out: '2 bundle.js', hasCompiled: false });
+});
+
+test('an end before that keeps nothing, and does not wait', async () => {
+  await writeFile(bundle, '(function () {})');
+  expect(await run()).toMatchObject({ isTold: false });
+  await expect(readdir(compiled())).rejects.toThrow('ENOENT');
+});
+
+test('who may read the bundle may read what was compiled of it, and none but its owner may write', async () => {
+  await write(1);
+  await run();
+  expect([(await stat(compiled())).mode & 0o777, (await stat(await keptFile())).mode & 0o777]).toEqual([0o755, 0o644]);
 });
 
 test.each([
@@ -80,7 +100,7 @@ test.each([
   ['empty', () => Buffer.alloc(0)],
   ['in which bytes have changed', (whole: Buffer) => whole.fill(0x55, whole.length / 2, whole.length / 2 + 50)],
 ])('a file %s is not believed, and replaced', async (_how, damage) => {
-  await write('one', 1);
+  await write(1);
   await run('call');
   const file = await keptFile();
   const whole = await readFile(file);
@@ -90,7 +110,7 @@ test.each([
 });
 
 test('where nothing can be kept the bundle runs all the same, and its caller is told that V8 is free', async () => {
-  await write('one', 1);
+  await write(1);
   await writeFile(compiled(), 'in the way');
-  expect(await run('call')).toEqual({ out: '1 bundle.js', hasCompiled: false, calledBack: true });
+  expect(await run('call')).toEqual({ out: '1 bundle.js', hasCompiled: false, isTold: true });
 });

@@ -60,7 +60,7 @@ describe('the bundle speaks HTTP without the client that Node loads for nobody h
   test('as a daemon', async () => {
     const config = join(directory, 'kubelet.json');
     const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
-    await writeFile(config, JSON.stringify({ ...kind, cgroupsPerQOS: false }));
+    await writeFile(config, JSON.stringify({ ...kind, cgroupsPerQOS: false, fileCheckFrequency: '5000000\u00b5s' }));
     const places = [
       '--config',
       config,

@@ -6,10 +6,10 @@ const text = (more = '') =>
   `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {${more}containers: [{name: main, image: a}]}}`;
 
 /** The files of an agent that finds what the one before has kept. */
-function files(lastGood?: GoodManifest) {
+function files(lastGood?: GoodManifest, nodeName = 'node') {
   const kept: KeptManifest[] = [];
   const found = new ManifestFiles({
-    nodeName: 'node',
+    nodeName,
     lastGood: new Map(lastGood ? [[FILE, lastGood]] : []),
     onManifest: (each) => kept.push(each),
   });
@@ -57,6 +57,18 @@ test.each([
   const { list, kept } = files(before(keptOf(text())));
   const { pods } = list(now) ?? {};
   expect(kept).toEqual([{ file: FILE, manifest: { pod: pods?.[0], digest: keptOf(now).digest } }]);
+});
+
+test('so is the same text by a node of another name: its pod has another', () => {
+  const { list } = files(keptOf(text()), 'other');
+  expect(list(text())?.pods).toMatchObject([{ metadata: { name: 'a-other' }, spec: { nodeName: 'other' } }]);
+});
+
+test('so is the text of before after one that was refused: what was wrong is over', () => {
+  const good = keptOf(text());
+  const { list } = files(good);
+  expect(list('kind: Po')).toMatchObject({ pods: [good.pod], problems: [{ path: 'kind' }] });
+  expect(list(text())).toMatchObject({ pods: [good.pod], problems: [] });
 });
 
 test('the same pod in another text is kept again: the next start knows it by that text', () => {
