@@ -20,8 +20,8 @@ export const usage = `usage: npm run bench -- [--only ROW,…] [--repeats N] [--
 rows: ${rowNames.join(', ')}`;
 
 const usualRepeats: Record<RowName, number> = {
-  'one-pod': 15,
-  'many-pods': 3,
+  'one-pod': 25,
+  'many-pods': 5,
   kill: 12,
   idle: 1,
   probes: 1,

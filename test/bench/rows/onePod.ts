@@ -7,6 +7,8 @@ import { median, milliseconds, preciseNow } from '../statistics.ts';
 /** A container gets so long to be ready for its SIGTERM, in milliseconds. */
 const SETTLE_MS = 300;
 
+const WARM = 3;
+
 interface Sample {
   readonly start: number;
   readonly removal: number;
@@ -17,8 +19,8 @@ export async function onePod(node: BenchNode, repeats: number): Promise<Figure[]
   const raw: Sample[] = [];
   const agent: Sample[] = [];
   await withAgent(node.place, async (daemon) => {
-    // The first pod of a process pays for what is loaded and compiled late.
-    await agentSample(node, daemon, 'warm');
+    // The first pods of a process pay for what is loaded and compiled late.
+    for (let index = 0; index < WARM; index += 1) await agentSample(node, daemon, `warm-${index}`);
     for (let index = 0; index < repeats; index += 1) {
       daemon.freeze();
       raw.push(await rawSample(node, `raw-one-${index}`));
