@@ -30,74 +30,55 @@ interface Parallelism {
   readonly removals: number;
 }
 
-type Tried = RawSample & Parallelism;
+/** What the bare loop took, on the whole, with so many calls at a time. */
+interface Rank {
+  readonly parallel: number;
+  readonly ms: number;
+}
+
+const startOf = ({ start }: RawSample): number => start;
+const removalOf = ({ removal }: RawSample): number => removal;
 
 /** Fifty pods at once against a bare loop at whichever parallelism serves it best. */
 export async function manyPods(node: BenchNode, repeats: number): Promise<Figure[]> {
-  const tried: Tried[] = [];
   const raw: RawSample[] = [];
   const agent: AgentSample[] = [];
-  await withAgent(node.place, async (daemon) => {
+  const ranks = await withAgent(node.place, async (daemon) => {
     const sample = async (name: string, parallelism: Parallelism): Promise<RawSample> => {
       daemon.freeze();
       const taken = await rawSample(node, `raw-many-${name}`, parallelism);
       await daemon.thaw();
       return taken;
     };
+    const tried = new Map<number, RawSample[]>(PARALLELISMS.map((parallel) => [parallel, []]));
     for (let index = 0; index < TRIES; index += 1) {
-      for (const each of PARALLELISMS) {
-        const parallelism = { starts: each, removals: each };
-        tried.push({ ...(await sample(`try-${index}-${each}`, parallelism)), ...parallelism });
+      for (const [parallel, samples] of tried) {
+        samples.push(await sample(`try-${index}-${parallel}`, { starts: parallel, removals: parallel }));
       }
     }
-    const parallelism = {
-      starts: best(
-        tried,
-        ({ starts }) => starts,
-        ({ start }) => start,
-      ),
-      removals: best(
-        tried,
-        ({ removals }) => removals,
-        ({ removal }) => removal,
-      ),
-    };
+    const [starts, removals] = [ranked(tried, startOf), ranked(tried, removalOf)];
+    const best = { starts: starts[0]?.parallel ?? 1, removals: removals[0]?.parallel ?? 1 };
     // On both sides of each: the machine may be slower at one time than at another.
-    raw.push(await sample('first', parallelism));
+    raw.push(await sample('first', best));
     for (let index = 0; index < repeats; index += 1) {
       agent.push(await agentSample(node, daemon, `many-${index}`));
-      raw.push(await sample(`${index}`, parallelism));
+      raw.push(await sample(`${index}`, best));
     }
+    return { starts, removals };
   });
+  const against = (name: string, goal: number, of: (sample: RawSample) => number, ranking: readonly Rank[]) =>
+    ratio(name, goal, { agent: agent.map(of), raw: raw.map(of) }, ranking);
   return [
-    ratio(
-      `${PODS} pods: all Running`,
-      1.15,
-      { agent: agent.map(({ start }) => start), raw: raw.map(({ start }) => start) },
-      byParallelism(
-        tried,
-        ({ starts }) => starts,
-        ({ start }) => start,
-      ),
-    ),
+    against(`${PODS} pods: all Running`, 1.15, startOf, ranks.starts),
     {
       row: 'many-pods',
       name: `${PODS} pods: half of them Running, of the wall`,
       value: median(agent.map(({ half, start }) => half / start)),
       unit: '×',
       goal: 0.6,
-      detail: `${milliseconds(agent.map(({ half }) => half))} of ${milliseconds(agent.map(({ start }) => start))}`,
+      detail: `${milliseconds(agent.map(({ half }) => half))} of ${milliseconds(agent.map(startOf))}`,
     },
-    ratio(
-      `${PODS} pods: removed`,
-      1.2,
-      { agent: agent.map(({ removal }) => removal), raw: raw.map(({ removal }) => removal) },
-      byParallelism(
-        tried,
-        ({ removals }) => removals,
-        ({ removal }) => removal,
-      ),
-    ),
+    against(`${PODS} pods: removed`, 1.2, removalOf, ranks.removals),
     {
       row: 'many-pods',
       name: `${PODS} pods: the agent's CPU to start them`,
@@ -108,14 +89,10 @@ export async function manyPods(node: BenchNode, repeats: number): Promise<Figure
   ];
 }
 
-/** What was tried, by how many calls were made at a time: the fastest first. */
-function byParallelism(tried: readonly Tried[], parallel: (of: Tried) => number, ms: (of: Tried) => number) {
-  const groups = [...Map.groupBy(tried, parallel)].map(([key, own]) => ({ parallel: key, ms: median(own.map(ms)) }));
-  return groups.sort((one, other) => one.ms - other.ms);
-}
-
-function best(...tried: Parameters<typeof byParallelism>): number {
-  return byParallelism(...tried)[0]?.parallel ?? 1;
+/** What was tried, the fastest first. */
+function ranked(tried: ReadonlyMap<number, readonly RawSample[]>, of: (sample: RawSample) => number): Rank[] {
+  const ranks = [...tried].map(([parallel, samples]) => ({ parallel, ms: median(samples.map(of)) }));
+  return ranks.sort((one, other) => one.ms - other.ms);
 }
 
 /** Each of the agent's against the bare ones before and after it. */
@@ -123,7 +100,7 @@ function ratio(
   name: string,
   goal: number,
   { agent, raw }: { agent: readonly number[]; raw: readonly number[] },
-  [first, ...others]: ReturnType<typeof byParallelism>,
+  [first, ...others]: readonly Rank[],
 ): Figure {
   const ratios = agent.map((ms, index) => ms / median(raw.slice(index, index + 2)));
   const rest = others.map(({ parallel, ms }) => `${parallel}: ${ms.toFixed(0)}`).join(', ');
