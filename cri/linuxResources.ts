@@ -14,7 +14,8 @@ export function containerResources(pod: Pod, container: Container, node: NodeFac
   const { cgroups } = node;
   const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
   const adjustment = oomScoreAdj(pod.spec, container, node.memoryCapacityBytes);
-  const given = hugepages(resources.limits ?? {});
+  // A size that a container does not limit is bound by its pod's own.
+  const given = { ...hugepages(pod.spec.resources?.limits ?? {}), ...hugepages(resources.limits ?? {}) };
   const sizes = new Set([...cgroups.pageSizes, ...Object.keys(given)]);
   return LinuxContainerResources.fromPartial({
     ...cpu(cpuRequest, cpuLimit, node),

@@ -1,4 +1,7 @@
+import { DISK } from '../pod/allocatable.ts';
 import type { CgroupRules } from '../pod/cgroupLimits.ts';
+import type { Capacity } from '../pod/claims.ts';
+import type { ResourceList } from '../pod/schema/scalars.ts';
 
 /** A resolver's configuration, as /etc/resolv.conf has it. */
 export interface ResolvConf {
@@ -43,8 +46,8 @@ export interface NodeFacts {
   readonly clusterDomain: string;
   readonly memoryCapacityBytes: number;
   readonly cpuCount: number;
-  /** What of both the pods may take; absent: all. */
-  readonly allocatable?: { readonly cpuMillis: number; readonly memoryBytes: number };
+  /** What of both, and of the disk, the pods may take; absent: all that is known. */
+  readonly allocatable?: Pick<Capacity, 'cpuMillis' | 'memoryBytes' | 'extra'>;
   /** Whether a process may be made less likely to be killed for memory than its parent (CAP_SYS_RESOURCE). */
   readonly canLowerOomScoreAdj: boolean;
   /** Whether containers that name no seccomp profile get the runtime's. */
@@ -57,8 +60,16 @@ export interface NodeFacts {
   readonly podDirectory: (uid: string) => string;
 }
 
-/** What the node can give its pods, as quantities by resource: what stands in for limits that are not set. */
-export function allocatableOf({ cpuCount, memoryCapacityBytes, allocatable }: NodeFacts) {
-  const { cpuMillis, memoryBytes } = allocatable ?? { cpuMillis: cpuCount * 1_000, memoryBytes: memoryCapacityBytes };
-  return { cpu: `${cpuMillis}m`, memory: String(memoryBytes) };
+/** What the node can give its pods, as quantities by resource: what stands in for limits that are not set (C21). */
+export function allocatableOf({ cpuCount, memoryCapacityBytes, allocatable }: NodeFacts): ResourceList {
+  const { cpuMillis, memoryBytes, extra } = allocatable ?? {
+    cpuMillis: cpuCount * 1_000,
+    memoryBytes: memoryCapacityBytes,
+  };
+  const disk = extra?.[DISK];
+  return {
+    cpu: `${cpuMillis}m`,
+    memory: String(memoryBytes),
+    ...(disk === undefined ? {} : { [DISK]: String(disk) }),
+  };
 }

@@ -1,7 +1,7 @@
 /** What a container's chart tells its author: the kubelet's reasons and messages. Fixed ones stand in the chart. */
 import type { Failure } from '../pod/failure.ts';
 import type { Note } from '../pod/occurrence.ts';
-import type { ProbeKind } from '../pod/view.ts';
+import type { ContainerRole, ProbeKind } from '../pod/view.ts';
 import { type ContainerContext, specOf } from './containerContext.ts';
 import { isRuntimeAway } from './failure.ts';
 import {
@@ -57,14 +57,22 @@ const stopped = ({ context }: Told): Note[] =>
   context.id === undefined ? [] : [killing(`Stopping container ${context.name}`)];
 
 const outdated = ({ context }: Told): Note[] =>
-  context.id === undefined ? [] : [killing(`Container ${context.name} definition changed, will be restarted`)];
+  context.id === undefined ? [] : [endedFor(context, 'definition changed', true)];
 
 /** It is restarted whatever its exit code, unless its policy is Never. */
 export function failedProbe(context: ContainerContext, kind: ProbeKind): Note {
-  const { name, role, pod } = context;
-  const policy = role === 'sidecar' ? 'Always' : (specOf(context).restartPolicy ?? pod.spec.restartPolicy);
-  return killing(`Container ${name} failed ${kind} probe${policy === 'Never' ? '' : ', will be restarted'}`);
+  const policy = specOf(context).restartPolicy ?? context.pod.spec.restartPolicy;
+  return endedFor(context, `failed ${kind} probe`, policy !== 'Never');
 }
+
+/** Of an init container, as all sidecars are, a kubelet does not say that it runs again. */
+function endedFor({ name, role }: ContainerContext, what: string, restarts: boolean): Note {
+  if (isInit(role)) return killing(`Init container ${name} ${what}`);
+  return killing(`Container ${name} ${what}${restarts ? ', will be restarted' : ''}`);
+}
+
+const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
+
 const resizedByRestart = ({ context }: Told): Note => killing(`Container ${context.name} resize requires restart`);
 
 const postStartFailed: Note[] = [
@@ -72,7 +80,8 @@ const postStartFailed: Note[] = [
   killing('FailedPostStartHook'),
 ];
 
-const UNKNOWN_STATE = 'Container is in "unknown" state, try killing it before restart';
+const stateUnknown = ({ context: { role } }: Told): Note =>
+  killing(`${isInit(role) ? 'Init container' : 'Container'} is in "unknown" state, try killing it before restart`);
 
 /** An action of the chart that tells what its parameters say. */
 const tells = <P>(params: P) => ({ type: 'note' as const, params });
@@ -83,7 +92,7 @@ export const tellsStart = tells({ reason: 'Started', message: 'Container started
 export const tellsStop = tells(stopped);
 export const tellsOutdated = tells(outdated);
 export const tellsResize = tells(resizedByRestart);
-export const tellsUnknownState = tells(killing(UNKNOWN_STATE));
+export const tellsUnknownState = tells(stateUnknown);
 /** What the hook said is not told: it may hold a secret. */
 export const tellsFailedPostStart = tells(postStartFailed);
 export const tellsPresentImage = tells(presentImage);

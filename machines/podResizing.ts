@@ -29,7 +29,7 @@ const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
 };
 
 /** The pod's own cgroup is not yet that of the resources that were admitted. */
-const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>
+export const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>
   fitted !== allocated && (fitted === undefined || !sameResources(resourcesOf(fitted), resourcesOf(allocated)));
 
 /** Its containers have their sizes: its cgroup may shrink to what they are together. */

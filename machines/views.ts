@@ -9,7 +9,7 @@ import type { GateContext } from './gate.ts';
 import { type NodeContext, newcomers } from './nodeContext.ts';
 import type { podMachine } from './pod.ts';
 import { deadlineOf } from './podContext.ts';
-import { isResizing } from './podResizing.ts';
+import { isResizing, isUnfitted } from './podResizing.ts';
 import { probeViews } from './probeView.ts';
 import type { volumeMachine } from './volume.ts';
 
@@ -37,7 +37,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(refused ? { refused } : {}),
     ...(unadmitted ? { unadmitted } : {}),
     ...(isResizing(context) ? { resizing: true } : {}),
-    ...(context.fitted?.spec.resources ? { applied: context.fitted.spec.resources } : {}),
+    ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
     // A pod that ended by itself was not ended by anybody.
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(restored ? { restored } : {}),

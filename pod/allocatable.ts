@@ -4,7 +4,8 @@ import { wholeValue } from './quantity.ts';
 import { amountOf } from './resources.ts';
 import type { ResourceList } from './schema/scalars.ts';
 
-const DISK = 'ephemeral-storage';
+/** What a node's disk is called among its resources. */
+export const DISK = 'ephemeral-storage';
 
 /** What is kept from the pods, as the configuration names it. */
 export interface Reserved {

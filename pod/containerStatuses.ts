@@ -1,6 +1,7 @@
 import { containerDetails } from './containerDetails.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { containersOf, heldBy, mounts } from './containers.ts';
+import { canonicalAmounts } from './effectiveResources.ts';
 import { formatQuantity } from './quantity.ts';
 import { sameSize } from './resize.ts';
 import { containerSize } from './resources.ts';
@@ -162,24 +163,32 @@ function hasSucceeded({ now }: ContainerView): boolean {
 
 /** What was admitted for it, and what it has: they differ while a resize is under way. */
 function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize): Shown {
-  const { resources = {} } = container;
-  const shown = size && !sameSize(size, containerSize(spec, container)) ? ofSize(resources, size) : resources;
-  return { ...(resources.requests ? { allocatedResources: resources.requests } : {}), resources: shown };
+  const { requests, limits, ...rest } = container.resources ?? {};
+  const admitted = {
+    ...rest,
+    ...(limits ? { limits: canonicalAmounts(limits) } : {}),
+    ...(requests ? { requests: canonicalAmounts(requests) } : {}),
+  };
+  const shown = size && !sameSize(size, containerSize(spec, container)) ? ofSize(admitted, size) : admitted;
+  const asks = Object.keys(requests ?? {}).length > 0;
+  return { ...(asks ? { allocatedResources: admitted.requests } : {}), resources: shown };
 }
 
 type Shown = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
 
-function ofSize(resources: ResourceRequirements, { cpuRequest, cpuLimit, memoryLimit }: ContainerSize) {
+function ofSize(admitted: ResourceRequirements, { cpuRequest, cpuLimit, memoryLimit }: ContainerSize) {
   const cpu = (milli: number) => formatQuantity(BigInt(milli) * 1_000_000n);
   const memory = formatQuantity(BigInt(memoryLimit) * 1_000_000_000n, 'binary');
-  const { requests = {}, limits = {} } = resources;
+  const { requests, limits } = admitted;
   return {
-    ...resources,
-    ...(requests.cpu === undefined ? {} : { requests: { ...requests, cpu: cpu(cpuRequest) } }),
-    limits: {
-      ...limits,
-      ...(limits.cpu === undefined ? {} : { cpu: cpu(cpuLimit) }),
-      ...(limits.memory === undefined ? {} : { memory }),
-    },
+    ...admitted,
+    ...(requests?.cpu === undefined ? {} : { requests: { ...requests, cpu: cpu(cpuRequest) } }),
+    ...(limits && {
+      limits: {
+        ...limits,
+        ...(limits.cpu === undefined ? {} : { cpu: cpu(cpuLimit) }),
+        ...(limits.memory === undefined ? {} : { memory }),
+      },
+    }),
   };
 }

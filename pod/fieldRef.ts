@@ -1,9 +1,11 @@
 import { containersOf } from './containers.ts';
 import { parseQuantity } from './quantity.ts';
 import { quoted } from './quoted.ts';
+import { amountIn } from './resources.ts';
 import type { Container } from './schema/container.ts';
 import type { ResourceFieldSelector } from './schema/env.ts';
-import type { Pod } from './schema/pod.ts';
+import type { Pod, PodSpec } from './schema/pod.ts';
+import type { ResourceList } from './schema/scalars.ts';
 
 /** A pod's addresses and its node's, the primary first. */
 export interface Addresses {
@@ -44,23 +46,38 @@ function formatMap(values: Readonly<Record<string, string>>): string {
   return keys.map((key) => `${key}=${quoted(values[key] ?? '')}`).join('\n');
 }
 
+/** Limits that have a stand-in where they are not set or zero; huge pages have none, for they are never overcommitted. */
+const HAVE_STAND_IN = ['cpu', 'memory', 'ephemeral-storage'];
+
 /**
- * The value of a resourceFieldRef in its divisor's units, rounded up (C21). A limit that is not set is what the node
- * can give (`allocatable`, quantities by resource). `self` is the container that asks, where none is named.
+ * The value of a resourceFieldRef in its divisor's units, rounded up (C21). A limit that is not set is the pod's own, else
+ * what the node can give (`allocatable`, quantities by resource). `self` is the container that asks, where none is named.
  */
 export function resourceValue(
   pod: Pod,
   { containerName, resource: field, divisor }: ResourceFieldSelector,
-  { self, allocatable }: { self?: Container; allocatable: Readonly<Record<string, string>> },
+  { self, allocatable }: { self?: Container; allocatable: ResourceList },
 ): string | undefined {
-  const named = containersOf(pod.spec).find(({ container }) => container.name === containerName)?.container;
-  const resources = (containerName === undefined ? self : named)?.resources;
+  const { spec } = pod;
+  const named = () => containersOf(spec).find(({ container }) => container.name === containerName)?.container;
+  const container = containerName ? named() : self;
+  if (container === undefined) return undefined;
   const [, kind, resource] = /^(limits|requests)\.(.+)$/.exec(field) ?? [];
   if (resource === undefined) return undefined;
-  const set =
-    kind === 'limits' ? (resources?.limits?.[resource] ?? allocatable[resource]) : resources?.requests?.[resource];
-  const amount = parseQuantity(set ?? '0') ?? 0n;
+  const set = parsed(amountIn(container.resources?.[kind === 'limits' ? 'limits' : 'requests'], resource));
+  // As with a kubelet, init containers that others refer to by name have none.
+  const isFilled = !containerName || spec.containers.some((each) => each === container);
+  const hasStandIn = kind === 'limits' && isFilled && HAVE_STAND_IN.includes(resource);
+  const amount = set || !hasStandIn ? set : standIn(spec, resource, allocatable);
   // A divisor of zero or none is one.
-  const unit = parseQuantity(divisor ?? '') || 1_000_000_000n;
+  const unit = parsed(divisor) || 1_000_000_000n;
   return String((amount + unit - 1n) / unit);
+}
+
+const parsed = (text: string | undefined): bigint => (text === undefined ? 0n : (parseQuantity(text) ?? 0n));
+
+function standIn({ resources }: PodSpec, resource: string, allocatable: ResourceList): bigint {
+  // A pod has no limit of its own for the disk that it writes to.
+  const own = resource === 'ephemeral-storage' ? 0n : parsed(amountIn(resources?.limits, resource));
+  return own || parsed(amountIn(allocatable, resource));
 }

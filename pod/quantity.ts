@@ -47,19 +47,26 @@ function divideUp(amount: bigint, by: bigint): bigint {
   return (amount + by - 1n) / by;
 }
 
+/** A quantity in nanos of its unit; throws a RangeError on what is none. */
+export function nanosOf(text: string): bigint {
+  const nanos = parseQuantity(text);
+  if (nanos === undefined) throw new RangeError(`not a quantity: ${text}`);
+  return nanos;
+}
+
 /** A quantity in thousandths of its unit (millicores for cpu), rounded up; throws a RangeError on what is none. */
 export function milliValue(text: string): number {
-  return roundedUp(text, NANO / 1000n);
+  return roundedUp(nanosOf(text), 'milli');
 }
 
 /** A quantity in whole units (bytes for memory), rounded up; throws a RangeError on what is none. */
 export function wholeValue(text: string): number {
-  return roundedUp(text, NANO);
+  return roundedUp(nanosOf(text), 'whole');
 }
 
-function roundedUp(text: string, unit: bigint): number {
-  const nanos = parseQuantity(text);
-  if (nanos === undefined) throw new RangeError(`not a quantity: ${text}`);
+/** Nanos as a number of thousandths or whole units, rounded up. */
+export function roundedUp(nanos: bigint, to: 'milli' | 'whole'): number {
+  const unit = to === 'milli' ? NANO / 1000n : NANO;
   return Number(nanos > 0n ? divideUp(nanos, unit) : nanos / unit);
 }
 
@@ -72,4 +79,15 @@ export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'de
   const suffixes = family === 'binary' && nanos % NANO === 0n ? BINARY : DECIMAL;
   const suffix = suffixes.find((each) => nanos % (SUFFIXES[each] ?? 1n) === 0n) ?? 'n';
   return `${nanos / (SUFFIXES[suffix] ?? 1n)}${suffix}`;
+}
+
+/** A quantity as the API has it, in no finer parts than thousandths: `0.5` is `500m`, `1024Ki` is `1Mi`. */
+export function canonicalQuantity(text: string): string {
+  return quantityLike(nanosOf(text), text);
+}
+
+/** Nanos in the family of another quantity, as sums are written in that of their first addend. */
+export function quantityLike(nanos: bigint, like: string): string {
+  const milli = divideUp(nanos, NANO / 1000n) * (NANO / 1000n);
+  return formatQuantity(milli, like.endsWith('i') ? 'binary' : 'decimal');
 }

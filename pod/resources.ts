@@ -1,32 +1,39 @@
 import type { ContainerSize } from './containerSize.ts';
 import { isSidecar } from './containers.ts';
-import { milliValue, wholeValue } from './quantity.ts';
+import { nanosOf, roundedUp } from './quantity.ts';
 import type { Container, ResourceRequirements } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
+import type { ResourceList } from './schema/scalars.ts';
 
-type Kind = 'requests' | 'limits';
+export type Kind = 'requests' | 'limits';
 
 /** One amount as a number: millicores for cpu, whole units (bytes) for the rest; 0 where nothing is said. */
 export function amountOf(resources: ResourceRequirements | undefined, kind: Kind, resource: string): number {
-  return inUnits(resources?.[kind]?.[resource], resource);
+  return inUnits(amountIn(resources?.[kind], resource), resource);
+}
+
+/** One amount as it is written. A name that users give may be that of something that every object inherits. */
+export function amountIn(list: ResourceList | undefined, resource: string): string | undefined {
+  return list !== undefined && Object.hasOwn(list, resource) ? list[resource] : undefined;
 }
 
 function inUnits(text: string | undefined, resource: string): number {
-  if (text === undefined) return 0;
-  return resource === 'cpu' ? milliValue(text) : wholeValue(text);
+  return text === undefined ? 0 : unitsOf(nanosOf(text), resource);
 }
+
+const unitsOf = (nanos: bigint, resource: string): number => roundedUp(nanos, resource === 'cpu' ? 'milli' : 'whole');
 
 /** What a pod asks for of a resource, in the unit of `amountOf`: its own figure or the containers', plus the overhead. */
 export function podRequest(spec: PodSpec, resource: string): number {
-  const own = spec.resources?.requests?.[resource];
+  const own = amountIn(spec.resources?.requests, resource);
   const asked = own === undefined ? aggregate(spec, 'requests', resource) : inUnits(own, resource);
-  return asked + inUnits(spec.overhead?.[resource], resource);
+  return asked + inUnits(amountIn(spec.overhead, resource), resource);
 }
 
 /** What a pod may use of a resource, in the unit of `amountOf`; undefined where some container of it is unlimited. */
 export function podLimit(spec: PodSpec, resource: string): number | undefined {
-  const own = spec.resources?.limits?.[resource];
-  const overhead = inUnits(spec.overhead?.[resource], resource);
+  const own = amountIn(spec.resources?.limits, resource);
+  const overhead = inUnits(amountIn(spec.overhead, resource), resource);
   if (own !== undefined) return inUnits(own, resource) + overhead;
   const limited = [...(spec.initContainers ?? []), ...spec.containers].every(
     (container) => amountOf(container.resources, 'limits', resource) > 0,
@@ -36,14 +43,21 @@ export function podLimit(spec: PodSpec, resource: string): number | undefined {
 
 /** The containers' amounts together: an init container runs alone but for the sidecars that started before it. */
 export function aggregate(spec: PodSpec, kind: Kind, resource: string): number {
-  const amount = (container: Container) => amountOf(container.resources, kind, resource);
-  let sidecars = 0;
-  let peak = 0;
+  return unitsOf(aggregateNanos(spec, kind, resource), resource);
+}
+
+/** The same exactly, in nanos of the resource's unit. */
+export function aggregateNanos(spec: PodSpec, kind: Kind, resource: string): bigint {
+  const amount = ({ resources }: Container) => nanosOf(amountIn(resources?.[kind], resource) ?? '0');
+  let sidecars = 0n;
+  let peak = 0n;
   for (const init of spec.initContainers ?? []) {
-    if (isSidecar(init)) sidecars += amount(init);
-    peak = Math.max(peak, isSidecar(init) ? sidecars : sidecars + amount(init));
+    const alone = sidecars + amount(init);
+    if (isSidecar(init)) sidecars = alone;
+    if (alone > peak) peak = alone;
   }
-  return Math.max(peak, sidecars + spec.containers.reduce((sum, container) => sum + amount(container), 0));
+  const together = spec.containers.reduce((sum, container) => sum + amount(container), sidecars);
+  return together > peak ? together : peak;
 }
 
 /** The size of a container: a limit alone asks for all of it, and the pod's limits are those of a container without. */

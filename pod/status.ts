@@ -1,5 +1,6 @@
 import { podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
+import { effectiveResources } from './effectiveResources.ts';
 import { isTerminalPhase, podPhase } from './phase.ts';
 import { qosClass } from './qos.ts';
 import { rfc3339 } from './rfc3339.ts';
@@ -41,26 +42,18 @@ export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
     conditions: podConditions({ view, phase, statuses, previous, now, observedGeneration }),
     ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: listed(hostIps.slice(0, 2)) }),
     ...podAddresses(view, hostIps, previous),
-    ...ownResources(view),
+    ...(view.refused ? {} : ownResources(view)),
     ...(init.length > 0 ? { initContainerStatuses: init } : {}),
     ...(regular.length > 0 ? { containerStatuses: regular } : {}),
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
   };
 }
 
-/** Of a pod with resources of its own: what was admitted, and what its cgroup has (C25). */
-function ownResources({
-  pod: { spec },
-  applied,
-  refused,
-}: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
-  const { requests = {}, limits = {} } = spec.resources ?? {};
-  if (refused || Object.keys({ ...requests, ...limits }).length === 0) return {};
-  const { requests: asked, limits: bound } = applied ?? { requests, limits };
-  return {
-    ...(Object.keys(requests).length > 0 ? { allocatedResources: requests } : {}),
-    resources: { ...(asked ? { requests: asked } : {}), ...(bound ? { limits: bound } : {}) },
-  };
+/** What was admitted for the pod, and what its cgroup has: they differ while a resize is under way (C15). */
+function ownResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+  const admitted = effectiveResources(pod.spec);
+  const resources = applied === undefined || ended ? admitted : effectiveResources(applied);
+  return { ...(admitted.requests ? { allocatedResources: admitted.requests } : {}), resources };
 }
 
 /** Of a pod that was never taken the node has no more to say than why: what others said of it stands. */

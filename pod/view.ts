@@ -6,8 +6,7 @@
 import type { ContainerSize } from './containerSize.ts';
 import type { Failure } from './failure.ts';
 import type { MadeContainer, ObservedSandbox } from './observed.ts';
-import type { ResourceRequirements } from './schema/container.ts';
-import type { Pod } from './schema/pod.ts';
+import type { Pod, PodSpec } from './schema/pod.ts';
 import type { PodStatus } from './schema/status.ts';
 
 /** What any actor shows of itself. Times are milliseconds since the epoch. */
@@ -111,8 +110,8 @@ export interface PodView extends ActorView {
   readonly refused?: { readonly reason: string; readonly message: string };
   /** Why the node does not take an update; the pod goes on as it was admitted before. */
   readonly unadmitted?: { readonly reason: string; readonly message: string };
-  /** The resources of the pod itself that its cgroup has. */
-  readonly applied?: ResourceRequirements;
+  /** The version whose resources the pod's cgroup has, where these are not those of `pod`. */
+  readonly applied?: PodSpec;
   /** Whether its containers or its cgroup have still to get the resources that were admitted. */
   readonly resizing?: boolean;
   readonly termination?: Termination;

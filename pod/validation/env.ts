@@ -1,12 +1,12 @@
 import type { Problem } from '../problem.ts';
 import type { EnvVar } from '../schema/container.ts';
+import { validateResourceField } from './resourceField.ts';
 import { forbidden, invalid, pathInVolume, required } from './words.ts';
 
 type FileKey = NonNullable<NonNullable<EnvVar['valueFrom']>['fileKeyRef']>;
 
 const FIELDS =
   /^(metadata\.(name|namespace|uid)|metadata\.(labels|annotations)\['.+'\]|spec\.(nodeName|serviceAccountName)|status\.(hostIPs?|podIPs?))$/;
-const RESOURCES = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 
 /** Names that an environment can hold, and one source at most for each value. */
 export function validateEnv(env: readonly EnvVar[], path: string): Problem[] {
@@ -43,9 +43,7 @@ function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string 
     ...(fieldRef && !FIELDS.test(fieldRef.fieldPath)
       ? [invalid(`${path}.fieldRef.fieldPath`, fieldRef.fieldPath, unsupported)]
       : []),
-    ...(resourceFieldRef && !RESOURCES.test(resourceFieldRef.resource)
-      ? [invalid(`${path}.resourceFieldRef.resource`, resourceFieldRef.resource, unsupported)]
-      : []),
+    ...(resourceFieldRef ? validateResourceField(resourceFieldRef, `${path}.resourceFieldRef`, unsupported) : []),
   ];
 }
 

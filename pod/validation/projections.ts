@@ -1,12 +1,12 @@
 import type { Problem } from '../problem.ts';
 import type { Volume } from '../schema/volume.ts';
+import { validateResourceField } from './resourceField.ts';
 import { forbidden, invalid, pathInVolume, required } from './words.ts';
 
 type DownwardApi = NonNullable<Volume['downwardAPI']>;
 type Item = NonNullable<DownwardApi['items']>[number];
 
 const FIELDS = /^metadata\.(name|namespace|uid|labels|annotations|(labels|annotations)\['.+'\])$/;
-const RESOURCES = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 const MODE_RULE = 'file mode must be a number between 0 and 0777 (octal), both inclusive';
 
 /** What a downwardAPI volume shows: each item at a path within the volume, of one field that files can show. */
@@ -56,9 +56,7 @@ function validateItem({ path: file, mode, fieldRef, resourceFieldRef }: Item, pa
     ...(fieldRef && !FIELDS.test(fieldRef.fieldPath)
       ? [invalid(`${path}.fieldRef.fieldPath`, fieldRef.fieldPath, unsupported)]
       : []),
-    ...(resourceFieldRef && !RESOURCES.test(resourceFieldRef.resource)
-      ? [invalid(`${path}.resourceFieldRef.resource`, resourceFieldRef.resource, unsupported)]
-      : []),
+    ...(resourceFieldRef ? validateResourceField(resourceFieldRef, `${path}.resourceFieldRef`, unsupported) : []),
     ...(resourceFieldRef && !resourceFieldRef.containerName
       ? [required(`${path}.resourceFieldRef.containerName`)]
       : []),

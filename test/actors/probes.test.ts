@@ -206,6 +206,20 @@ test('each failed try is told, and why the container is killed', async () => {
   ]);
 });
 
+test('a sidecar that is killed for its probe is told of as an init container', async () => {
+  const told: string[] = [];
+  const side = containerWith('side', { restartPolicy: 'Always', livenessProbe: probe('live') });
+  const node = await simulatedNode({
+    pods: [podProbed('web', {}, { initContainers: [side] })],
+    onlookers: { events: ({ reason, message }) => void told.push(`${reason}: ${message}`) },
+  });
+  node.runtime.exec = () => ({ exitCode: 1 });
+  await node.advance('4s');
+  expect(told.filter((line) => line.startsWith('Killing'))).toEqual([
+    'Killing: Init container side failed liveness probe',
+  ]);
+});
+
 test('no probe holds another up: one that hangs is given up in its own time', async () => {
   const hanging = { livenessProbe: probe('slow', { timeoutSeconds: 30, periodSeconds: 60 }) };
   const quick = { readinessProbe: probe('ready', { periodSeconds: 1 }) };

@@ -86,6 +86,20 @@ describe('C25: what containers may not do', () => {
     ]);
   });
 
+  test('a pod’s own bound each container that has no limit of that size', () => {
+    const own = { limits: { 'hugepages-2Mi': '8Mi', 'hugepages-1Gi': '1Gi' } };
+    const one = container({ resources: { limits: { 'hugepages-2Mi': '4Mi' } } });
+    const { hugepageLimits } = containerResources(
+      pod({ containers: [one], resources: own }),
+      one,
+      facts({ pageSizes: ['2MB', '1GB'] }),
+    );
+    expect(hugepageLimits).toEqual([
+      { pageSize: '2MB', limit: 4_194_304n },
+      { pageSize: '1GB', limit: 1_073_741_824n },
+    ]);
+  });
+
   test('a node that enforces no quotas sends none, and another period is sent with its quota', () => {
     const limits = { limits: { cpu: '500m' } };
     expect(resourcesOf(limits, facts({ cfsQuota: false }))).toMatchObject({

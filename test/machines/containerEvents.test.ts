@@ -142,6 +142,30 @@ describe('the events of a container: its start and its end', () => {
     expect(story.told()).toEqual(['Normal Killing: Container main definition changed, will be restarted']);
   });
 
+  test('it is an init container: a kubelet says so, and not that it runs again', () => {
+    const pod = (image: string) =>
+      aPod({
+        initContainers: [aContainer({ name: 'side', image, restartPolicy: 'Always' })],
+        containers: [aContainer()],
+      });
+    const story = runningContainer({ pod: pod('app:1'), name: 'side', role: 'sidecar' });
+    story.ports.hold('stopContainer');
+    story.send({ type: 'container.update', pod: pod('app:2'), volumes: {} });
+    expect(story.told()).toEqual(['Normal Killing: Init container side definition changed']);
+  });
+
+  test.each([
+    ['regular', 'Container'],
+    ['sidecar', 'Init container'],
+  ] as const)('its state is unknown: a %s one', (role, what) => {
+    const main = aContainer({ image: 'app:1' });
+    const pod = role === 'sidecar' ? aPod({ initContainers: [{ ...main, restartPolicy: 'Always' }] }) : aPod();
+    const story = runningContainer({ pod, role });
+    story.world.change('main-0-0', { state: 'unknown' });
+    story.observe();
+    expect(story.told()[0]).toBe(`Normal Killing: ${what} is in "unknown" state, try killing it before restart`);
+  });
+
   test('its sandbox is lost', () => {
     const story = runningContainer();
     story.ports.hold('stopContainer');

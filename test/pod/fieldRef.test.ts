@@ -44,7 +44,7 @@ describe('C21: resourceFieldRef', () => {
   const self = aContainer({ resources: { requests: { cpu: '250m', memory: '100Mi' }, limits: { memory: '200Mi' } } });
   const other = aContainer({ name: 'other', resources: { limits: { cpu: '3' } } });
   const both = aPod({ containers: [self, other] });
-  const context = { self, allocatable: { cpu: '4', memory: '8Gi' } };
+  const allocatable = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '20Gi', 'hugepages-2Mi': '1Gi' };
 
   test.each([
     [{ resource: 'requests.cpu' }, '1'],
@@ -55,9 +55,36 @@ describe('C21: resourceFieldRef', () => {
     [{ resource: 'requests.memory', divisor: '3Mi' }, '34'],
     [{ resource: 'limits.cpu' }, '4'],
     [{ resource: 'limits.cpu', containerName: 'other' }, '3'],
+    [{ resource: 'limits.cpu', containerName: 'nobody' }, undefined],
     [{ resource: 'requests.ephemeral-storage' }, '0'],
+    [{ resource: 'limits.ephemeral-storage', divisor: '1Gi' }, '20'],
+    [{ resource: 'limits.hugepages-2Mi' }, '0'],
     [{ resource: 'cpu' }, undefined],
   ])('%j', (reference, value) => {
-    expect(resourceValue(both, reference, context)).toBe(value);
+    expect(resourceValue(both, reference, { self, allocatable })).toBe(value);
+  });
+
+  test('a limit that is not set, or zero, is the pod’s own before the node’s; a set one goes before both', () => {
+    const own = { limits: { cpu: '2', memory: '64Mi', 'ephemeral-storage': '1Gi' } };
+    const zero = aContainer({ resources: { limits: { memory: '0' } } });
+    const limited = aContainer({ name: 'limited', resources: { limits: { memory: '32Mi' } } });
+    const sized = aPod({ containers: [zero, limited], resources: own });
+    const value = (resource: string, divisor: string, containerName?: string) =>
+      resourceValue(
+        sized,
+        { resource: `limits.${resource}`, divisor, ...(containerName ? { containerName } : {}) },
+        { self: zero, allocatable },
+      );
+    expect([value('cpu', '1'), value('memory', '1Mi'), value('memory', '1Mi', 'limited')]).toEqual(['2', '64', '32']);
+    // A pod cannot bound the disk that it writes to.
+    expect(value('ephemeral-storage', '1Gi')).toBe('20');
+  });
+
+  test('as with a kubelet, an init container has a stand-in where it asks itself, and none where it is named', () => {
+    const init = aContainer({ name: 'init' });
+    const started = aPod({ initContainers: [init] });
+    const value = (reference: { containerName?: string }) =>
+      resourceValue(started, { resource: 'limits.cpu', ...reference }, { self: init, allocatable });
+    expect([value({}), value({ containerName: 'init' })]).toEqual(['4', '0']);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../pod/schema/container.ts';
+import type { PodSpec } from '../../pod/schema/pod.ts';
 import type { PodStatus } from '../../pod/schema/status.ts';
 import { podStatus, samePodStatus } from '../../pod/status.ts';
 import type { PodView } from '../../pod/view.ts';
@@ -22,6 +24,7 @@ describe('the status of a pod', () => {
       podIPs: [{ ip: '10.88.0.5' }],
       startTime: '2026-05-04T12:02:56Z',
       qosClass: 'BestEffort',
+      resources: {},
     });
     expect([conditions?.length, containerStatuses?.length]).toEqual([5, 1]);
   });
@@ -39,22 +42,65 @@ describe('the status of a pod', () => {
   });
 });
 
-describe('C25: the resources of a pod itself', () => {
-  const own = { requests: { cpu: '1', memory: '64Mi' }, limits: { cpu: '2' } };
-  const view = (more: Partial<PodView> = {}) =>
-    podView({ main: { a: running() }, spec: { resources: own }, view: more });
+describe('C15: the resources of a pod', () => {
+  const sized = (requests: Record<string, string>, limits?: Record<string, string>): Pick<Container, 'resources'> => ({
+    resources: { requests, ...(limits ? { limits } : {}) },
+  });
+  const container = (name: string, more: Partial<Container> = {}): Container => ({ name, image: 'i:1', ...more });
+  const resourcesOf = (spec: Partial<PodSpec>, view: Partial<PodView> = {}) => {
+    const { allocatedResources, resources } = status(podView({ main: { a: running() }, spec, view }));
+    return { allocatedResources, resources };
+  };
 
-  test('are told as they were admitted, and as its cgroup has them', () => {
-    expect(status(view())).toMatchObject({ allocatedResources: own.requests, resources: own });
-    const applied = { requests: { cpu: '500m', memory: '64Mi' }, limits: { cpu: '1' } };
-    expect(status(view({ applied }))).toMatchObject({ allocatedResources: own.requests, resources: applied });
+  test('are told of every pod, empty of one that asks for nothing', () => {
+    expect(status(healthy()).resources).toEqual({});
+    expect(status(healthy())).not.toHaveProperty('allocatedResources');
   });
 
-  test('are not told of a pod without, nor of one that was refused', () => {
-    expect(status(healthy())).not.toHaveProperty('resources');
-    expect(status(healthy())).not.toHaveProperty('allocatedResources');
-    const refused = { reason: 'OutOfcpu', message: '' };
-    expect(status(view({ refused, ended: true }))).not.toHaveProperty('resources');
+  test('are the sums over its containers and the overhead, each in the form of its first amount', () => {
+    const sidecar = container('s', { restartPolicy: 'Always', ...sized({ cpu: '0.1' }, { cpu: '1' }) });
+    const spec = {
+      initContainers: [container('i', sized({ cpu: '50m', memory: '1Gi' })), sidecar],
+      containers: [container('a', sized({ cpu: '0.5', memory: '32Mi' })), container('b', sized({ memory: '96Mi' }))],
+      overhead: { cpu: '10m', memory: '1000000' },
+    };
+    const requests = { cpu: '610m', memory: '1074741824' };
+    expect(resourcesOf(spec)).toEqual({
+      allocatedResources: requests,
+      resources: { requests, limits: { cpu: '1010m' } },
+    });
+    const { overhead: _, ...without } = spec;
+    expect(resourcesOf(without).allocatedResources).toEqual({ cpu: '600m', memory: '1Gi' });
+  });
+
+  test('are its own before those of its containers', () => {
+    const own = { requests: { cpu: '2000m' }, limits: { cpu: '3' } };
+    const containers = [container('a', sized({ cpu: '1', memory: '64Mi', 'example.com/gpu': '1' }))];
+    const requests = { cpu: '2', 'example.com/gpu': '1', memory: '64Mi' };
+    expect(resourcesOf({ containers, resources: own }).resources).toEqual({ requests, limits: { cpu: '3' } });
+  });
+
+  test('are, while a resize is under way, those that its cgroup has beside those that were admitted', () => {
+    const of = (cpu: string) => ({ containers: [container('a', sized({ cpu }, { cpu }))] });
+    const [one, two] = [{ cpu: '1' }, { cpu: '2' }];
+    expect(resourcesOf(of('2'), { applied: of('1') })).toEqual({
+      allocatedResources: two,
+      resources: { requests: one, limits: one },
+    });
+    expect(resourcesOf(of('2'), { applied: of('1'), ended: true }).resources).toEqual({ requests: two, limits: two });
+  });
+
+  test('of a name that every object inherits are data like others', () => {
+    const containers = [container('a', sized({ constructor: '1' })), container('b', sized({ cpu: '1' }))];
+    expect(resourcesOf({ containers }).allocatedResources).toEqual({ constructor: '1', cpu: '1' });
+  });
+
+  test('are not told of one that was refused', () => {
+    const refused = { refused: { reason: 'OutOfcpu', message: '' }, ended: true };
+    for (const view of [podView({ main: { a: null }, view: refused }), healthy(refused)]) {
+      expect(status(view)).not.toHaveProperty('resources');
+      expect(status(view)).not.toHaveProperty('allocatedResources');
+    }
   });
 });
 
