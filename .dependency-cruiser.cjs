@@ -41,7 +41,7 @@ module.exports = {
     {
       name: 'nobody-imports-tests',
       severity: 'error',
-      from: { pathNot: '^test/' },
+      from: { pathNot: '^(test|scripts/(conformance|mutate))' },
       to: { path: '^test/' },
     },
     {

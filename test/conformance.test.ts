@@ -25,13 +25,21 @@ describe('the list of tests', () => {
   afterAll(() => Promise.all(made.map((directory) => rm(directory, { recursive: true }))));
 
   /** A package with one rule and these tests. */
-  async function packageOf(tests: string): Promise<string> {
+  async function packageOf(tests: string, { today = '', mutations = '[]' } = {}): Promise<string> {
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'statelet-conformance-')));
     made.push(directory);
-    for (const path of [script, 'scripts/setup/places.mjs']) await cp(join(root, path), join(directory, path));
+    for (const path of [script, 'scripts/mutate.mjs', 'scripts/setup/places.mjs'])
+      await cp(join(root, path), join(directory, path));
     for (const folder of ['docs', 'test']) await mkdir(join(directory, folder));
-    await writeFile(join(directory, 'docs/conformance.md'), `## ${rule} Rule\n\n<!-- tests -->\n<!-- /tests -->\n`);
+    await writeFile(
+      join(directory, 'docs/conformance.md'),
+      `## ${rule} Rule\n\n${today}\n\n<!-- tests -->\n<!-- /tests -->\n`,
+    );
     await writeFile(join(directory, 'test/one.test.ts'), tests.replaceAll('Rule', rule));
+    await writeFile(
+      join(directory, 'test/mutations.ts'),
+      `export const mutations = ${mutations.replaceAll('Rule', rule)};`,
+    );
     return directory;
   }
 
@@ -55,5 +63,35 @@ describe('the list of tests', () => {
     const { status, stderr } = list(await packageOf(tests));
     expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(`test/one.test.ts: `) });
     expect(stderr).toContain(why);
+  });
+
+  const breaking = `[{ rule: 'Rule', breaks: 'it ends late', file: 'docs/conformance.md', find: 'soon', put: 'late' }]`;
+
+  test('has the ways to break a rule beside its tests', async () => {
+    const directory = await packageOf(`test('Rule: one', x)`, {
+      today: '**Today: done.** It ends soon.',
+      mutations: breaking,
+    });
+    expect(list(directory)).toEqual({ status: 0, stderr: '' });
+    const page = await readFile(join(directory, 'docs/conformance.md'), 'utf8');
+    expect(page).toContain('- it ends late ([docs/conformance.md](../docs/conformance.md))');
+  });
+
+  test.each([
+    [
+      'that is called kept and that nothing breaks',
+      '**Today: done.** It ends soon.',
+      '[]',
+      'no mutation in test/mutations.ts breaks it',
+    ],
+    [
+      'whose mutation does not fit the code',
+      '**Today: done.** It ends.',
+      breaking,
+      'stands 0 times in docs/conformance.md',
+    ],
+  ])('is refused with a rule %s', async (_, today, mutations, why) => {
+    const { status, stderr } = list(await packageOf(`test('Rule: one', x)`, { today, mutations }));
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining(why) });
   });
 });

@@ -1,0 +1,95 @@
+/**
+ * Breaks each rule on purpose and looks whether a test of that rule goes red: `npm run conformance -- --mutate [C7 …]`.
+ * The mutations stand in test/mutations.ts. Each is made in a copy of the package, and only the tests whose titles carry
+ * the rule's number are run, those of `test/node` only where the mutation names them.
+ */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { mutations } from '../test/mutations.ts';
+import { node24, root, say } from './setup/places.mjs';
+
+const LONGEST_RUN_MS = 300_000;
+const leftOut = new Set(['node_modules', 'dist', '.git', 'coverage']);
+
+/** What keeps a mutation from being made: its text has to stand in its file exactly once. */
+export function misfits() {
+  return mutations.flatMap(({ rule, file, find }) => {
+    const times = readFileSync(join(root, file), 'utf8').split(find).length - 1;
+    return times === 1
+      ? []
+      : [`${rule}: stands ${times} times in ${file}, not once; test/mutations.ts is to follow the code: ${find}`];
+  });
+}
+
+/** Makes the mutations of these rules, or all, and gives the exit code: 0 when each turned a test of its rule red. */
+export async function mutate(picked, filesOf) {
+  const wanted = mutations.filter(({ rule }) => picked.length === 0 || picked.includes(rule));
+  const copies = Array.from({ length: Math.min(availableParallelism(), wanted.length) }, copyOfPackage);
+  process.once('exit', () => {
+    for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+  });
+  const queue = [...wanted];
+  const survivors = [];
+  await Promise.all(
+    copies.map(async (copy) => {
+      for (let mutation = queue.shift(); mutation; mutation = queue.shift()) {
+        const verdict = await verdictOn(copy, mutation, mutation.tests ?? filesOf(mutation.rule));
+        process.stdout.write(`${mutation.rule}\t${verdict}\t${mutation.breaks}\n`);
+        if (!verdict.startsWith('red')) survivors.push(mutation);
+      }
+    }),
+  );
+  process.stdout.write(
+    `${wanted.length - survivors.length} of ${wanted.length} mutations turned tests of their rule red\n`,
+  );
+  return survivors.length === 0 && wanted.length > 0 ? 0 : 1;
+}
+
+function copyOfPackage() {
+  const copy = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
+  cpSync(root, copy, { recursive: true, filter: (source) => !leftOut.has(relative(root, source)) });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+/** Red only when the same tests are green without the mutation. */
+async function verdictOn(copy, { rule, file, find, put }, tests) {
+  if (tests.length === 0) return 'no test carries the number';
+  const before = await run(copy, rule, tests);
+  if (before.failed !== 0 || before.passed === 0) return `not green before: ${said(before)}`;
+  const place = join(copy, file);
+  const text = readFileSync(place, 'utf8');
+  writeFileSync(
+    place,
+    text.replace(find, () => put),
+  );
+  try {
+    const after = await run(copy, rule, tests);
+    if (after.broken > 0) return `does not run: ${said(after)}`;
+    return after.failed > 0 ? `red: ${said(after)}` : `SURVIVED: ${said(after)}`;
+  } finally {
+    writeFileSync(place, text);
+  }
+}
+
+const said = ({ passed, failed }) => `${failed} of ${passed + failed} tests failed`;
+
+/** Runs those tests of the files whose titles carry the rule's number. */
+async function run(copy, rule, tests) {
+  const results = join(copy, 'results.json');
+  rmSync(results, { force: true });
+  const jest = join(copy, 'node_modules/jest/bin/jest.js');
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const args = ['--json', '--outputFile', results, '-t', `\\b${rule}\\b`, '--runTestsByPath', ...tests];
+  const child = spawn(node24, [...flags, jest, ...args], { cwd: copy, stdio: 'ignore', timeout: LONGEST_RUN_MS });
+  await new Promise((resolve) => child.once('close', resolve));
+  try {
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(results, 'utf8'));
+    return { passed: numPassedTests, failed: numFailedTests, broken: numRuntimeErrorTestSuites };
+  } catch {
+    say(`${rule}: the tests gave no result within ${LONGEST_RUN_MS / 1000} s`);
+    return { passed: 0, failed: 0, broken: 1 };
+  }
+}
