@@ -37,7 +37,7 @@ export async function mutate(picked, filesOf) {
       for (let mutation = queue.shift(); mutation; mutation = queue.shift()) {
         const verdict = await verdictOn(copy, mutation, mutation.tests ?? filesOf(mutation.rule));
         process.stdout.write(`${mutation.rule}\t${verdict}\t${mutation.breaks}\n`);
-        if (!verdict.startsWith('red')) survivors.push(mutation);
+        if (verdict !== 'red') survivors.push(mutation);
       }
     }),
   );
@@ -54,10 +54,15 @@ function copyOfPackage() {
   return copy;
 }
 
+/** What the tests of a rule said of the code as it is, asked for once. */
+const soundness = new Map();
+
 /** Red only when the same tests are green without the mutation. */
 async function verdictOn(copy, { rule, file, find, put }, tests) {
   if (tests.length === 0) return 'no test carries the number';
-  const before = await run(copy, rule, tests);
+  const key = [rule, ...tests].join();
+  if (!soundness.has(key)) soundness.set(key, await run(copy, rule, tests));
+  const before = soundness.get(key);
   if (before.failed !== 0 || before.passed === 0) return `not green before: ${said(before)}`;
   const place = join(copy, file);
   const text = readFileSync(place, 'utf8');
@@ -68,7 +73,7 @@ async function verdictOn(copy, { rule, file, find, put }, tests) {
   try {
     const after = await run(copy, rule, tests);
     if (after.broken > 0) return `does not run: ${said(after)}`;
-    return after.failed > 0 ? `red: ${said(after)}` : `SURVIVED: ${said(after)}`;
+    return after.failed > 0 ? 'red' : `SURVIVED: ${said(after)}`;
   } finally {
     writeFileSync(place, text);
   }
@@ -89,7 +94,7 @@ async function run(copy, rule, tests) {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(results, 'utf8'));
     return { passed: numPassedTests, failed: numFailedTests, broken: numRuntimeErrorTestSuites };
   } catch {
-    say(`${rule}: the tests gave no result within ${LONGEST_RUN_MS / 1000} s`);
+    say(`${rule}: the tests ended without a result, or not within ${LONGEST_RUN_MS / 1000} s`);
     return { passed: 0, failed: 0, broken: 1 };
   }
 }
