@@ -12,6 +12,10 @@ async function pretty(destination: DestinationStream, colorize: boolean): Promis
   return (await import('./prettyLog.ts')).pretty(destination, colorize);
 }
 
+/** Colours only where a terminal that has them, and whose user wants them (`NO_COLOR`), is written to directly. */
+const hasColours = ({ terminal, destination }: { terminal: boolean; destination?: DestinationStream }): boolean =>
+  terminal && destination === undefined && process.stderr.hasColors?.() === true;
+
 /** The agent's log: JSON lines, or text for people where a terminal reads along or `logging.format` asks for it. */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
@@ -30,6 +34,6 @@ export async function createLogger(options: {
       base: options.simulated ? { simulated: true } : {},
       serializers: { error: stdSerializers.err },
     },
-    forPeople ? await pretty(destination, terminal) : destination,
+    forPeople ? await pretty(destination, hasColours(options)) : destination,
   );
 }

@@ -31,7 +31,12 @@ const program = createProgram({
     onUnread = () => {};
     const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>
       (await import('./ownRuntime.ts')).startOwnContainerd(directory, onProgress);
-    await (await import('./up.ts')).up(flags, { startNode, startRuntime, output: process.stdout });
+    await (await import('./up.ts')).up(flags, {
+      startNode,
+      startRuntime,
+      output: process.stdout,
+      input: process.stdin,
+    });
   },
   get: async (options) => (await import('./get.ts')).get(options, write),
   getEvents: async (options) => (await import('./getEvents.ts')).getEvents(options, write),

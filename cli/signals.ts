@@ -8,9 +8,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Turns SIGINT, SIGTERM and SIGHUP into an `AbortSignal` that asks for a graceful end (its reason is the signal's name).
- * A further signal, two seconds or more after the first, ends the process at once with 128 + its number.
+ * A further signal, two seconds or more after the first, ends the process at once with 128 + its number; before that
+ * `atOnce` may say what is left.
  */
-export function endOnSignals(): { readonly asked: AbortSignal; close(): void } {
+export function endOnSignals(atOnce: () => void = () => {}): { readonly asked: AbortSignal; close(): void } {
   const controller = new AbortController();
   let firstAt: number | undefined;
   const onSignal = (name: (typeof SIGNALS)[number]) => {
@@ -19,6 +20,7 @@ export function endOnSignals(): { readonly asked: AbortSignal; close(): void } {
       firstAt = now;
       controller.abort(name);
     } else if (now - firstAt >= ONE_WISH_MS) {
+      atOnce();
       process.exit(128 + constants.signals[name]);
     }
   };

@@ -6,13 +6,15 @@ import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import type { Flags } from './config/flags.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { drainInTime } from './drain.ts';
-import { type LiveView, type Output, openLiveView } from './liveTable.ts';
+import { openLiveView } from './liveTable.ts';
+import type { LiveView, Output } from './liveView.ts';
 import { claimRootDirectory } from './lock.ts';
 import { createLogger } from './logger.ts';
 import { defaultStateDirectory, packageDirectory, stateLayout } from './places.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 import type { StartNode } from './startNode.ts';
+import type { Input } from './table/keyboard.ts';
 
 /** A runtime that was started for the node alone. */
 export interface OwnRuntime {
@@ -29,6 +31,8 @@ export interface UpParts {
   readonly startNode: StartNode;
   startRuntime(directory: string, onProgress: (step: string) => void): Promise<OwnRuntime>;
   readonly output: Output;
+  /** The keys of whoever looks at it. */
+  readonly input?: Input;
 }
 
 /** Why no real container can run here, as the beginning of a sentence; undefined when they can. */
@@ -101,9 +105,12 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
   const prepared = await prepare(flags);
   const { settings, layout, simulatedBecause, ownRuntime } = prepared;
   const release = await claimRootDirectory(settings.config.rootDirectory);
-  const signals = endOnSignals();
-  const view = openLiveView(parts.output);
+  const view = openLiveView(parts.output, parts.input);
   let runtime: OwnRuntime | undefined;
+  const signals = endOnSignals(() => {
+    view.close();
+    parts.output.write(leftRunning(flags, { ownRuntime, simulated: simulatedBecause !== undefined }));
+  });
   try {
     const simulated = simulatedBecause !== undefined;
     if (simulated)
@@ -125,6 +132,22 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
   }
   parts.output.write(`statelet has stopped${runtime ? ', and its containerd with it' : ''}\n`);
 }
+
+/** What goes on when the agent ends at once, and how to end that. */
+function leftRunning(flags: Flags, { ownRuntime, simulated }: { ownRuntime: boolean; simulated: boolean }): string {
+  if (simulated) return 'statelet has ended at once\n';
+  const stateDirectory = flags['--state-dir'];
+  const where = stateDirectory === undefined ? '' : ` --state-dir ${shellWord(resolve(stateDirectory))}`;
+  if (!ownRuntime) return 'statelet has ended at once; its pods go on running until the next "statelet up" over them\n';
+  return `statelet has ended at once; its pods and their containerd go on running.
+To take them over again: statelet up${where}
+To end them:             statelet down${where}
+`;
+}
+
+/** A word as a shell reads it back. */
+const shellWord = (word: string): string =>
+  /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Where table and log share a terminal, the log keeps above the table and tells only of what the table does not. */
 async function loggerBeside(view: LiveView, output: Output, config: NodeConfig, simulated: boolean): Promise<Logger> {

@@ -76,6 +76,30 @@ export function endWords({ exitCode, signal, reason, because }: TerminatedRun): 
   return because === undefined ? end : `${end}, killed: ${shortened(because)}`;
 }
 
+/** What containerd and runc put before what they have to say: each layer its own words. */
+const LAYERS = /^.*unable to start container process: |: unknown$/g;
+/** Reasons that say no more than the exit code does. */
+const PLAIN_ENDS = ['Error', 'Completed', ''];
+
+/** Why a run ended, cause first: `exit code 3 after 2s: no database at db.example:5432`. */
+export function endCause(run: TerminatedRun): string {
+  const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
+  const said = lastLine(message);
+  if (['StartError', 'ContainerCannotRun'].includes(reason)) {
+    return `could not be started${said === '' ? '' : `: ${said.replaceAll(LAYERS, '')}`}`;
+  }
+  const end = signal ? `signal ${signal}` : `exit code ${exitCode}`;
+  const length =
+    startedAt === undefined || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
+  const killed = because === undefined ? '' : `, killed: ${shortened(because)}`;
+  return `${PLAIN_ENDS.includes(reason) ? end : `${reason}, ${end}`}${length}${killed}${said === '' ? '' : `: ${said}`}`;
+}
+
+/** The last line of a text that says something, shortened. */
+function lastLine(text: string): string {
+  return shortened(text.trimEnd().split('\n').at(-1) ?? '');
+}
+
 /** `ErrImagePull: no such host`. */
 export function failureWords({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
   const said = shortened(message);

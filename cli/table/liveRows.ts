@@ -1,16 +1,22 @@
 import { humanDuration } from '../../pod/duration.ts';
+import { containerReason, podReason, volumeReason } from '../../pod/reason.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import { podRow as kubectlRow } from '../../pod/table.ts';
 import type { ActorView, ContainerView, PodView, VolumeView } from '../../pod/view.ts';
 import { shownName } from '../shownName.ts';
+import type { Controls, Sort } from './controls.ts';
+import { filterOf } from './controls.ts';
 
-/** How an actor fares: at rest where it should be, on its way, or held up by a failure. */
-export type Tone = 'good' | 'busy' | 'bad' | 'done';
+/** How an actor fares: held up by a failure, on its way, at rest where it should be, or done. */
+const TONES = ['bad', 'busy', 'good', 'done'] as const;
+
+export type Tone = (typeof TONES)[number];
 
 /** A pod, or an actor of it, as a line of the live table. */
 export interface LiveRow {
   readonly kind: 'pod' | 'container' | 'volume';
   readonly tone: Tone;
-  /** Name, phase, state, since, restarts, IP, what it waits for. */
+  /** Name, status, state, since, restarts, IP, and why it is not as it should be. */
   readonly cells: readonly string[];
 }
 
@@ -20,90 +26,145 @@ export interface LivePod {
   readonly view: PodView;
 }
 
-/** What it waits for and for how much longer, or what went wrong last. */
-function note(view: ActorView, now: number): string {
-  if (view.waitingFor === undefined) return '';
-  const left = view.until === undefined ? '' : `${humanDuration(Math.max(0, view.until - now))} left: `;
-  const why = view.lastFailure === undefined ? '' : `: ${view.lastFailure.reason}`;
-  return `${left}${view.waitingFor}${why}`;
+/** A pod with its actors. */
+interface Family {
+  readonly live: LivePod;
+  readonly pod: LiveRow;
+  readonly actors: readonly LiveRow[];
+  readonly restarts: number;
 }
+
+/** Who failed so shortly ago counts as not yet well, so that rows do not jump between two runs of a crash. */
+const RECOVERING_MS = 300_000;
 
 /** A state at rest is named by what it rests in. */
 const stateOf = ({ state }: ActorView) => state.replace(/\.steady$/, '');
 
 const age = (view: ActorView, now: number) => humanDuration(Math.max(0, now - view.since));
 
-function podTone(pod: Pod): Tone {
-  const { phase, conditions = [] } = pod.status ?? {};
-  if (phase === 'Succeeded') return 'done';
-  if (phase === 'Failed') return 'bad';
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True') ? 'good' : 'busy';
-}
-
-function podRow({ pod, view }: LivePod, now: number): LiveRow {
-  const restarts = view.containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
-  const cells = [
-    shownName(pod.metadata),
-    pod.status?.phase ?? '',
-    stateOf(view),
-    age(view, now),
-    `${restarts}`,
-    pod.status?.podIP ?? '',
-    view.refused ? `${view.refused.reason}: ${view.refused.message}` : note(view, now),
-  ];
-  return { kind: 'pod', tone: podTone(pod), cells };
-}
-
-function containerTone({ now: state, ready, willRestart }: ContainerView): Tone {
-  if (state.kind === 'running') return ready ? 'good' : 'busy';
+function containerTone({ now: state, ready, willRestart, role, lastFailure, waitingFor }: ContainerView): Tone {
+  if (state.kind === 'running') return ready && role !== 'init' ? 'good' : 'busy';
   if (state.kind === 'terminated') return state.run.exitCode === 0 && !willRestart ? 'done' : 'bad';
-  return /BackOff|Err|Invalid/.test(state.reason) ? 'bad' : 'busy';
+  return state.reason === 'CrashLoopBackOff' || (lastFailure && waitingFor !== undefined) ? 'bad' : 'busy';
 }
 
-function reasonOf({ now: state }: ContainerView): string {
+function statusOf({ now: state, ready, started }: ContainerView): string {
   if (state.kind === 'waiting') return state.reason;
-  return state.kind === 'terminated' ? state.run.reason : '';
+  if (state.kind === 'terminated') return state.run.reason;
+  return ready || !started ? 'Running' : 'NotReady';
 }
 
 function containerRow(view: ContainerView, now: number): LiveRow {
-  const cells = [view.name, reasonOf(view), stateOf(view), age(view, now), `${view.restartCount}`, '', note(view, now)];
-  return { kind: 'container', tone: containerTone(view), cells };
+  const cells = [view.name, statusOf(view), stateOf(view), age(view, now), `${view.restartCount}`, ''];
+  return { kind: 'container', tone: containerTone(view), cells: [...cells, containerReason(view, now)] };
 }
 
 function volumeRow(view: VolumeView, now: number): LiveRow {
   const tone = view.lastFailure && !view.mounted ? 'bad' : view.mounted ? 'good' : 'busy';
-  return { kind: 'volume', tone, cells: [view.name, '', stateOf(view), age(view, now), '', '', note(view, now)] };
+  const status = view.mounted ? 'Mounted' : tone === 'bad' ? 'FailedMount' : 'Mounting';
+  const cells = [`volume ${view.name}`, status, stateOf(view), age(view, now), '', ''];
+  return { kind: 'volume', tone, cells: [...cells, volumeReason(view, now)] };
+}
+
+function podTone({ pod, view }: LivePod, actors: readonly LiveRow[]): Tone {
+  const { phase, conditions = [] } = pod.status ?? {};
+  if (phase === 'Succeeded') return 'done';
+  if (phase === 'Failed' || view.refused) return 'bad';
+  if (conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return 'good';
+  return view.termination === undefined && actors.some(({ tone }) => tone === 'bad') ? 'bad' : 'busy';
+}
+
+function familyOf(live: LivePod, now: number): Family {
+  const { pod, view } = live;
+  const actors = [
+    ...view.volumes.filter(({ mounted }) => !mounted).map((each) => volumeRow(each, now)),
+    ...view.containers.map((each) => containerRow(each, now)),
+    ...view.volumes.filter(({ mounted }) => mounted).map((each) => volumeRow(each, now)),
+  ];
+  const restarts = view.containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  const { status } = kubectlRow(pod, now);
+  const ip = pod.status?.podIP ?? '';
+  const cells = [shownName(pod.metadata), status, stateOf(view), age(view, now), `${restarts}`, ip];
+  const row: LiveRow = { kind: 'pod', tone: podTone(live, actors), cells: [...cells, podReason(view, now)] };
+  return { live, pod: row, actors, restarts };
+}
+
+function isRecovering({ live }: Family, now: number): boolean {
+  return live.view.containers.some(
+    ({ last }) => (last?.exitCode ?? 0) !== 0 && now - (last?.finishedAt ?? 0) < RECOVERING_MS,
+  );
+}
+
+/** How bad it is: the lowest number is the worst. */
+function badness(family: Family, now: number): number {
+  const own = TONES.indexOf(family.pod.tone);
+  return family.pod.tone === 'good' && isRecovering(family, now) ? TONES.indexOf('busy') : own;
+}
+
+const nameOf = ({ live }: Family) => `${live.pod.metadata.namespace}/${live.pod.metadata.name}`;
+
+/** What an order compares by, before the names. */
+const RANKS: Readonly<Record<Sort, (family: Family, now: number) => number>> = {
+  worst: badness,
+  name: () => 0,
+  age: ({ live }) => -live.view.since,
+  restarts: ({ restarts }) => -restarts,
+};
+
+function sorted(families: readonly Family[], { sort, reversed }: Controls, now: number): Family[] {
+  const keyed = families.map((family) => ({ family, rank: RANKS[sort](family, now), name: nameOf(family) }));
+  const inOrder = keyed.toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
+  return (reversed ? inOrder.reverse() : inOrder).map(({ family }) => family);
+}
+
+function matches(family: Family, filter: string): boolean {
+  const wanted = filter.toLowerCase();
+  const texts = [nameOf(family), ...[family.pod, ...family.actors].flatMap(({ cells }) => cells)];
+  return texts.some((text) => text.toLowerCase().includes(wanted));
+}
+
+/** What to leave out, from nothing to all but the pods. */
+const LEVELS = ['everything', 'noMountedVolumes', 'trouble', 'pods'] as const;
+
+type Level = (typeof LEVELS)[number];
+
+function isShown(row: LiveRow, level: Level): boolean {
+  if (level === 'everything') return true;
+  if (level === 'noMountedVolumes') return row.kind === 'container' || row.tone !== 'good';
+  return level === 'trouble' && (row.tone === 'bad' || row.tone === 'busy');
 }
 
 /** Puts the actors of a pod under it, as branches. */
 function branched(rows: readonly LiveRow[]): LiveRow[] {
   return rows.map((row, index) => {
     const [name = '', ...rest] = row.cells;
-    return { ...row, cells: [`${index === rows.length - 1 ? '└' : '├'} ${row.kind}/${name}`, ...rest] };
+    return { ...row, cells: [`${index === rows.length - 1 ? '└' : '├'} ${name}`, ...rest] };
   });
 }
 
-/** What to leave out of the table, from nothing to everything but the pods, for when it would not fit. */
-export const DETAILS = ['everything', 'noMountedVolumes', 'troubleOnly', 'podsOnly'] as const;
-
-export type Detail = (typeof DETAILS)[number];
-
-function isShown(row: LiveRow, detail: Detail): boolean {
-  if (detail === 'everything') return true;
-  if (detail === 'noMountedVolumes') return row.kind === 'container' || row.tone !== 'good';
-  return detail === 'troubleOnly' && row.tone === 'bad';
+/** A pod says itself what is wrong with it, unless the actor with which it is wrong stands below it. */
+function rowsOf({ pod, actors }: Family, level: Level): LiveRow[] {
+  const shown = actors.filter((row) => isShown(row, level));
+  const why = pod.cells.at(-1) ?? '';
+  const cause = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
+  if (cause === undefined || pod.tone === 'good') return [pod, ...branched(shown)];
+  const [name = ''] = cause.cells;
+  // What it waits for itself is but that its actors come on.
+  const own = shown.includes(cause) ? '' : `${name}: ${cause.cells.at(-1)}`;
+  const tells = pod.tone === 'bad' && why !== '' && !why.startsWith('waits');
+  return [{ ...pod, cells: pod.cells.with(-1, tells ? why : own) }, ...branched(shown)];
 }
 
-/** The rows of all pods in order of their names, each with the rows of its containers and volumes. */
-export function liveRows(pods: readonly LivePod[], now: number, detail: Detail): LiveRow[] {
-  const key = ({ pod }: LivePod) => `${pod.metadata.namespace}/${pod.metadata.name}`;
-  const sorted = pods.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
-  return sorted.flatMap((live) => {
-    const { containers, volumes } = live.view;
-    const actors = [
-      ...containers.map((view) => containerRow(view, now)),
-      ...volumes.map((view) => volumeRow(view, now)),
-    ];
-    return [podRow(live, now), ...branched(actors.filter((row) => isShown(row, detail)))];
-  });
+/** The rows of all pods that are to be shown; `room` is how many fit, for who lets that choose the detail. */
+export function liveRows(pods: readonly LivePod[], now: number, controls: Controls, room: number): LiveRow[] {
+  const filter = filterOf(controls);
+  const all = pods.map((live) => familyOf(live, now));
+  const families = sorted(filter === '' ? all : all.filter((family) => matches(family, filter)), controls, now);
+  const at = (level: Level) => families.flatMap((family) => rowsOf(family, level));
+  if (controls.detail !== 'auto') return at(controls.detail);
+  for (const level of LEVELS) {
+    const rows = at(level);
+    if (rows.length <= room) return rows;
+  }
+  return at('pods');
 }

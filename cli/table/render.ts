@@ -1,18 +1,22 @@
 import { styleText } from 'node:util';
+import { cut, displayWidth, padded, wrapped } from '../../pod/displayWidth.ts';
 import { humanDuration } from '../../pod/duration.ts';
 import type { NodeSummary } from '../../server/agent.ts';
-import { type Column, cut, layOut } from './layout.ts';
-import { DETAILS, type LivePod, type LiveRow, liveRows, type Tone } from './liveRows.ts';
+import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
+import { HELP } from './help.ts';
+import { type Column, layOut } from './layout.ts';
+import { type LivePod, liveRows, type Tone } from './liveRows.ts';
 import { nodeReadiness } from './ready.ts';
 
+/** The reason stays whatever the width; where a pod lives, and in which of its states, gives way first. */
 const COLUMNS: readonly Column[] = [
   { header: 'NAME', min: 16 },
-  { header: 'PHASE', min: 16 },
-  { header: 'STATE', min: 14 },
-  { header: 'SINCE', align: 'right' },
-  { header: 'RESTARTS', align: 'right' },
-  { header: 'IP' },
-  { header: 'WAITING FOR', min: 28, optional: true },
+  { header: 'STATUS', min: 16, givesWay: 5 },
+  { header: 'STATE', givesWay: 2 },
+  { header: 'SINCE', align: 'right', givesWay: 4 },
+  { header: 'RESTARTS', align: 'right', givesWay: 3 },
+  { header: 'IP', givesWay: 1 },
+  { header: 'REASON', min: 36 },
 ];
 
 /** What the table is drawn on; `colour` says whether lines may carry colours. */
@@ -22,65 +26,163 @@ export interface Surface {
   readonly colour: boolean;
 }
 
+/** What there is to draw. */
+export interface Scene {
+  readonly node: NodeSummary;
+  readonly pods: readonly LivePod[];
+  /** The lines that were told, the latest last. */
+  readonly log: readonly string[];
+  readonly now: number;
+  readonly controls: Controls;
+}
+
+/** A whole screen, and how much of its page is seen. */
+export interface Frame extends Extent {
+  readonly lines: readonly string[];
+}
+
 const COLOURS = { good: 'green', busy: 'yellow', bad: 'red', done: 'dim' } as const satisfies Record<Tone, string>;
 
 type Format = Parameters<typeof styleText>[0];
 
-function paint(text: string, format: Format, { colour }: Surface): string {
-  return colour ? styleText(format, text, { validateStream: false }) : text;
+function painter({ colour }: Surface): (text: string, format: Format) => string {
+  return (text, format) => (colour && text !== '' ? styleText(format, text, { validateStream: false }) : text);
 }
 
-function headLine(node: NodeSummary, pods: readonly LivePod[], now: number): string {
+function headLine({ node, pods, now }: Scene): string {
   const { running, expected } = nodeReadiness(
     pods.map(({ pod }) => pod),
     now,
   );
   const { runtime } = node;
   const health = `${runtime.state} for ${humanDuration(Math.max(0, now - runtime.since))}`;
-  return `node ${node.name} ${node.state} · ${runtime.name} ${runtime.version} ${health} · ${running}/${expected} pods running`;
+  return `node ${node.name} ${node.state} · ${running}/${expected} pods running · ${runtime.name} ${runtime.version} ${health}`;
 }
 
 /** The lines above the table: the node, and plainly what is not real. */
-function head(node: NodeSummary, pods: readonly LivePod[], now: number, surface: Surface): string[] {
+function head(scene: Scene, surface: Surface): string[] {
+  const paint = painter(surface);
   const label = 'SIMULATED runtime: no real containers run';
   return [
-    paint(cut(headLine(node, pods, now), surface.width), 'bold', surface),
-    ...(node.simulated ? [paint(cut(label, surface.width), ['bold', 'magenta'], surface)] : []),
+    paint(cut(headLine(scene), surface.width), 'bold'),
+    ...(scene.node.simulated ? [paint(cut(label, surface.width), ['bold', 'magenta'])] : []),
   ];
 }
 
+/** So many manifests that could not be used are named. */
+const NAMED_PROBLEMS = 3;
+
 /** The lines below it: manifests that could not be used, and sandboxes of others. */
-function foot(node: NodeSummary, surface: Surface): string[] {
-  const problems = node.problems.slice(0, 3).map(({ file, path, message }) => {
-    return paint(cut(`! ${file}: ${path === '' ? '' : `${path}: `}${message}`, surface.width), 'red', surface);
-  });
-  const { length } = node.foreign;
-  const foreign = `${length} ${length === 1 ? 'sandbox' : 'sandboxes'} of others left alone`;
-  return length === 0 ? problems : [...problems, cut(foreign, surface.width)];
+function foot({ node }: Scene, surface: Surface): string[] {
+  const paint = painter(surface);
+  const { length } = node.problems;
+  const named = length > NAMED_PROBLEMS ? node.problems.slice(0, NAMED_PROBLEMS - 1) : node.problems;
+  const problems = named.map(({ file, path, message }) => `! ${file}: ${path === '' ? '' : `${path}: `}${message}`);
+  if (named.length < length) problems.push(`! and ${length - named.length} more: "statelet explain node" names all`);
+  const others = node.foreign.length;
+  const foreign = `${others} ${others === 1 ? 'sandbox' : 'sandboxes'} of others left alone`;
+  return [
+    ...problems.map((line) => paint(cut(line, surface.width), 'red')),
+    ...(others === 0 ? [] : [cut(foreign, surface.width)]),
+  ];
 }
 
-/** As many details as fit into `height` lines, the header among them; at last, as many pods. */
-function fittingRows(pods: readonly LivePod[], now: number, height: number): { rows: LiveRow[]; left: number } {
-  for (const detail of DETAILS) {
-    const rows = liveRows(pods, now, detail);
-    if (rows.length + 1 <= height) return { rows, left: 0 };
-  }
-  const shown = Math.max(0, height - 2);
-  return { rows: liveRows(pods, now, 'podsOnly').slice(0, shown), left: pods.length - shown };
+/** How many of the last lines of the log are seen beside the table. */
+const shownLog = (height: number): number => (height >= 20 ? 5 : height >= 12 ? 2 : 0);
+
+const LEGEND = '↑↓ scroll  s sort  / filter  d detail  l log  ? help  Ctrl-C end';
+
+/** What is chosen, what of it is seen, and the keys; or what is being typed. */
+function statusLine({ controls }: Scene, extent: Extent, { width }: Surface): string {
+  const { typing, hint, sort, reversed, detail, page } = controls;
+  if (typing !== undefined) return cut(`filter: ${typing}█  (Enter keeps it, Esc clears it)`, width);
+  if (hint !== undefined) return cut(hint, width);
+  const from = clamped(controls.offset, extent);
+  const to = Math.min(from + extent.room, extent.total);
+  const choices = [
+    ...(extent.total > extent.room ? [`${from + 1}-${to} of ${extent.total}`] : []),
+    ...(page === 'table' && (sort !== 'worst' || reversed) ? [`by ${sort}${reversed ? ', reversed' : ''}`] : []),
+    ...(page === 'table' && detail !== 'auto' ? [detail] : []),
+    ...(page === 'table' && filterOf(controls) !== '' ? [`filter "${filterOf(controls)}"`] : []),
+  ].join(' · ');
+  const keys = page === 'table' ? LEGEND : `↑↓ scroll  Esc back to the table`;
+  if (choices === '') return cut(keys, width);
+  const both = `${choices}  ${keys}`;
+  return displayWidth(both) <= width ? both : cut(`${choices}  ? help  Ctrl-C end`, width);
 }
 
-/** The live table as lines that fit the surface; `now` is in milliseconds since the epoch. */
-export function renderTable(node: NodeSummary, pods: readonly LivePod[], now: number, surface: Surface): string[] {
-  const above = head(node, pods, now, surface);
-  const below = foot(node, surface);
-  if (pods.length === 0) return [...above, ...below];
-  const { rows, left } = fittingRows(pods, now, surface.height - above.length - below.length);
+/** The table without what is around it, painted: its header, and its rows. */
+function table({ pods, now, controls }: Scene, surface: Surface, room: number): { header: string; rows: string[] } {
+  const paint = painter(surface);
+  const rows = liveRows(pods, now, controls, room);
   const [header = '', ...lines] = layOut(
     COLUMNS,
     rows.map(({ cells }) => cells),
     surface.width,
   );
-  const body = lines.map((line, index) => paint(line, COLOURS[rows[index]?.tone ?? 'busy'], surface));
-  const rest = left > 0 ? [cut(`… and ${left} more pods: "statelet get pods" shows all`, surface.width)] : [];
-  return [...above, paint(header, 'dim', surface), ...body, ...rest, ...below];
+  return {
+    header: paint(header, 'dim'),
+    rows: lines.map((line, index) => paint(line, COLOURS[rows[index]?.tone ?? 'busy'])),
+  };
+}
+
+/** What a page shows between its head and its foot. */
+interface Page {
+  readonly above: readonly string[];
+  readonly body: readonly string[];
+  readonly below: readonly string[];
+  readonly room: number;
+}
+
+function tablePage(scene: Scene, surface: Surface): Page {
+  const paint = painter(surface);
+  const above = head(scene, surface);
+  const count = shownLog(surface.height);
+  const log = count === 0 ? [] : scene.log.slice(-count).map((line) => paint(cut(line, surface.width), 'dim'));
+  // A low terminal has its rows for the pods.
+  const around = surface.height >= 8 ? [...foot(scene, surface), ...log] : [];
+  const room = Math.max(0, surface.height - above.length - around.length - 2);
+  const { header, rows } = table(scene, surface, room);
+  if (scene.pods.length === 0) return { above, body: ['no pods'], below: around, room: room + 1 };
+  return { above: [...above, header], body: rows, below: around, room };
+}
+
+function textPage(title: string, text: readonly string[], surface: Surface): Page {
+  const body = text.flatMap((line) => wrapped(line, surface.width));
+  return {
+    above: [painter(surface)(cut(title, surface.width), 'bold')],
+    body,
+    below: [],
+    room: Math.max(0, surface.height - 2),
+  };
+}
+
+function pageOf(scene: Scene, surface: Surface): Page {
+  switch (scene.controls.page) {
+    case 'table':
+      return tablePage(scene, surface);
+    case 'log':
+      return textPage('what was told since the start', scene.log, surface);
+    case 'help':
+      return textPage('keys', HELP, surface);
+  }
+}
+
+/** The screen as lines that fill the surface, none wider than it. */
+export function renderFrame(scene: Scene, surface: Surface): Frame {
+  const { above, body, below, room } = pageOf(scene, surface);
+  const extent = { room, total: body.length };
+  const from = clamped(scene.controls.offset, extent);
+  const seen = body.slice(from, from + room);
+  const blank = Array.from({ length: Math.max(0, room - seen.length) }, () => '');
+  const status = painter(surface)(padded(statusLine(scene, extent, surface), surface.width), 'inverse');
+  const lines = [...above, ...seen, ...blank, ...below].slice(0, Math.max(0, surface.height - 1));
+  return { ...extent, lines: surface.height > 1 ? [...lines, status] : [...above.slice(0, 1)] };
+}
+
+/** The table as it is left behind: all its rows, and nothing that only a user at the keys can make use of. */
+export function renderLast(scene: Scene, surface: Surface): string[] {
+  const { header, rows } = table(scene, surface, Number.POSITIVE_INFINITY);
+  const body = scene.pods.length === 0 ? [] : [header, ...rows];
+  return [...head(scene, surface), ...body, ...foot(scene, surface)];
 }

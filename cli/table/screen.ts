@@ -1,50 +1,54 @@
-import { stripVTControlCharacters } from 'node:util';
-
 /** The part of a terminal's stream that a screen needs. */
 export interface Terminal {
-  readonly columns?: number;
   write(text: string): unknown;
 }
 
-const HIDE_CURSOR = '\x1b[?25l';
-const SHOW_CURSOR = '\x1b[?25h';
+/** The other screen of a terminal, without a cursor and without wrapping: what was there before comes back after it. */
+const TAKE = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
+const CLEAR = '\x1b[2J';
+const GIVE_BACK = '\x1b[?7h\x1b[?25h\x1b[?1049l';
 /** Terminals that know it show everything in between at once; others ignore it. */
 const BEGIN = '\x1b[?2026h';
 const END = '\x1b[?2026l';
 
-/** A block of lines at the end of a terminal's output that is redrawn in place; other text goes above it. */
+/** The whole of a terminal, drawn anew line by line where it changes. */
 export interface Screen {
+  take(): void;
+  /** Forgets what is drawn, as after a change of its size: all is drawn anew. */
+  clear(): void;
   draw(lines: readonly string[]): void;
-  /** Prints a text that stays, above the block. */
-  above(text: string): void;
-  /** Leaves the block as it is last and gives the terminal back. */
-  close(): void;
+  /** Gives the terminal back as it was; it may be taken again. */
+  giveBack(): void;
 }
 
 /** Opens a screen on a terminal: every change is one write, and no change is none. */
 export function openScreen(terminal: Terminal): Screen {
   let drawn: readonly string[] = [];
-  terminal.write(HIDE_CURSOR);
-
-  /** How many rows the block takes now: a terminal made narrower wraps what was drawn. */
-  const rows = () => {
-    const width = terminal.columns ?? 80;
-    return drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(stripVTControlCharacters(line).length / width)), 0);
-  };
-  const up = () => (rows() > 0 ? `\x1b[${rows()}A\r` : '\r');
-  const block = (lines: readonly string[]) => lines.map((line) => `${line}\x1b[K\n`).join('');
+  let isTaken = false;
+  /** The line is cleared first: at the right margin, clearing what comes after it would take its last character. */
+  const row = (line: string, index: number) => `\x1b[${index + 1};1H\x1b[2K${line}`;
   return {
+    take() {
+      drawn = [];
+      terminal.write(TAKE);
+      isTaken = true;
+    },
+    clear() {
+      drawn = [];
+      if (isTaken) terminal.write(CLEAR);
+    },
     draw(lines) {
-      if (lines.length === drawn.length && lines.every((line, index) => line === drawn[index])) return;
-      terminal.write(`${BEGIN}${up()}${block(lines)}\x1b[J${END}`);
+      if (!isTaken) return;
+      const count = Math.max(lines.length, drawn.length);
+      const rows = Array.from({ length: count }, (_, index) => index)
+        .filter((index) => lines[index] !== drawn[index])
+        .map((index) => row(lines[index] ?? '', index));
+      if (rows.length > 0) terminal.write(`${BEGIN}${rows.join('')}${END}`);
       drawn = [...lines];
     },
-    above(text) {
-      const kept = text.endsWith('\n') ? text : `${text}\n`;
-      terminal.write(`${BEGIN}${up()}\x1b[J${kept}${block(drawn)}${END}`);
-    },
-    close() {
-      terminal.write(SHOW_CURSOR);
+    giveBack() {
+      if (isTaken) terminal.write(GIVE_BACK);
+      isTaken = false;
     },
   };
 }

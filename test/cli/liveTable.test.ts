@@ -1,7 +1,11 @@
+import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openLiveView } from '../../cli/liveTable.ts';
+import { terminalView } from '../../cli/terminalView.ts';
+import type { PodView } from '../../pod/view.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { backOff, NOW, podView, running, sandbox, waiting } from '../pod/views.ts';
+import { seenOn } from './support/terminal.ts';
 
 beforeEach(() => {
   jest.useFakeTimers({ now: NOW });
@@ -13,7 +17,18 @@ afterEach(() => {
 
 function output(isTTY: boolean) {
   const written: string[] = [];
-  return { isTTY, columns: 80, rows: 24, written, write: (text: string) => written.push(text) };
+  const resized = new EventEmitter();
+  return {
+    isTTY,
+    columns: 80,
+    rows: 24,
+    written,
+    write: (text: string) => written.push(text),
+    on: (event: string, listener: () => void) => resized.on(event, listener),
+    off: (event: string, listener: () => void) => resized.off(event, listener),
+    emit: (event: string) => resized.emit(event),
+    seen: () => seenOn(written.join('')),
+  };
 }
 
 const view = { sandbox: sandbox('10.1.0.2') };
@@ -69,14 +84,20 @@ describe('without a terminal', () => {
 });
 
 describe('on a terminal', () => {
-  test('any number of changes are at most ten drawings a second', () => {
-    const agent = fakeAgent({ now: NOW, views: [starting] });
+  function shown(...views: PodView[]) {
+    const agent = fakeAgent({ now: NOW, views });
     const out = output(true);
-    const live = openLiveView(out);
+    const live = terminalView(out, { isInFront: () => true });
     live.follow(agent);
+    return { agent, out, live };
+  }
+  const table = (out: ReturnType<typeof output>) => (out.seen().other ?? []).join('\n');
+
+  test('any number of changes are at most ten drawings a second', () => {
+    const { agent, out, live } = shown(starting);
     const before = out.written.length;
     for (let change = 0; change < 500; change++) {
-      agent.show({ ...starting, state: `step${change}` });
+      agent.show({ ...starting, containers: [], state: `step${change}`, waitingFor: `step ${change}` });
       jest.advanceTimersByTime(2);
     }
     expect(out.written.length - before).toBeGreaterThan(5);
@@ -85,24 +106,63 @@ describe('on a terminal', () => {
   });
 
   test('a table that stays the same is not drawn, but its times go on', () => {
-    const out = output(true);
-    openLiveView(out).follow(fakeAgent({ now: NOW, views: [starting] }));
+    const { out, live } = shown(starting);
     const before = out.written.length;
     jest.advanceTimersByTime(10_000);
     expect(out.written.length - before).toBeGreaterThanOrEqual(5);
     expect(out.written.length - before).toBeLessThanOrEqual(10);
+    live.close();
   });
 
-  test('closing draws the last state and gives the cursor back', () => {
-    const agent = fakeAgent({ now: NOW, views: [starting] });
-    const out = output(true);
-    const live = openLiveView(out);
-    live.follow(agent);
-    agent.show({ ...starting, state: 'terminating' });
+  test('a new size is filled at once, and nothing of the old one stays', () => {
+    const { out, live } = shown(starting, ready, crashing);
+    for (const [columns, rows] of [
+      [40, 10],
+      [200, 60],
+      [0, 0],
+    ] as const) {
+      Object.assign(out, { columns, rows });
+      out.emit('resize');
+      const seen = out.seen().other ?? [];
+      expect(seen).toHaveLength(rows || 24);
+      expect(Math.max(...seen.map((line) => line.length))).toBeLessThanOrEqual(columns || 80);
+      expect(seen.filter((line) => line.startsWith('node host'))).toHaveLength(1);
+    }
     live.close();
-    expect(out.written.at(-2)).toContain('terminating');
-    expect(out.written.at(-1)).toBe('\x1b[?25h');
+  });
+
+  test('lines that are told stand below the table, and stay on the terminal after it, once each', () => {
+    const { out, live } = shown(ready);
+    for (let line = 1; line <= 200; line++) live.print(`told ${line}`);
+    jest.advanceTimersByTime(100);
+    expect(table(out)).toContain('told 200');
+    expect(table(out).match(/node host/g)).toHaveLength(1);
+    live.close();
+    const { normal } = out.seen();
+    expect(normal.filter((line) => /^told \d+$/.test(line))).toEqual(
+      Array.from({ length: 200 }, (_, index) => `told ${index + 1}`),
+    );
+  });
+
+  test('what is printed before there is a node is printed as it comes', () => {
+    const out = output(true);
+    const live = terminalView(out, { isInFront: () => true });
+    live.print('starting a private containerd');
+    expect(out.seen()).toMatchObject({ normal: ['starting a private containerd'], other: undefined });
+    live.close();
+  });
+
+  test('closing leaves the last table, the cursor and wrapping; a second closing does nothing', () => {
+    const { agent, out, live } = shown(starting);
+    agent.show({ ...starting, containers: [], waitingFor: 'the last thing' });
+    live.close();
+    const { normal, ...rest } = out.seen();
+    expect(rest).toEqual({ other: undefined, cursorShown: true, wraps: true });
+    expect(normal.join('\n')).toContain('the last thing');
     expect(agent.subscribers()).toBe(0);
     expect(jest.getTimerCount()).toBe(0);
+    const before = out.written.length;
+    live.close();
+    expect(out.written).toHaveLength(before);
   });
 });

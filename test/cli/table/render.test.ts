@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LivePod } from '../../../cli/table/liveRows.ts';
-import { renderTable } from '../../../cli/table/render.ts';
+import { type Controls, INITIAL_CONTROLS } from '../../../cli/table/controls.ts';
+import { type Frame, renderFrame, renderLast, type Scene, type Surface } from '../../../cli/table/render.ts';
+import { displayWidth } from '../../../pod/displayWidth.ts';
 import type { PodView } from '../../../pod/view.ts';
+import type { NodeSummary } from '../../../server/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
-import { backOff, exited, NOW, podView, running, sandbox, volumeView, waiting } from '../../pod/views.ts';
+import { backOff, exited, NOW, podView, run, running, sandbox, volumeView, waiting } from '../../pod/views.ts';
 
 const web = podView({
   main: {
@@ -44,132 +46,197 @@ const late = podView({
   },
 });
 
-function render(views: readonly PodView[], surface: { width: number; height: number }, node = {}): string[] {
+interface Setting {
+  readonly controls?: Partial<Controls>;
+  readonly node?: Partial<NodeSummary>;
+  readonly log?: readonly string[];
+}
+
+function sceneOf(views: readonly PodView[], { controls = {}, node = {}, log = [] }: Setting = {}): Scene {
   const agent = fakeAgent({ now: NOW, views, node });
-  const pods = agent.pods().flatMap((pod): LivePod[] => {
+  const pods = agent.pods().flatMap((pod) => {
     const view = views.find((each) => each.pod.metadata.uid === pod.metadata.uid);
     return view ? [{ pod, view }] : [];
   });
-  return renderTable(agent.node(), pods, NOW, { ...surface, colour: false });
+  return { node: agent.node(), pods, log, now: NOW, controls: { ...INITIAL_CONTROLS, ...controls } };
 }
+
+const on = (width: number, height: number): Surface => ({ width, height, colour: false });
+
+const frame = (views: readonly PodView[], surface: Surface, setting?: Setting): Frame =>
+  renderFrame(sceneOf(views, setting), surface);
+
+/** The rows of the table and what is below them, without those that are empty. */
+const rowsOf = ({ lines }: Frame) => lines.slice(2, -1).filter((line) => line.trim() !== '');
+
+const names = (views: readonly PodView[], surface: Surface, setting?: Setting) =>
+  rowsOf(frame(views, surface, setting)).map((line) => line.split(/ {2,}/)[0]);
 
 const all = [web, crash, job, late];
 
 describe('the live table', () => {
-  test('at 120 columns', () => {
-    expect(render(all, { width: 120, height: 40 })).toEqual([
-      'node host running · containerd v1.6.20 ready for 60s · 2/3 pods running',
-      'NAME                 PHASE              STATE       SINCE  RESTARTS  IP         WAITING FOR',
-      'batch/job-host       Succeeded          terminated  2m10s         0',
-      '└ container/job      Completed          stopped       60s         0',
-      'crash-host           Running            running     2m10s         2  10.88.0.6',
-      '└ container/fail     CrashLoopBackOff   backingOff     3s         2             17s left: the back-off before the next …',
-      'late-host            Pending            preparing   2m10s         0             its volumes',
-      '├ container/app      ContainerCreating  waiting       60s         0',
-      '└ volume/data                           mounting     2m9s                       30s left: the mount',
-      'web-host             Running            running       11s         0  10.88.0.5',
-      '├ container/server                      running       12s         0',
-      '├ container/content                     running       11s         0',
-      '└ volume/pages                          mounted      2m9s',
+  test('on a wide terminal: the worst pods first, and why each is not as it should be', () => {
+    expect(rowsOf(frame(all, on(140, 30)))).toEqual([
+      'crash-host      CrashLoopBackOff   running     2m10s         2  10.88.0.6',
+      '└ fail          CrashLoopBackOff   backingOff     3s         2             exit code 1 after 30s; restarts in 17s',
+      'late-host       ContainerCreating  preparing   2m10s         0',
+      '├ volume data   Mounting           mounting     2m9s                       waits for the mount (30s left)',
+      '└ app           ContainerCreating  waiting       60s         0',
+      'web-host        Running            running       11s         0  10.88.0.5',
+      '├ server        Running            running       12s         0',
+      '├ content       Running            running       11s         0',
+      '└ volume pages  Mounted            mounted      2m9s',
+      'batch/job-host  Completed          terminated  2m10s         0',
+      '└ job           Completed          stopped       60s         0',
     ]);
   });
 
-  test('at 80 columns', () => {
-    expect(render(all, { width: 80, height: 40 })).toEqual([
-      'node host running · containerd v1.6.20 ready for 60s · 2/3 pods running',
-      'NAME                 PHASE              STATE       SINCE  RESTARTS  IP',
-      'batch/job-host       Succeeded          terminated  2m10s         0',
-      '└ container/job      Completed          stopped       60s         0',
-      'crash-host           Running            running     2m10s         2  10.88.0.6',
-      '└ container/fail     CrashLoopBackOff   backingOff     3s         2',
-      'late-host            Pending            preparing   2m10s         0',
-      '├ container/app      ContainerCreating  waiting       60s         0',
-      '└ volume/data                           mounting     2m9s',
-      'web-host             Running            running       11s         0  10.88.0.5',
-      '├ container/server                      running       12s         0',
-      '├ container/content                     running       11s         0',
-      '└ volume/pages                          mounted      2m9s',
+  test('at 80 columns the reason stays', () => {
+    const { lines } = frame(all, on(80, 30));
+    expect(lines[0]).toBe('node host running · 2/3 pods running · containerd v1.6.20 ready for 60s');
+    expect(lines[1]).toBe('NAME            STATUS             SINCE  REASON');
+    expect(lines[3]).toBe('└ fail          CrashLoopBackOff      3s  exit code 1 after 30s; restarts in 17s');
+    expect(lines.at(-1)).toMatch(/^↑↓ scroll {2}s sort {2}\/ filter .* Ctrl-C end *$/);
+  });
+
+  test.each([1, 2, 5, 10, 20, 40, 60, 80, 100, 120, 200])('at %i columns no line is wider', (width) => {
+    const wide = podView({ main: { 日本語: backOff(1) }, meta: { name: '東京-e\u0301', uid: 'j' } });
+    for (const page of ['table', 'log', 'help'] as const) {
+      const { lines } = frame([...all, wide], on(width, 30), { controls: { page }, log: ['日本語'.repeat(50)] });
+      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(Math.max(2, width));
+    }
+  });
+
+  test.each([1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 20, 50])('of %i rows it fills all and no more', (height) => {
+    const problems = Array.from({ length: 9 }, (_, index) => ({ file: `/${index}`, path: '', message: 'x' }));
+    for (const page of ['table', 'log', 'help'] as const) {
+      const setting = { controls: { page }, node: { problems }, log: ['one', 'two'] };
+      expect(frame(all, on(80, height), setting).lines).toHaveLength(height);
+    }
+  });
+
+  test('wide characters stand in columns like others', () => {
+    const wide = podView({ main: { app: running() }, meta: { name: '東京', uid: 'j' } });
+    const columns = rowsOf(frame([web, wide], on(140, 30), { controls: { detail: 'pods' } })).map((line) =>
+      displayWidth(line.slice(0, line.indexOf('Running'))),
+    );
+    expect(new Set(columns).size).toBe(1);
+  });
+
+  test('without pods it says so', () => {
+    expect(rowsOf(frame([], on(80, 30), { node: { foreign: [sandbox()] } }))).toEqual([
+      '1 sandbox of others left alone',
     ]);
-  });
-
-  test.each([40, 60, 80, 100, 120, 200])('no line is wider than %i columns', (width) => {
-    expect(Math.max(...render(all, { width, height: 40 }).map((line) => line.length))).toBeLessThanOrEqual(width);
-  });
-
-  const probing = podView({
-    main: { 'a-container-of-a-long-name': running({ state: 'running.probing', waitingFor: 'x'.repeat(60) }) },
-    meta: { name: 'a-pod-with-quite-a-long-name', uid: 'e' },
-    view: { sandbox: sandbox('10.88.0.9'), state: 'initializing.x' },
-  });
-
-  test.each([80, 110])('at %i columns neither a phase nor a usual state is cut', (width) => {
-    const lines = render([crash, probing], { width, height: 40 });
-    const [pod = '', container = '', crashed = ''] = lines.slice(2);
-    expect(pod).toMatch(/ Running {2,}initializing\.x /);
-    expect(lines.join()).toContain('CrashLoopBackOff  backingOff');
-    expect(container).toContain('running.probi');
-    expect(crashed).toMatch(/10\.88\.0\.6$/);
-  });
-
-  test('without pods there is no table', () => {
-    expect(render([], { width: 80, height: 40 })).toEqual([
-      'node host running · containerd v1.6.20 ready for 60s · 0/0 pods running',
-    ]);
+    expect(frame([], on(80, 30)).lines[1]).toBe('no pods');
   });
 
   test('a simulated runtime is labelled', () => {
-    const lines = render([web], { width: 80, height: 40 }, { simulated: true });
-    expect(lines[1]).toBe('SIMULATED runtime: no real containers run');
+    expect(frame([web], on(80, 30), { node: { simulated: true } }).lines[1]).toBe(
+      'SIMULATED runtime: no real containers run',
+    );
   });
 
-  test('manifests with problems and sandboxes of others stand below', () => {
-    const problems = [{ file: '/etc/pods/a.yaml', path: 'spec.containers', message: 'required' }];
-    const lines = render([web], { width: 80, height: 40 }, { problems, foreign: [sandbox()] });
-    expect(lines.slice(-2)).toEqual([
-      '! /etc/pods/a.yaml: spec.containers: required',
-      '1 sandbox of others left alone',
-    ]);
+  test('manifests with problems are named, or counted where they are many', () => {
+    const problem = { file: '/etc/pods/a.yaml', path: 'spec.containers', message: 'required' };
+    const below = (count: number) =>
+      rowsOf(frame([], on(80, 30), { node: { problems: Array.from({ length: count }, () => problem) } }));
+    expect(below(1)).toEqual(['! /etc/pods/a.yaml: spec.containers: required']);
+    expect(below(10).at(-1)).toBe('! and 8 more: "statelet explain node" names all');
+  });
+
+  test('the last lines that were told stand below it', () => {
+    const log = ['a', 'b', 'c', 'd', 'e', 'f'];
+    expect(names([job], on(80, 30), { log }).slice(-5)).toEqual(['b', 'c', 'd', 'e', 'f']);
   });
 });
 
 describe('a terminal that is not high enough', () => {
-  const names = (height: number) =>
-    render(all, { width: 80, height })
-      .slice(2)
-      .map((line) => line.split(/ {2,}/)[0]);
+  const shown = (height: number) => names(all, on(80, height));
 
   test('first hides volumes that are mounted', () => {
-    expect(names(13)).toContain('└ volume/pages');
-    const hidden = names(12);
-    expect(hidden).not.toContain('└ volume/pages');
-    expect(hidden).toEqual(expect.arrayContaining(['└ volume/data', '├ container/server', '└ container/content']));
+    expect(shown(14)).toContain('└ volume pages');
+    expect(shown(13)).not.toContain('└ volume pages');
+    expect(shown(13)).toEqual(expect.arrayContaining(['├ volume data', '├ server', '└ content']));
   });
 
-  test('then all actors but those in trouble', () => {
-    expect(names(11)).toEqual(['batch/job-host', 'crash-host', '└ container/fail', 'late-host', 'web-host']);
+  test('then all actors but those that are not well', () => {
+    expect(shown(12)).toEqual([
+      'crash-host',
+      '└ fail',
+      'late-host',
+      '├ volume data',
+      '└ app',
+      'web-host',
+      'batch/job-host',
+    ]);
   });
 
-  test('then all but the pods', () => {
-    expect(names(6)).toEqual(['batch/job-host', 'crash-host', 'late-host', 'web-host']);
+  test('then all but the pods, which say themselves what is wrong', () => {
+    const rows = rowsOf(frame(all, on(80, 7)));
+    expect(rows).toHaveLength(4);
+    expect(rows[0]).toMatch(/^crash-host .* fail: exit code 1 after 30s;/);
   });
 
-  test('at last even pods, and says how many', () => {
-    expect(names(5)).toEqual(['batch/job-host', 'crash-host', '… and 2 more pods: "statelet get pods" shows all']);
+  test('at last it scrolls, and says where it is', () => {
+    expect(shown(5)).toEqual(['crash-host', 'late-host']);
+    expect(frame(all, on(80, 5)).lines.at(-1)).toMatch(/^1-2 of 4 /);
+    const end = frame(all, on(80, 5), { controls: { offset: 99 } });
+    expect(rowsOf(end).map((line) => line.split(' ')[0])).toEqual(['web-host', 'batch/job-host']);
+    expect(end.lines.at(-1)).toMatch(/^3-4 of 4 /);
+  });
+});
+
+describe('what is chosen by keys', () => {
+  const pods = (controls: Partial<Controls>) => names(all, on(80, 30), { controls: { detail: 'pods', ...controls } });
+
+  test('the order of the pods', () => {
+    expect(pods({})).toEqual(['crash-host', 'late-host', 'web-host', 'batch/job-host']);
+    expect(pods({ sort: 'name' })).toEqual(['batch/job-host', 'crash-host', 'late-host', 'web-host']);
+    expect(pods({ sort: 'restarts' })[0]).toBe('crash-host');
+    expect(pods({ sort: 'age' })[0]).toBe('web-host');
+    expect(pods({ sort: 'name', reversed: true })[0]).toBe('web-host');
   });
 
-  test.each([4, 5, 6, 7, 8, 9, 10, 11, 12, 20])('at most %i lines are drawn', (height) => {
-    expect(render(all, { width: 80, height }).length).toBeLessThanOrEqual(height);
+  test('a pod that failed a moment ago does not go down among the good ones between two runs', () => {
+    const again = podView({
+      main: { fail: running({ last: run(1), restartCount: 3 }) },
+      meta: { name: 'z-again-host', uid: 'z' },
+    });
+    expect(names([web, again], on(80, 30), { controls: { detail: 'pods' } })[0]).toBe('z-again-host');
+  });
+
+  test.each([
+    ['WEB', ['web-host']],
+    ['crashloop', ['crash-host']],
+    ['exit code 1', ['crash-host']],
+    ['server', ['web-host']],
+    ['nothing has this', []],
+  ])('the filter %s', (filter, found) => {
+    expect(pods({ filter })).toEqual(found);
+    expect(pods({ typing: filter })).toEqual(found);
+  });
+
+  test('the log and the help are pages of their own', () => {
+    const log = Array.from({ length: 100 }, (_, index) => `line ${index}`);
+    const page = frame(all, on(80, 10), { log, controls: { page: 'log', offset: Number.POSITIVE_INFINITY } });
+    expect(page.lines.at(-2)).toBe('line 99');
+    expect(page.lines.at(-1)).toMatch(/^93-100 of 100 /);
+    expect(frame(all, on(80, 30), { controls: { page: 'help' } }).lines.join('\n')).toContain('Ctrl-C');
+  });
+
+  test('what is left behind is the whole table, whatever was chosen and however low the terminal is', () => {
+    const last = renderLast(sceneOf(all, { controls: { offset: 3 } }), on(80, 5)).join('\n');
+    for (const name of ['web-host', 'crash-host', 'batch/job-host', 'late-host']) expect(last).toContain(name);
+    expect(last).not.toContain('scroll');
   });
 });
 
 test('colours change nothing but the colour', () => {
-  const agent = fakeAgent({ now: NOW, views: [web] });
-  const [pod] = agent.pods();
-  const pods = pod ? [{ pod, view: web }] : [];
+  const scene = sceneOf(all, { log: ['told'] });
   const [plain, coloured] = [false, true].map((colour) =>
-    renderTable(agent.node(), pods, NOW, { width: 80, height: 40, colour }).join('\n'),
+    renderFrame(scene, { ...on(80, 40), colour }).lines.join('\n'),
   );
-  expect(coloured).toContain('\x1b[32m');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters.
+  expect(coloured).not.toBe(plain);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken out.
   expect(coloured?.replace(/\x1b\[\d+m/g, '')).toBe(plain);
 });

@@ -1,0 +1,30 @@
+import { systemClock } from '../actors/clock.ts';
+import type { PodChange } from '../server/agent.ts';
+import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
+import { changeSentences } from './table/changes.ts';
+
+/** One line a change. */
+export function lineView(output: Output): LiveView {
+  const print = (line: string) => output.write(`${line}\n`);
+  let end = () => {};
+  return {
+    print,
+    follow(agent) {
+      const sentences = changeSentences();
+      const label = agent.node().simulated ? '[simulated] ' : '';
+      const tell = (change: PodChange) => {
+        const now = systemClock.now();
+        const time = new Date(now).toISOString().slice(11, 19);
+        for (const sentence of sentences(change, now)) print(`${time}Z ${label}${sentence}`);
+      };
+      for (const { pod, view } of livePods(agent)) tell({ uid: pod.metadata.uid, pod, view, removed: false });
+      const unsubscribe = agent.subscribe(tell);
+      const stopAnnouncing = announceReady(agent, print);
+      end = () => {
+        stopAnnouncing();
+        unsubscribe();
+      };
+    },
+    close: () => end(),
+  };
+}

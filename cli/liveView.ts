@@ -1,0 +1,57 @@
+import { every, systemClock } from '../actors/clock.ts';
+import type { AgentPort } from '../server/agent.ts';
+import type { LivePod } from './table/liveRows.ts';
+import { nodeReadiness, settledReadiness } from './table/ready.ts';
+
+/** What `up` shows while it runs; `print` adds a line that stays. */
+export interface LiveView {
+  follow(agent: AgentPort): void;
+  print(line: string): void;
+  close(): void;
+}
+
+/** The terminal's stream, or that of a file or pipe. */
+export interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly hasColors?: () => boolean;
+  write(text: string): unknown;
+  on?(event: 'resize', listener: () => void): unknown;
+  off?(event: 'resize', listener: () => void): unknown;
+}
+
+const READY_CHECK_MS = 250;
+
+/** Calls `onReady` with the line that says so, once, when all pods run that are expected to and it stays so. */
+export function announceReady(agent: AgentPort, onReady: (line: string) => void): () => void {
+  const isSettled = settledReadiness();
+  const check = () => {
+    const { state, simulated } = agent.node();
+    // Before the node runs it may not know all its pods yet.
+    const pods = ['running', 'partial'].includes(state) ? agent.pods() : [];
+    const now = systemClock.now();
+    const readiness = nodeReadiness(pods, now);
+    if (!isSettled(readiness, now)) return;
+    stop();
+    const label = simulated ? ' (simulated)' : '';
+    onReady(`node ready: ${readiness.running}/${readiness.expected} pods running${label}`);
+  };
+  const unsubscribe = agent.subscribe(check);
+  const stopTicking = every(systemClock, READY_CHECK_MS, check);
+  const stop = () => {
+    unsubscribe();
+    stopTicking();
+  };
+  check();
+  return stop;
+}
+
+/** The pods of a node, each with the view of its actors. */
+export function livePods(agent: AgentPort): LivePod[] {
+  const views = new Map(agent.views().map((view) => [view.pod.metadata.uid, view]));
+  return agent.pods().flatMap((pod) => {
+    const view = views.get(pod.metadata.uid);
+    return view ? [{ pod, view }] : [];
+  });
+}

@@ -1,0 +1,36 @@
+/** `statelet up` over the simulated runtime, for tests that give it a terminal: SIGUSR2 is a fault in the agent, SIGALRM one in the program. */
+import { startNode } from '../../../cli/node.ts';
+import { up } from '../../../cli/up.ts';
+
+const [stateDirectory, manifests] = process.argv.slice(2);
+
+process.on('SIGALRM', () => {
+  throw new Error('a fault of the program');
+});
+
+up(
+  { '--state-dir': stateDirectory, '--pod-manifest-path': manifests, '--hostname-override': 'node' },
+  {
+    startNode: async (options) => {
+      const node = await startNode({ ...options, simulated: true });
+      const { promise: failed, reject } = Promise.withResolvers<never>();
+      failed.catch(() => {});
+      process.on('SIGUSR2', () => reject(new Error('a fault of the agent')));
+      return { ...node, failed };
+    },
+    startRuntime: async () => ({
+      endpoint: 'unix:///nowhere',
+      cgroupParent: '/nowhere',
+      stop: async () => {},
+      detach: () => {},
+    }),
+    output: process.stdout,
+    input: process.stdin,
+  },
+).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${String(error)}\n`);
+    process.exit(1);
+  },
+);
