@@ -21,6 +21,7 @@ import { garbageServices } from './services/garbage.ts';
 import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { defaultLogPolicy, type LogPolicy, logServices } from './services/logs.ts';
+import type { RestartRuntime } from './services/lostTasks.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
 import { type FindRuntimeHandler, noRuntimeClasses } from './services/runtimeClasses.ts';
@@ -44,6 +45,8 @@ export interface NodeParts extends Omit<SourceParts, 'nodeName'> {
   readonly findRuntimeHandler?: FindRuntimeHandler;
   /** When containers' logs are rotated; absent: as a kubelet does. */
   readonly logs?: LogPolicy;
+  /** Absent: the runtime is not the node's own. */
+  readonly restartRuntime?: RestartRuntime;
   /** Told when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
 }
@@ -59,6 +62,9 @@ export function nodeServices(parts: NodeParts): NodeServices {
     users,
     clock,
     findHandler,
+    layout,
+    cgroups: parts.cgroups,
+    restartRuntime: parts.restartRuntime,
   });
   const containers = containerServices({ cri, node, layout, users, clock, findHandler, onError });
   const { touching, takeTouched } = touchedPods();

@@ -45,6 +45,7 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
       preparePod: port('preparePod'),
       prepareCgroup: port('prepareCgroup'),
       fitPod: port('fitPod'),
+      removeCgroup: port('removeCgroup'),
       removePodData: port('removePodData'),
       runSandbox: port('runSandbox'),
       inspectSandbox: port('inspectSandbox'),

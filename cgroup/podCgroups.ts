@@ -13,6 +13,7 @@ import type { Pod, PodSpec } from '../pod/schema/pod.ts';
 import { isForbidden } from './errors.ts';
 import { type Cgroup, hasCgroup, makeCgroup, raiseLimits, writeLimits } from './files.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
+import { killCgroup } from './processes.ts';
 import { relativePath, removeCgroupTree } from './remove.ts';
 import { type CallSystemd, setSlice, startSlice, stopSlice } from './systemd.ts';
 
@@ -43,6 +44,11 @@ export interface PodCgroups {
   raise(pod: Pod): Promise<void>;
   /** Lets a pod's cgroup have exactly what the pod may use: after its containers have shrunk. */
   trim(pod: Pod): Promise<void>;
+  /** Whether anybody has made it. */
+  has(pod: Pod): boolean;
+  /** Kills what is left in it, whatever the runtime knows of that. */
+  kill(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** Kills what is left in it, and removes it: from then on the pod does not count in its class. */
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
 }
 
@@ -164,10 +170,13 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
   };
 
   /** The cgroup that was made here; of a pod that nobody wants any more the class is not known. */
-  const namesToRemove = (pod: Pod): (readonly string[])[] => {
+  const namesOf = (pod: Pod): (readonly string[])[] => {
     if (prepared.has(pod.metadata.uid)) return [podCgroupNames(pod)];
     const own = `pod${pod.metadata.uid}`;
     return [['kubepods', own], ...TIERS.map((tier) => ['kubepods', tier, own])];
+  };
+  const kill = async (pod: Pod, signal: AbortSignal): Promise<void> => {
+    for (const names of namesOf(pod)) await killCgroup({ hierarchies, path: nameOf(names), signal, wait });
   };
 
   return {
@@ -191,8 +200,11 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
         await raiseLimits(cgroupOf(podCgroupNames(pod)), podCgroupLimits(pod.spec, rules));
       }),
     trim: (pod) => allowed(() => set(podCgroupNames(pod), podCgroupLimits(pod.spec, rules))),
+    has: (pod) => hasCgroup(cgroupOf(podCgroupNames(pod))),
+    kill,
     remove: async (pod, signal) => {
-      for (const names of namesToRemove(pod)) {
+      await kill(pod, signal);
+      for (const names of namesOf(pod)) {
         const path = nameOf(names);
         const isThere = hasCgroup({ hierarchies, path: relativePath(path) });
         if (isSystemd && isThere) await stopSlice(systemd, path).catch(parts.onTrouble);

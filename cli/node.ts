@@ -37,7 +37,7 @@ const CRASH_BASE_MS = 10_000;
  */
 const startSlots = (): number => 2 * availableParallelism();
 
-export const startNode: StartNode = async ({ config, simulated, logger }) => {
+export const startNode: StartNode = async ({ config, simulated, logger, restartRuntime }) => {
   const cri = simulated ? await simulatedCri() : connect(config);
   const { onError, settled, failed } = logErrors(logger);
   const hierarchies = await readHierarchies();
@@ -62,6 +62,7 @@ export const startNode: StartNode = async ({ config, simulated, logger }) => {
     clock: systemClock,
     node,
     ...(cgroups ? { cgroups } : {}),
+    ...(restartRuntime ? { restartRuntime } : {}),
     ...(config.runtimeClassPath ? classesIn(config.runtimeClassPath, logger) : {}),
     store,
     durable,

@@ -18,8 +18,14 @@ export async function startOwnContainerd(directory: string, onProgress: (step: s
   const ending = new AbortController();
   const start = () => startManagedContainerd({ directory, signal: new AbortController().signal, pause, onProgress });
   let containerd = await start();
+  let wanted: string | undefined;
   const watch = keepAlive({
     current: () => containerd,
+    takeWish: () => {
+      const why = wanted;
+      wanted = undefined;
+      return why;
+    },
     restart: async () => {
       containerd = await start();
     },
@@ -36,6 +42,9 @@ export async function startOwnContainerd(directory: string, onProgress: (step: s
       await watch;
       await containerd.stop(new AbortController().signal);
     },
+    restart: (why) => {
+      wanted = why;
+    },
     detach: () => {
       ending.abort();
       containerd.detach();
@@ -43,15 +52,17 @@ export async function startOwnContainerd(directory: string, onProgress: (step: s
   };
 }
 
-/** Starts a containerd anew when it has died or not answered for a minute, until the signal aborts. */
+/** Starts a containerd anew when it has died, has not answered for a minute, or is to be restarted, until the signal aborts. */
 export async function keepAlive(parts: {
-  current: () => Pick<ManagedContainerd, 'isAlive' | 'answers'>;
+  current: () => Pick<ManagedContainerd, 'isAlive' | 'answers' | 'halt'>;
+  /** Why somebody wants it restarted, told once. */
+  takeWish: () => string | undefined;
   restart: () => Promise<void>;
   ending: AbortSignal;
   onProgress: (step: string) => void;
   clock: Clock;
 }): Promise<void> {
-  const { current, restart, ending, onProgress, clock } = parts;
+  const { current, takeWish, restart, ending, onProgress, clock } = parts;
   const alarm = createAlarm(clock, ending);
   let heardAt = clock.now();
   let askAt = clock.now() + ASK_MS;
@@ -59,14 +70,20 @@ export async function keepAlive(parts: {
     await alarm.wait(clock.now() + WATCH_MS);
     if (ending.aborted) return;
     const isAlive = await current().isAlive();
-    if (isAlive && clock.now() < askAt) continue;
+    const wish = isAlive ? takeWish() : undefined;
+    if (isAlive && clock.now() < askAt && wish === undefined) continue;
     if (isAlive && (await current().answers())) heardAt = clock.now();
     askAt = clock.now() + ASK_MS;
     const isSilent = clock.now() - heardAt >= SILENT_MS;
-    if (ending.aborted || (isAlive && !isSilent)) continue;
+    if (ending.aborted || (isAlive && !isSilent && wish === undefined)) continue;
     heardAt = clock.now();
-    onProgress(`the private containerd ${isAlive ? 'does not answer' : 'has died'}: starting it again`);
-    await restart().catch((error: unknown) =>
+    onProgress(`the private containerd ${isAlive ? (wish ?? 'does not answer') : 'has died'}: starting it again`);
+    const anew = async () => {
+      // Else the one that is to go would be found at work.
+      if (wish !== undefined) await current().halt();
+      await restart();
+    };
+    await anew().catch((error: unknown) =>
       onProgress(`it does not start: ${error instanceof Error ? error.message : String(error)}`),
     );
   }

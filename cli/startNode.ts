@@ -13,5 +13,14 @@ interface StartedNode {
   readonly failed: Promise<never>;
 }
 
-/** Starts a node agent over a runtime; `simulated` stands in for it with one that runs no containers. */
-export type StartNode = (options: { config: NodeConfig; simulated: boolean; logger: Logger }) => Promise<StartedNode>;
+interface StartNodeOptions {
+  readonly config: NodeConfig;
+  /** Stands in for the runtime with one that runs no containers. */
+  readonly simulated: boolean;
+  readonly logger: Logger;
+  /** Restarts the runtime where it is the node's own; its pods go on meanwhile. */
+  readonly restartRuntime?: ((why: string) => void) | undefined;
+}
+
+/** Starts a node agent over a runtime. */
+export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;

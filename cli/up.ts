@@ -22,6 +22,8 @@ export interface OwnRuntime {
   /** The cgroup that it expects its pods' cgroups below. */
   readonly cgroupParent: string;
   stop(): Promise<void>;
+  /** Starts it anew; its pods go on meanwhile. */
+  restart(why: string): void;
   /** Lets go of it: it and its pods run on, and a later `stop` does nothing. */
   detach(): void;
 }
@@ -56,10 +58,11 @@ async function runNode(node: {
   view: LiveView;
   asked: AbortSignal;
   startNode: StartNode;
+  restartRuntime: ((why: string) => void) | undefined;
   onFailed: () => void;
 }): Promise<void> {
-  const { config, simulated, logger, view, asked, startNode, onFailed } = node;
-  const { agent, drain, stop, failed: fault } = await startNode({ config, simulated, logger });
+  const { config, simulated, logger, view, asked, startNode, restartRuntime, onFailed } = node;
+  const { agent, drain, stop, failed: fault } = await startNode({ config, simulated, logger, restartRuntime });
   const failed = fault.catch((error: unknown) => {
     // Its pods go on running, so what they run on must, too: the next one finds both.
     onFailed();
@@ -122,7 +125,9 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
     const config = withRuntime(settings.config, runtime);
     if (!signals.asked.aborted) {
       const onFailed = () => runtime?.detach();
-      await runNode({ config, simulated, logger, view, asked: signals.asked, startNode: parts.startNode, onFailed });
+      const { startNode } = parts;
+      const restartRuntime = runtime?.restart;
+      await runNode({ config, simulated, logger, view, asked: signals.asked, startNode, restartRuntime, onFailed });
     }
   } finally {
     view.close();

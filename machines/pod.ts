@@ -1,6 +1,6 @@
 /** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
 import { failureOf } from './failure.ts';
-import { initialPodContext } from './podContext.ts';
+import { allSandboxes, initialPodContext } from './podContext.ts';
 import { awaitingFit, fitting } from './podFitting.ts';
 import { asFailed, directoryFailed, refusal, tellsDeadline, tellsTermination } from './podNotes.ts';
 import { resetting } from './podResetting.ts';
@@ -55,7 +55,7 @@ export const podMachine = podSetup.createMachine({
           meta: { waitsFor: 'its directory' },
           invoke: {
             src: 'preparePod',
-            input: ({ context }) => ({ pod: context.allocated }),
+            input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
             onDone: 'cgroup',
             onError: {
               target: 'awaitingRetry',
@@ -150,6 +150,7 @@ export const podMachine = podSetup.createMachine({
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
     finished: {
       entry: 'settleClaims',
+      always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
       on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {}, 'pod.deadlineExceeded': {} },
     },
     terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'], output: 'gone' },

@@ -78,6 +78,8 @@ export interface PodContext {
   readonly attempt: number;
   /** Sandboxes that are lost and have still to be stopped. */
   readonly stale: readonly string[];
+  /** The sandboxes that were stopped on the way back; absent before. */
+  readonly stopped?: readonly string[];
   /** The init and ephemeral containers that have had their turn in the present sandbox. */
   readonly told: readonly string[];
   /** All init containers have done their part for the present sandbox. */
@@ -196,6 +198,10 @@ export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number 
 export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[] => [
   ...new Set([...(sandbox ? [sandbox.id] : []), ...stale, ...observed.sandboxes.map(({ id }) => id)]),
 ];
+
+/** The runtime shows a sandbox that was not there when those of the ending pod were stopped. */
+export const hasLateSandbox = ({ stopped, observed }: PodContext): boolean =>
+  stopped !== undefined && observed.sandboxes.some(({ id }) => !stopped.includes(id));
 
 /** The moment by which every container must have ended: all share one grace (C11). */
 export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;

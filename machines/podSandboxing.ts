@@ -69,7 +69,7 @@ export const sandboxing = podSetup.createStateConfig({
       meta: { waitsFor: 'its old sandbox to stop' },
       invoke: {
         src: 'stopSandboxes',
-        input: ({ context }) => ({ ids: context.stale }),
+        input: ({ context }) => ({ pod: context.allocated, ids: context.stale }),
         // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
         onDone: { target: 'acquiring', actions: assign({ stale: [] }) },
         onError: {

@@ -1,5 +1,4 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in pod.ts. */
-import { and } from 'xstate';
 import { failureOf } from './failure.ts';
 import { allSandboxes } from './podContext.ts';
 import { killFailed, tellsExceededGrace } from './podNotes.ts';
@@ -10,6 +9,8 @@ const overdue = { guard: 'isDeadlineOver', actions: tellsExceededGrace } as cons
 
 export const terminating = podSetup.createStateConfig({
   initial: 'containers',
+  // A call that was given up, or a runtime that came back, may bring one late: nothing of the pod may outlive it.
+  always: { guard: 'hasLateSandbox', target: '.stopping' },
   on: {
     'pod.update': { actions: 'desire' },
     'pod.terminate': { actions: ['recordTermination', 'stopContainers'] },
@@ -21,18 +22,18 @@ export const terminating = podSetup.createStateConfig({
       meta: { waitsFor: 'its containers to end', until: 'deadline' },
       entry: ['spawnContainers', 'stopContainers'],
       always: [
-        { guard: 'hasNoProcess', target: 'sandbox' },
+        { guard: 'hasNoProcess', target: 'stopping' },
         { guard: 'isStopDue', actions: 'stopNext' },
       ],
       on: { 'pod.deadlineExceeded': overdue },
     },
-    sandbox: { always: [{ guard: 'hasSandboxes', target: 'stopping' }, { target: 'volumes' }] },
     stopping: {
       meta: { waitsFor: 'its sandbox to stop' },
+      entry: 'noteStopped',
       invoke: {
         src: 'stopSandboxes',
-        input: ({ context }) => ({ ids: allSandboxes(context) }),
-        onDone: 'volumes',
+        input: ({ context }) => ({ pod: context.allocated, ids: allSandboxes(context) }),
+        onDone: { target: 'volumes', actions: 'leaveSandbox' },
         onError: {
           target: 'awaitingStopRetry',
           actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
@@ -52,10 +53,25 @@ export const terminating = podSetup.createStateConfig({
     volumes: {
       meta: { waitsFor: 'its volumes' },
       entry: 'unmountVolumes',
-      always: [
-        { guard: and(['areVolumesUnmounted', 'staysAfterwards']), target: '#pod.finished' },
-        { guard: 'areVolumesUnmounted', target: 'removing' },
-      ],
+      always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
+    },
+    /** Also of one that stays, for it takes nothing of its class any more (C9). */
+    cgroup: {
+      meta: { waitsFor: 'its cgroup to be removed' },
+      invoke: {
+        src: 'removeCgroup',
+        input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
+        onDone: [{ guard: 'staysAfterwards', target: '#pod.finished' }, { target: 'removing' }],
+        onError: {
+          target: 'awaitingCgroupRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+        },
+      },
+    },
+    awaitingCgroupRetry: {
+      meta: { waitsFor: 'another try to remove its cgroup', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'cgroup' },
     },
     /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
     removing: {

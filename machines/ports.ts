@@ -19,11 +19,19 @@ import type { ProbeKind } from '../pod/view.ts';
 
 /** A request and the answer to it. */
 export interface PortTypes {
-  /** Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. Idempotent. */
-  preparePod: { input: { pod: Pod }; output: null };
+  /**
+   * Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. `ran` are the
+   * sandboxes that the runtime has of it already. Idempotent.
+   */
+  preparePod: { input: { pod: Pod; ran: readonly string[] }; output: null };
   /** Makes the pod's cgroup with the limits of the pod, before anything runs in it (C25). Idempotent. */
   prepareCgroup: { input: { pod: Pod }; output: null };
-  /** Removes what `preparePod` made and the pod's cgroups, when all volumes are unmounted. Idempotent. */
+  /**
+   * Kills what is left in the pod's cgroup and removes it, when all volumes are unmounted; `ran` are the sandboxes that
+   * the runtime had of the pod. Idempotent.
+   */
+  removeCgroup: { input: { pod: Pod; ran: readonly string[] }; output: null };
+  /** Removes what `preparePod` made, as the last of all. Idempotent. */
   removePodData: { input: { pod: Pod }; output: null };
   /**
    * Makes a volume's content available at a path of the host, or brings it up to date in place; of an image, which the runtime mounts, it
@@ -39,8 +47,11 @@ export interface PortTypes {
   };
   /** The sandbox as it is, null when the runtime does not have it. */
   inspectSandbox: { input: { id: string }; output: ObservedSandbox | null };
-  /** Stops sandboxes and everything in them; their network goes with them. Idempotent. */
-  stopSandboxes: { input: { ids: readonly string[] }; output: null };
+  /**
+   * Stops sandboxes, which are all that the pod has, and everything in them; their network goes with them. Processes
+   * that the runtime does not know any more are killed. Idempotent.
+   */
+  stopSandboxes: { input: { pod: Pod; ids: readonly string[] }; output: null };
   /** Removes sandboxes with all containers in them. */
   removeSandboxes: { input: { ids: readonly string[] }; output: null };
   /** The image's reference on this node, null when it is not there; and when it was asked for. */

@@ -1,4 +1,5 @@
 /** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
+import { existsSync } from 'node:fs';
 import type { PodCgroups } from '../../cgroup/podCgroups.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { allocatableOf, type NodeFacts } from '../../cri/nodeFacts.ts';
@@ -16,7 +17,10 @@ import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
 
-type DiskServices = Pick<Services, 'preparePod' | 'prepareCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'>;
+type DiskServices = Pick<
+  Services,
+  'preparePod' | 'prepareCgroup' | 'removeCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'
+>;
 
 export interface DiskParts {
   readonly cri: Pick<Cri, 'version'>;
@@ -35,9 +39,15 @@ export function diskServices({ cri, node, clock, layout, cgroups }: DiskParts): 
         await cgroups?.prepare(pod);
         return null;
       }),
-    preparePod: ({ pod }, { signal }) =>
+    preparePod: ({ pod, ran }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {
+        if (cgroups?.has(pod) && !isOurs(layout, { pod, ran })) throw foreignCgroup(pod);
         await preparePodDirectory({ pod, layout, signal });
+        return null;
+      }),
+    removeCgroup: ({ pod, ran }, { signal }) =>
+      inTurn(pod.metadata.uid, async () => {
+        if (isOurs(layout, { pod, ran })) await cgroups?.remove(pod, signal);
         return null;
       }),
     removePodData: ({ pod }, { signal }) =>
@@ -47,12 +57,10 @@ export function diskServices({ cri, node, clock, layout, cgroups }: DiskParts): 
           await removeLogSymlinks(layout, pod.metadata);
           await removePodLogs(layout, pod.metadata, signal);
         };
-        await Promise.all([
-          // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go
-          // last, for they are what tells that logs of this name are ours.
-          removeLogs().then(() => removeOrphan({ uid, layout, plugins: volumePlugins, signal })),
-          cgroups?.remove(pod, signal),
-        ]);
+        // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go
+        // last, for they are what tells that logs of this name are ours.
+        await removeLogs();
+        await removeOrphan({ uid, layout, plugins: volumePlugins, signal });
         return null;
       }),
     mountVolume: ({ pod, volume: name }, { signal }) =>
@@ -92,6 +100,19 @@ function createTurns() {
     turn.then(forget, forget);
     return turn;
   };
+}
+
+/**
+ * Whether the cgroup of this pod's name is one that this agent had made for it: the pod's directory is made before it
+ * and removed after it, and who has a sandbox has had one.
+ */
+export const isOurs = (layout: Layout, { pod, ran }: { pod: Pod; ran: readonly string[] }): boolean =>
+  ran.length > 0 || existsSync(layout.podDir(pod.metadata.uid));
+
+/** In one that somebody else made nothing is started, for at the end of a pod all that is in its cgroup is killed. */
+function foreignCgroup({ metadata: { uid } }: Pod): NodeFailure {
+  const message = `there is a cgroup for a pod of the UID ${uid}, and this agent has not made it: does another agent run this pod?`;
+  return new NodeFailure('FailedCreatePodContainer', message);
 }
 
 function volumeNamed(pod: Pod, name: string): Volume {

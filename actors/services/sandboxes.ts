@@ -1,4 +1,5 @@
 /** Fills the ports of a pod's sandbox over the CRI. */
+import type { PodCgroups } from '../../cgroup/podCgroups.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { dnsWarnings } from '../../cri/dns.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
@@ -8,10 +9,13 @@ import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { ObservedSandbox } from '../../pod/observed.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import type { Layout } from '../../volume/layout.ts';
 import type { UserNamespaces } from '../../volume/userNamespaces.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
+import { isOurs } from './disk.ts';
+import { lostTasks, type RestartRuntime } from './lostTasks.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
 
@@ -26,10 +30,25 @@ interface SandboxParts {
   readonly users: UserNamespaces;
   readonly clock: Clock;
   readonly findHandler: FindRuntimeHandler;
+  readonly layout: Layout;
+  /** Absent where pods have no cgroups of their own, or no containers. */
+  readonly cgroups?: PodCgroups | undefined;
+  /** Absent: the runtime is not the node's own. */
+  readonly restartRuntime?: RestartRuntime | undefined;
 }
 
 export function sandboxServices(parts: SandboxParts): SandboxServices {
-  const { cri, node } = parts;
+  const { cri, node, layout, cgroups } = parts;
+  const lost = lostTasks(parts.restartRuntime);
+  const remove = async (podSandboxId: string, options: CallOptions): Promise<void> => {
+    await cri
+      .removePodSandbox({ podSandboxId }, options)
+      .catch(unlessGone)
+      .catch((error) => {
+        throw lost.failed(podSandboxId, error);
+      });
+    lost.removed(podSandboxId);
+  };
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
       const id = await runSandbox(parts, { pod, attempt, signal });
@@ -40,12 +59,13 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
     },
     inspectSandbox: ({ id }, options) => inspect(cri, id, options),
-    stopSandboxes: async ({ ids }, options) => {
+    stopSandboxes: async ({ pod, ids }, options) => {
       await Promise.all(ids.map((podSandboxId) => cri.stopPodSandbox({ podSandboxId }, options).catch(unlessGone)));
+      if (isOurs(layout, { pod, ran: ids })) await cgroups?.kill(pod, options.signal);
       return null;
     },
     removeSandboxes: async ({ ids }, options) => {
-      await Promise.all(ids.map((podSandboxId) => cri.removePodSandbox({ podSandboxId }, options).catch(unlessGone)));
+      await Promise.all(ids.map((id) => remove(id, options)));
       return null;
     },
   };

@@ -8,7 +8,7 @@ import { importImages } from './importImages.ts';
 import { launch } from './launch.ts';
 import { layoutOf } from './layout.ts';
 import { prepareNetwork } from './network.ts';
-import { isContainerd, type Pause } from './process.ts';
+import { endProcess, isContainerd, type Pause } from './process.ts';
 import { tearDown } from './teardown.ts';
 
 interface ManagedContainerdOptions {
@@ -37,6 +37,8 @@ export interface ManagedContainerd {
   isAlive(): Promise<boolean>;
   /** Whether it answers within a few seconds: it may hang. */
   answers(): Promise<boolean>;
+  /** Ends its process alone: its pods run on, and wait for it to be started again. */
+  halt(): Promise<void>;
   /** Ends it with all its pods and leaves nothing of it on the host but its directory; again, it does nothing. */
   stop(signal: AbortSignal): Promise<void>;
   /** Lets go of it: it and its pods run on, whatever becomes of us. */
@@ -66,8 +68,9 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
     const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
     const isAlive = () => isContainerd(layout, started.pid);
     const { cgroupParent } = layout;
+    const halt = () => endProcess(started.pid, { isIt: isAlive, patienceMs: 5_000, pause });
     const answers = () => doesAnswer(connect());
-    return { endpoint, ...started, podCidr, cgroupParent, isAlive, answers, ...letGo(tearDownNow) };
+    return { endpoint, ...started, podCidr, cgroupParent, isAlive, answers, halt, ...letGo(tearDownNow) };
   } finally {
     cri.close();
   }

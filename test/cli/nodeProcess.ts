@@ -47,6 +47,7 @@ const startRuntime = async (place: string, onProgress: (step: string) => void) =
     endpoint: 'unix:///own.sock',
     cgroupParent: '/own',
     stop: async () => tell('runtime stopped'),
+    restart: () => {},
     detach: () => tell('runtime let go'),
   };
 };

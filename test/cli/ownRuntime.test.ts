@@ -6,7 +6,8 @@ import { keepAlive } from '../../cli/ownRuntime.ts';
 function looked() {
   const clock = new SimulatedClock();
   const ending = new AbortController();
-  const runtime = { alive: true, answers: true, asked: 0 };
+  const runtime = { alive: true, answers: true, asked: 0, halted: 0 };
+  let wish: string | undefined;
   const restarts: string[] = [];
   const ended = keepAlive({
     current: () => ({
@@ -15,7 +16,13 @@ function looked() {
         runtime.asked++;
         return runtime.answers;
       },
+      halt: async () => void runtime.halted++,
     }),
+    takeWish: () => {
+      const why = wish;
+      wish = undefined;
+      return why;
+    },
     restart: async () => void Object.assign(runtime, { alive: true, answers: true }),
     ending: ending.signal,
     onProgress: (step) => restarts.push(step),
@@ -27,7 +34,10 @@ function looked() {
     await after(2);
     await ended;
   };
-  return { runtime, restarts, after, end };
+  const want = (why: string) => {
+    wish = why;
+  };
+  return { runtime, restarts, after, end, want };
 }
 
 test('one that has died is started again at once', async () => {
@@ -56,5 +66,17 @@ test('one that does not answer for a minute is started again, one that is slow f
   expect(restarts).toHaveLength(1);
   // Asked every ten seconds, not with every look.
   expect(runtime.asked).toBeLessThan(50);
+  await end();
+});
+
+test('one that somebody wants restarted is ended first, and is restarted once', async () => {
+  const { runtime, restarts, after, end, want } = looked();
+  await after(5);
+  want('cannot remove the sandbox s1');
+  await after(1);
+  expect(restarts).toEqual(['the private containerd cannot remove the sandbox s1: starting it again']);
+  expect(runtime.halted).toBe(1);
+  await after(120);
+  expect([restarts.length, runtime.halted]).toEqual([1, 1]);
   await end();
 });

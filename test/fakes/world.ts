@@ -25,6 +25,7 @@ export class FakeWorld {
     prepareCgroup: () => null,
     fitPod: () => null,
     resizeContainer: ({ pod, container }) => ({ size: sizeOf({ pod, name: container }) }),
+    removeCgroup: () => null,
     removePodData: () => null,
     mountVolume: ({ volume }) => ({ hostPath: `/volumes/${volume}` }),
     unmountVolume: () => null,

@@ -30,13 +30,13 @@ function expectGone(story: ReturnType<typeof podStory>) {
 }
 
 describe('termination', () => {
-  test('containers, sandbox, volumes, the runtime’s objects, the directory, in this order', () => {
+  test('containers, sandbox, volumes, cgroup, the runtime’s objects, the directory, in this order', () => {
     const story = runningPod();
     const before = story.ports.calls.length;
     story.terminate();
     const order = story.ports.calls.slice(before).map(({ port }) => port);
     expect(order.filter((name) => name !== 'runHook' && name !== 'stopContainer')).toEqual([
-      ...['stopSandboxes', 'unmountVolume', 'removeSandboxes', 'removePodData'],
+      ...['stopSandboxes', 'unmountVolume', 'removeCgroup', 'removeSandboxes', 'removePodData'],
     ]);
     expect(order.lastIndexOf('stopContainer')).toBeLessThan(order.indexOf('stopSandboxes'));
     expectGone(story);
@@ -114,7 +114,8 @@ describe('termination', () => {
   });
 
   const ends: readonly PortName[] = [
-    ...(['stopContainer', 'stopSandboxes', 'unmountVolume', 'removeSandboxes', 'removePodData'] as const),
+    ...(['stopContainer', 'stopSandboxes', 'unmountVolume'] as const),
+    ...(['removeCgroup', 'removeSandboxes', 'removePodData'] as const),
   ];
 
   test.each(ends)('a failed %s is tried again until it works', (port) => {
@@ -199,7 +200,7 @@ describe('a lost sandbox', () => {
     story.observe();
     expect(story.state()).toBe('active.running.steady');
     expect(story.context().sandbox).toMatchObject({ attempt: 6 });
-    expect(story.ports.asked('stopSandboxes')).toEqual([{ ids: ['sandbox-uid-1-0', 'sandbox-uid-1-5'] }]);
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0', 'sandbox-uid-1-5'] }]);
     story.observe();
     expect(story.ports.asked('runSandbox')).toHaveLength(2);
   });
@@ -299,7 +300,7 @@ describe('a lost sandbox', () => {
         world.sandbox(pod, 1);
       },
     });
-    expect(story.ports.asked('stopSandboxes')).toEqual([{ ids: ['sandbox-uid-1-1', 'sandbox-uid-1-0'] }]);
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-1', 'sandbox-uid-1-0'] }]);
     expect(story.context().sandbox).toMatchObject({ attempt: 2 });
     expect(story.world.sandboxes.get('sandbox-uid-1-2')).toMatchObject({ state: 'ready' });
   });

@@ -65,14 +65,14 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     expect(story.state()).toBe('sandboxing.adopting');
     tellOf(story, over);
     expectOrderlyMove(story, podIp);
-    expect(story.ports.asked('stopSandboxes')).toEqual([{ ids: ['sandbox-uid-1-0'] }]);
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0'] }]);
   });
 
   test('C10: is stopped so when a second one is found to be ready', () => {
     const story = foundPod((world) => [world.sandbox(pod), world.sandbox(pod, 1)]);
     tellOf(story);
     expectOrderlyMove(story, '10.0.0.9');
-    expect(story.ports.asked('stopSandboxes')).toEqual([{ ids: ['sandbox-uid-1-1', 'sandbox-uid-1-0'] }]);
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-1', 'sandbox-uid-1-0'] }]);
   });
 
   test('C10: is stopped so when an update changes the network mode', () => {

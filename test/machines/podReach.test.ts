@@ -70,6 +70,7 @@ const outputs: Outputs = {
   preparePod: () => [null],
   prepareCgroup: () => [null],
   fitPod: () => [null],
+  removeCgroup: () => [null],
   removePodData: () => [null],
   runSandbox: () => [
     { ...sandbox, madeAt: 0 },

@@ -25,7 +25,7 @@ describe('a sandbox that is of no use', () => {
     story.told();
     story.ports.advance(1);
     expect(story.told()).toEqual([CHANGED]);
-    expect(story.ports.asked('stopSandboxes')).toEqual([{ ids: ['sandbox-uid-1-0'] }]);
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0'] }]);
     expect(story.ports.asked('createContainer')).toEqual([]);
     answerWith(story, {});
     expect(story.state()).toBe('active.running.steady');

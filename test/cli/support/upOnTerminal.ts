@@ -22,6 +22,7 @@ up(
       endpoint: 'unix:///nowhere',
       cgroupParent: '/nowhere',
       stop: async () => {},
+      restart: () => {},
       detach: () => {},
     }),
     output: process.stdout,

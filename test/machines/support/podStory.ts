@@ -51,6 +51,7 @@ export const fakedPod = (ports: FakePorts) =>
       preparePod: ports.port('preparePod'),
       prepareCgroup: ports.port('prepareCgroup'),
       fitPod: ports.port('fitPod'),
+      removeCgroup: ports.port('removeCgroup'),
       removePodData: ports.port('removePodData'),
       runSandbox: ports.port('runSandbox'),
       inspectSandbox: ports.port('inspectSandbox'),
