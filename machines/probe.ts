@@ -25,7 +25,7 @@ const probeSetup = setup({
   },
   actors: { runProbe: port('runProbe'), pickMoment: port('pickMoment'), timer: timerPort() },
   guards: {
-    isAdopted: ({ context }) => context.adopted,
+    mustSpread: ({ context }) => context.adopted && context.last === undefined,
     beginsPassing: ({ context }) => context.kind === 'liveness' || context.passed,
     beginsUnknown: ({ context }) => context.kind === 'startup',
     isEnoughSuccess: ({ context }, answer: ProbeAnswer) => isEnough(context, answer, 'success'),
@@ -81,8 +81,22 @@ const toFailing = {
 /** Waits and tries by turns, whatever the result is by now. */
 const round = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
   probeSetup.createStateConfig({
-    initial: 'waiting',
+    initial: 'choosing',
     states: {
+      choosing: { always: [{ guard: 'mustSpread', target: 'spreading' }, { target: 'waiting' }] },
+      /** After a restart of the agent not all probes are to come at once. */
+      spreading: {
+        meta: { waitsFor: 'a moment of its own' },
+        invoke: {
+          src: 'pickMoment',
+          input: ({ context }) => ({ withinMs: periodMs(context) }),
+          onDone: {
+            target: 'waiting',
+            actions: assign(({ context, event }) => ({ dueAt: Math.max(context.dueAt, event.output.at) })),
+          },
+          onError: 'waiting',
+        },
+      },
       waiting: {
         meta: { waitsFor: 'its next try', until: 'dueAt' },
         invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt }) },
@@ -112,22 +126,9 @@ const round = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
 export const probeMachine = probeSetup.createMachine({
   id: 'probe',
   context: ({ input }) => initialProbeContext(input),
-  initial: 'new',
+  initial: 'beginning',
   states: {
-    new: { always: [{ guard: 'isAdopted', target: 'spreading' }, { target: 'beginning' }] },
-    /** After a restart of the agent not all probes are to come at once. */
-    spreading: {
-      meta: { waitsFor: 'a moment of its own' },
-      invoke: {
-        src: 'pickMoment',
-        input: ({ context }) => ({ withinMs: periodMs(context) }),
-        onDone: {
-          target: 'beginning',
-          actions: assign(({ context, event }) => ({ dueAt: Math.max(context.dueAt, event.output.at) })),
-        },
-        onError: 'beginning',
-      },
-    },
+    /** The result is known from the first moment on: a pod that was ready is never shown, nor kept, as not ready. */
     beginning: {
       always: [
         { guard: 'beginsUnknown', target: 'unknown' },

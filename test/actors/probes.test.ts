@@ -286,6 +286,16 @@ describe('a restart of the agent', () => {
     expect(asked(node)).toBe(before + 2);
   });
 
+  test('C29: it is ready from the first word on, also while the runtime and chance take their time', async () => {
+    const node = await probedNode(pods, {});
+    await node.advance('10s');
+    await node.restartAgent();
+    const told: (boolean | undefined)[] = [];
+    node.agent.subscribe(({ pod }) => void told.push(pod.status?.containerStatuses?.[0]?.ready));
+    await node.advance('10s');
+    expect(new Set(told.concat(flags(node).ready))).toEqual(new Set([true]));
+  });
+
   test('C29: what was not ready is not, and becomes so by its probe', async () => {
     const health: Health = { ready: 1 };
     const node = await probedNode(pods, health);

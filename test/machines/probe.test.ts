@@ -14,9 +14,13 @@ import { ear, START } from './support/stand.ts';
 
 const exec = { command: ['check'] };
 const FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 'readinessProbe' } as const;
-type Over = Partial<Pick<ProbeInput, 'kind' | 'passed' | 'adopted'>> & { readonly probe?: Probe };
+type Over = Partial<Pick<ProbeInput, 'kind' | 'passed' | 'adopted'>> & {
+  readonly probe?: Probe;
+  /** The choice of a moment waits for the test's answer. */
+  readonly holds?: boolean;
+};
 
-function inputOf({ kind = 'readiness', probe = {}, ...over }: Over, parent: ProbeInput['parent']): ProbeInput {
+function inputOf({ kind = 'readiness', probe = {}, holds: _, ...over }: Over, parent: ProbeInput['parent']): ProbeInput {
   const pod = aPod({ containers: [aContainer({ [FIELDS[kind]]: { exec, periodSeconds: 10, ...probe } })] });
   const run = { name: 'main', role: 'regular', id: 'c1', startedAt: START, podIp: '10.0.0.9' } as const;
   return { pod, kind, ...run, passed: false, adopted: false, ...over, parent };
@@ -26,6 +30,7 @@ function inputOf({ kind = 'readiness', probe = {}, ...over }: Over, parent: Prob
 function probeStory(over: Over = {}) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   ports.hold('runProbe');
+  if (over.holds) ports.hold('pickMoment');
   const parent = ear<ProbeFact>();
   const machine = probeMachine.provide({
     actors: { runProbe: ports.port('runProbe'), pickMoment: ports.port('pickMoment'), timer: ports.timer },
@@ -68,6 +73,19 @@ describe('when it tries', () => {
     const story = probeStory({ adopted: true, passed: true });
     expect([story.state(), story.ports.untilNext]).toEqual(['passing.waiting', 5_000]);
     expect(story.ports.asked('pickMoment')).toEqual([{ withinMs: 10_000 }]);
+  });
+
+  test('C29: what it had come to is its result while that moment is being chosen, and when it cannot be', () => {
+    const begins = (over: Over) => {
+      const story = probeStory({ adopted: true, ...over, holds: true });
+      const before = story.state();
+      story.ports.fail('pickMoment', 'InternalError');
+      return [before, story.state()];
+    };
+    expect(begins({ passed: true })).toEqual(['passing.spreading', 'passing.waiting']);
+    expect(begins({ passed: false })).toEqual(['failing.spreading', 'failing.waiting']);
+    expect(begins({ kind: 'liveness' })).toEqual(['passing.spreading', 'passing.waiting']);
+    expect(begins({ kind: 'startup' })).toEqual(['unknown.spreading', 'unknown.waiting']);
   });
 
   test('again after a port that failed', () => {
@@ -132,16 +150,16 @@ describe('what it comes to', () => {
 describe('whatever comes in whenever', () => {
   const answer = (result: ProbeAnswer['result']): ProbeAnswer => ({ result, message: '', beganAt: 1, at: 1 });
   const walks = (['startup', 'liveness', 'readiness'] as const).flatMap((kind) =>
-    [false, true].flatMap((adopted) =>
+    [{}, { adopted: true }, { adopted: true, passed: true }].flatMap((over) =>
       stepsOf({
         machine: probeMachine,
-        input: inputOf({ kind, adopted, passed: adopted }, ear<ProbeFact>().ref),
+        input: inputOf({ kind, ...over }, ear<ProbeFact>().ref),
         events: () => [{ type: 'timer.elapsed' }],
         outputs: {
           runProbe: () => (['success', 'warning', 'failure', 'error'] as const).map(answer),
           pickMoment: () => [{ at: 1 }],
         },
-        distinguish: ({ context }: AnyMachineSnapshot) => [kind, adopted, context.last, Math.min(context.inARow, 4)],
+        distinguish: ({ context }: AnyMachineSnapshot) => [context.last, Math.min(context.inARow, 4)],
       }),
     ),
   );
