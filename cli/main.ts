@@ -22,13 +22,20 @@ function messageOf(error: unknown): string {
   return lines(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
+/** Files that outlive the command have the same modes whoever starts it, and however. */
+const ownUmask = () => void process.umask(0o022);
+
 // Only loaded when the configuration has no mistakes: it brings gRPC and the actors along.
 const startNode: StartNode = async (options) => (await import('./node.ts')).startNode(options);
 
 const program = createProgram({
-  run: async (flags) => (await import('./run.ts')).run(flags, startNode, write),
+  run: async (flags) => {
+    ownUmask();
+    await (await import('./run.ts')).run(flags, startNode, write);
+  },
   up: async (flags) => {
     onUnread = () => {};
+    ownUmask();
     const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>
       (await import('./ownRuntime.ts')).startOwnContainerd(directory, onProgress);
     await (await import('./up.ts')).up(flags, {

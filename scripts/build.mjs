@@ -25,6 +25,27 @@ const leanHttp = {
   },
 };
 
+/**
+ * What gRPC asks for at its start and hardly needs: the modules of Node wait for their first use (2 MiB). What reads
+ * .proto files at run time, and the worker threads of pino's transports, nobody here uses.
+ */
+const lateParts = {
+  name: 'late-parts',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?(zlib|dns)$/ }, ({ path }) => ({
+      path: path.replace('node:', ''),
+      namespace: 'late',
+    }));
+    onLoad({ filter: /^/, namespace: 'late' }, ({ path }) => ({
+      contents: `module.exports = new Proxy({}, { get: (_, name) => process.getBuiltinModule('${path}')[name] });`,
+    }));
+    onResolve({ filter: /^(@grpc\/proto-loader|thread-stream)$/ }, ({ path }) => ({ path, namespace: 'unused' }));
+    onLoad({ filter: /^/, namespace: 'unused' }, ({ path }) => ({
+      contents: `module.exports = class { constructor() { throw new Error('${path} is no part of this bundle'); } };`,
+    }));
+  },
+};
+
 async function build() {
   const entry = join(root, 'cli/main.ts');
   if (!existsSync(entry)) return say('there is no cli/main.ts to bundle');
@@ -41,7 +62,7 @@ async function build() {
     target: 'node24',
     sourcemap: true,
     metafile: true,
-    plugins: [leanHttp],
+    plugins: [leanHttp, lateParts],
     logLevel: 'warning',
   };
   const command = await esbuild.build({
@@ -63,6 +84,10 @@ async function build() {
     banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
     footer: { js: '})' },
     sourcemap: false,
+    // V8 holds the whole text in memory. Names stay: stack traces need them, and there is no map.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
     define: { 'import.meta.dirname': '__dirname' },
     write: false,
   });
@@ -99,7 +124,8 @@ function removeOthers(outputs) {
 /** The files that went into the bundle, and by its own time when: a later change makes the bundle stale. */
 function writeInputs(inputs, startedAt) {
   const file = join(dist, 'inputs.json');
-  const files = inputs.filter((input) => !input.startsWith(`${leanHttp.name}:`));
+  // The others are made here.
+  const files = inputs.filter((input) => !/^(lean-http|late|unused):/.test(input));
   writeFileSync(file, JSON.stringify([...files, 'scripts/build.mjs']));
   utimesSync(file, startedAt, startedAt);
 }

@@ -39,6 +39,9 @@ disabled_plugins = ${toml(disabledPlugins)}
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = ${toml(input.sandboxImage)}
   netns_mounts_under_state_dir = true
+  # For exec, attach and port-forward: only this host asks, at a port that the kernel chooses.
+  stream_server_address = "127.0.0.1"
+  stream_server_port = "0"
   restrict_oom_score_adj = ${toml(!input.mayLowerOomScore)}
 
   [plugins."io.containerd.grpc.v1.cri".cni]

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { node24, root } from './places.mjs';
+import { root } from './places.mjs';
 import { runForeground } from './runForeground.mjs';
 
 const sources = ['--pod-manifest-path', '--config'];
@@ -10,5 +10,5 @@ export function up(args) {
   const pods = named ? [] : ['--pod-manifest-path', join(root, 'examples/pods')];
   // npm changes into the package; a user's relative paths begin where the user is.
   const cwd = process.env.INIT_CWD ?? process.cwd();
-  return runForeground(node24, [join(root, 'cli/bin.mjs'), 'up', ...pods, ...args], { cwd });
+  return runForeground(join(root, 'cli/statelet.sh'), ['up', ...pods, ...args], { cwd });
 }

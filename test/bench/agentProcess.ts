@@ -5,12 +5,12 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { socketPath } from '../../server/socketPath.ts';
+import { linkPackage } from '../node/support/installation.ts';
 import { interruption } from './interruption.ts';
 import { nodeName } from './manifests.ts';
 import { preciseNow } from './statistics.ts';
 import { type Watcher, watchAgent } from './watcher.ts';
 
-const root = join(import.meta.dirname, '../..');
 const MAX_PODS = 500;
 /** After so long it has heard, and looked after, all that the bare calls have left for it to hear. */
 const CATCH_UP_MS = 1_500;
@@ -18,6 +18,8 @@ const CATCH_UP_MS = 1_500;
 /** Where an agent and its pods are. */
 export interface AgentPlace {
   readonly directory: string;
+  /** The command as npm installs it. */
+  readonly command: string;
   readonly rootDir: string;
   readonly podLogsDir: string;
   readonly manifests: string;
@@ -48,6 +50,7 @@ export async function agentPlace(
 ): Promise<AgentPlace> {
   const place = {
     directory,
+    command: await linkPackage(directory),
     rootDir: join(directory, 'kubelet'),
     podLogsDir: join(directory, 'log', 'pods'),
     manifests: join(directory, 'manifests'),
@@ -61,22 +64,27 @@ export async function agentPlace(
   return place;
 }
 
-/** Starts the daemon; its log goes to a file beside its directories. `endpoint` stands in for the place's runtime. */
-export function startAgent(place: AgentPlace, endpoint = place.endpoint): AgentProcess {
+/** How an agent is started. */
+export interface AgentOptions {
+  /** Stands in for the place's runtime. */
+  readonly endpoint?: string;
+  /** It can tell its event loop's delay: that takes memory of its own. */
+  readonly measuresDelay?: boolean;
+}
+
+/** Starts the daemon; its log goes to a file beside its directories. */
+export function startAgent(place: AgentPlace, { endpoint, measuresDelay }: AgentOptions = {}): AgentProcess {
   const delayFile = join(place.directory, 'event-loop-delay');
   const log = openSync(join(place.directory, 'agent.log'), 'a');
   const probe = join(import.meta.dirname, 'eventLoopProbe.mjs');
   const spawnedAt = preciseNow();
-  const child = spawn(
-    process.execPath,
-    ['--import', probe, join(root, 'cli/bin.mjs'), 'run', ...flags(place, endpoint)],
-    {
-      stdio: ['ignore', 'ignore', log],
-      env: { ...process.env, BENCH_EVENT_LOOP_FILE: delayFile },
-      signal: interruption,
-      killSignal: 'SIGKILL',
-    },
-  );
+  const measuring = { NODE_OPTIONS: `--import=${probe}`, BENCH_EVENT_LOOP_FILE: delayFile };
+  const child = spawn(place.command, ['run', ...flags(place, endpoint ?? place.endpoint)], {
+    stdio: ['ignore', 'ignore', log],
+    env: { ...process.env, ...(measuresDelay ? measuring : {}) },
+    signal: interruption,
+    killSignal: 'SIGKILL',
+  });
   closeSync(log);
   child.on('error', () => {});
   const watcher = watchAgent(socketPath(place.rootDir));

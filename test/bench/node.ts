@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Cri } from '../../cri/calls.ts';
 import { startTestContainerd } from '../node/support/containerd.ts';
-import { type AgentPlace, type AgentProcess, agentPlace, startAgent } from './agentProcess.ts';
+import { type AgentOptions, type AgentPlace, type AgentProcess, agentPlace, startAgent } from './agentProcess.ts';
 import { type Kind, nodeName, prepareManifests, removeManifests } from './manifests.ts';
 import { type RawPods, rawPods } from './rawPods.ts';
 import { type PodTraces, tracesOf, whenGone } from './runtimeObjects.ts';
@@ -24,8 +24,12 @@ export async function startBenchNode(): Promise<BenchNode> {
 }
 
 /** Runs `use` with a daemon over the place, which is ended whatever becomes of it. */
-export async function withAgent<T>(place: AgentPlace, use: (agent: AgentProcess) => Promise<T>): Promise<T> {
-  const agent = startAgent(place);
+export async function withAgent<T>(
+  place: AgentPlace,
+  use: (agent: AgentProcess) => Promise<T>,
+  options?: AgentOptions,
+): Promise<T> {
+  const agent = startAgent(place, options);
   try {
     await agent.watcher.running([]);
     return await use(agent);

@@ -10,8 +10,10 @@ export async function cpuTime(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
-/** The memory that a process has resident, in MiB. */
+/** The memory that a process and all that it has started have resident, in MiB. */
 export async function residentMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  const below = await Promise.all(children.trim().split(/\s+/).filter(Boolean).map(Number).map(residentMemory));
+  return below.reduce((sum, each) => sum + each, Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024);
 }

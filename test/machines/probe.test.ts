@@ -20,7 +20,10 @@ type Over = Partial<Pick<ProbeInput, 'kind' | 'passed' | 'adopted'>> & {
   readonly holds?: boolean;
 };
 
-function inputOf({ kind = 'readiness', probe = {}, holds: _, ...over }: Over, parent: ProbeInput['parent']): ProbeInput {
+function inputOf(
+  { kind = 'readiness', probe = {}, holds: _, ...over }: Over,
+  parent: ProbeInput['parent'],
+): ProbeInput {
   const pod = aPod({ containers: [aContainer({ [FIELDS[kind]]: { exec, periodSeconds: 10, ...probe } })] });
   const run = { name: 'main', role: 'regular', id: 'c1', startedAt: START, podIp: '10.0.0.9' } as const;
   return { pod, kind, ...run, passed: false, adopted: false, ...over, parent };

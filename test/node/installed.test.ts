@@ -1,13 +1,12 @@
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from './support/eventually.ts';
+import { copyPackage, linkPackage } from './support/installation.ts';
 import { installedCommand, startStatelet, statelet } from './support/statelet.ts';
 
 jest.setTimeout(120_000);
-
-const command = join(import.meta.dirname, '../../cli/bin.mjs');
 
 let directory: string;
 let by: readonly string[];
@@ -19,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-describe("the installed command on the host's own Node", () => {
+describe('the installed command', () => {
   async function mistake(...args: string[]) {
     const { ended, out, err } = startStatelet(args, { by });
     return { code: await ended, out: out(), err: err() };
@@ -42,16 +41,28 @@ describe("the installed command on the host's own Node", () => {
   });
 });
 
+test('the daemon is one process, from node_modules/.bin on', async () => {
+  const command = await linkPackage(join(directory, 'linked'));
+  const places = ['--root-dir', join(directory, 'one'), '--pod-log-dir', join(directory, 'logs')];
+  const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
+  const { pid, kill, ended, says } = startStatelet(['run', ...places, ...nowhere], { by: [command] });
+  await says('the node agent runs');
+  expect(await readFile(`/proc/${pid}/comm`, 'utf8')).toMatch(/^(node|MainThread)\n$/);
+  expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
+  kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
+
 describe('the bundle speaks HTTP without the client that Node loads for nobody here: 13 MiB and 70 ms', () => {
-  let observed: readonly string[];
+  let env: NodeJS.ProcessEnv;
   beforeAll(async () => {
     const teller = join(directory, 'teller.mjs');
     await writeFile(teller, "process.on('exit', () => console.error(process.moduleLoadList.join('\\n')));\n");
-    observed = [process.execPath, '--import', teller, command];
+    env = { NODE_OPTIONS: `--import=${teller}` };
   });
 
   test('as a command', async () => {
-    const { ended, err } = startStatelet(['get', 'pods', '--state-dir', directory], { by: observed });
+    const { ended, err } = startStatelet(['get', 'pods', '--state-dir', directory], { by, env });
     await ended;
     expect(err()).toContain('NativeModule _http_client');
     expect(err()).not.toContain('undici');
@@ -70,7 +81,7 @@ describe('the bundle speaks HTTP without the client that Node loads for nobody h
       join(directory, 'logs'),
     ];
     const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
-    const { kill, ended, err, says } = startStatelet(['run', ...places, ...nowhere], { by: observed });
+    const { kill, ended, err, says } = startStatelet(['run', ...places, ...nowhere], { by, env });
     await says('the node agent runs');
     kill('SIGTERM');
     expect(await ended).toBe(0);
@@ -81,14 +92,14 @@ describe('the bundle speaks HTTP without the client that Node loads for nobody h
 
 describe('without root', () => {
   const nobody = 65_534;
-  /** Reads what only root may, as the package can lie anywhere; for the rest it is a user like any other. */
   const asNobody = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
-  const reading = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
 
   test('the pods run on the simulated runtime, and every line says so', async () => {
     await chown(directory, nobody, nobody);
     const state = join(directory, 'state');
-    const up = startStatelet(['up', '--state-dir', state], { by: [...asNobody, ...reading, ...by] });
+    // The package itself may lie where only root can go.
+    const command = await copyPackage(join(directory, 'installed'));
+    const up = startStatelet(['up', '--state-dir', state], { by: [...asNobody, command] });
     await up.says('node ready: 3/3 pods running (simulated)');
     const lines = up.out().trimEnd().split('\n');
     expect(lines[0]).toBe(

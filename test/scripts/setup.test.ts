@@ -12,6 +12,7 @@ const copied = [
   'scripts/setup',
   ...['host', 'program', 'staticProgram'].map((name) => `cri/managed/${name}.ts`),
   'pod/failure.ts',
+  'cli/statelet.sh',
 ];
 
 let directory: string;

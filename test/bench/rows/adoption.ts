@@ -76,7 +76,7 @@ async function writesOfAdoption(
   names: readonly string[],
 ): Promise<readonly string[]> {
   const proxy = await countingProxy(place.endpoint, join(place.directory, 'proxy.sock'));
-  const agent = startAgent(place, proxy.endpoint);
+  const agent = startAgent(place, { endpoint: proxy.endpoint });
   try {
     await adopted(agent, pods, names);
     await pause(LOOK_ON_MS);

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { firstExecutable } from '../../../cri/managed/program.ts';
 import { eventually, Hopeless } from './eventually.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -13,15 +12,11 @@ const packageNode = [join(root, 'node_modules', '.bin', 'node'), join(root, 'cli
 
 const execute = promisify(execFile);
 
-/** The command that the package installs, as the host's own Node runs it: over the bundle, which is built when it is stale. */
+/** The command that the package installs, over the bundle, which is built when it is stale. */
 export async function installedCommand(): Promise<readonly string[]> {
   const script = `import(${JSON.stringify(join(root, 'scripts/setup/bundle.mjs'))}).then(({ bundle }) => bundle())`;
   await execute(packageNode[0], ['-e', script]);
-  // npm puts the package's Node before it.
-  const directories = (process.env.PATH ?? '').split(':').filter((each) => !each.includes('node_modules'));
-  const node = await firstExecutable(directories.map((each) => join(each, 'node')));
-  if (node === undefined) throw new Error('this host has no Node of its own in its PATH');
-  return [node, join(root, 'cli', 'bin.mjs')];
+  return [join(root, 'cli', 'statelet.sh')];
 }
 
 /** A command of statelet at work, as a process. */

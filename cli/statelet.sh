@@ -1,0 +1,43 @@
+#!/bin/sh
+# The command `statelet`. It becomes the Node.js that the package brings along, so that no other process stays with it.
+
+fail() {
+  printf 'statelet: %s\n' "$1" >&2
+  exit 1
+}
+
+# npm links to this file from node_modules/.bin, and from a directory in PATH when it installs globally.
+self=$0
+case $self in
+  */*) ;;
+  *) self=./$self ;;
+esac
+while [ -L "$self" ]; do
+  target=$(readlink "$self")
+  case $target in
+    /*) self=$target ;;
+    *) self=${self%/*}/$target ;;
+  esac
+done
+root=$(CDPATH='' cd -P -- "${self%/*}/.." && pwd -P) || fail "the directory of the package cannot be entered"
+
+for part in cli cli/bin.mjs package.json dist dist/daemon.js dist/statelet.mjs node_modules; do
+  [ ! -e "$root/$part" ] || [ -r "$root/$part" ] || fail "$(id -un) may not read $root/$part, a part of the package"
+done
+
+# As a dependency, Node.js may lie beside the package, in any node_modules above it.
+above=$root
+while [ -n "$above" ] && [ ! -x "$above/node_modules/node/bin/node" ]; do
+  above=${above%/*}
+done
+node=$above/node_modules/node/bin/node
+if [ ! -x "$node" ]; then
+  node=$(command -v node) && "$node" -e 'process.exit(Number.parseInt(process.versions.node) < 24 ? 1 : 0)' ||
+    fail "Node.js 24 is missing, which the package node brings along: install it anew, without --ignore-scripts"
+fi
+
+# One arena, and a fixed limit from which on memory is given back: glibc would keep a tenth of what the agent needs.
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
+export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
+export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
+exec "$node" --v8-pool-size=1 "$root/cli/bin.mjs" "$@"

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { chmod, chown, copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startStatelet } from '../node/support/statelet.ts';
+import { withRoot } from '../volume/onDisk.ts';
+
+const launcher = join(import.meta.dirname, '../../cli/statelet.sh');
+const execute = promisify(execFile);
+
+let directory: string;
+
+beforeEach(async () => {
+  // A space, and a name that looks like a flag.
+  directory = join(await realpath(await mkdtemp(join(tmpdir(), 'statelet-launcher-'))), '-a host');
+  await mkdir(directory);
+});
+afterEach(() => rm(dirname(directory), { recursive: true, force: true }));
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(directory, path)), { recursive: true });
+  await writeFile(join(directory, path), text);
+}
+
+const TELLS = `console.log(JSON.stringify({ pid: process.pid, by: process.argv0, args: process.argv.slice(2) }));`;
+
+/** The package with a program of the test's own, somewhere on a host. */
+async function packageAt(path: string, program = TELLS): Promise<void> {
+  await write(`${path}/cli/bin.mjs`, program);
+  await write(`${path}/package.json`, '{"type":"module"}');
+  await copyFile(launcher, join(directory, path, 'cli/statelet.sh'));
+}
+
+async function link(path: string, target: string): Promise<string> {
+  const file = join(directory, path);
+  await mkdir(dirname(file), { recursive: true });
+  await symlink(target, file);
+  return file;
+}
+
+const nodeAt = (path: string) => link(`${path}/node_modules/node/bin/node`, process.execPath);
+
+async function run(by: string, args: string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const started = startStatelet(args, { by: [by], env });
+  const code = await started.ended;
+  return { code, out: started.out(), err: started.err(), pid: started.pid };
+}
+
+describe('the launcher finds the package and its Node.js', () => {
+  test.each([
+    ['in node_modules/.bin', 'p/node_modules/.bin/statelet', '../statelet/cli/statelet.sh', 'p/node_modules/statelet'],
+    ['in node_modules/.bin, hoisted', 'p/node_modules/.bin/statelet', '../statelet/cli/statelet.sh', 'p'],
+    ['installed globally', 'bin/statelet', '../lib/node_modules/statelet/cli/statelet.sh', 'lib/node_modules/statelet'],
+  ])('%s', async (_how, command, target, nodeIn) => {
+    await packageAt(dirname(dirname(join(dirname(command), target))));
+    await nodeAt(nodeIn);
+    const by = await link(command, target);
+    const { code, out, pid } = await run(by, ['run', '--a b', '']);
+    expect(code).toBe(0);
+    const node = join(directory, nodeIn, 'node_modules/node/bin/node');
+    expect(JSON.parse(out)).toEqual({ pid, by: node, args: ['run', '--a b', ''] });
+  });
+
+  test('over a link to a link, of which one is absolute and the package itself is linked', async () => {
+    await packageAt('clone');
+    await nodeAt('clone');
+    await link('p/node_modules/statelet', join(directory, 'clone'));
+    const bin = await link('p/node_modules/.bin/statelet', '../statelet/cli/statelet.sh');
+    const { out } = await run(await link('usr/bin/statelet', bin));
+    expect(JSON.parse(out)).toMatchObject({ by: join(directory, 'clone/node_modules/node/bin/node') });
+  });
+
+  test('by its name in PATH, and from a directory that CDPATH would hide', async () => {
+    await packageAt('clone');
+    await nodeAt('clone');
+    await link('bin/statelet', '../clone/cli/statelet.sh');
+    const env = { PATH: `${directory}/bin:${process.env.PATH}`, CDPATH: '/' };
+    const { stdout } = await execute('sh', ['-c', 'statelet run && cd ./bin && sh statelet run'], {
+      cwd: directory,
+      env,
+    });
+    expect(stdout.match(/"args":\["run"\]/g)).toHaveLength(2);
+  });
+
+  test('or takes the Node.js of the host, where that is new enough', async () => {
+    await packageAt('clone');
+    await link('bin/node', process.execPath);
+    const by = join(directory, 'clone/cli/statelet.sh');
+    const path = (process.env.PATH ?? '').split(':').filter((each) => !each.includes('node_modules'));
+    expect(await run(by, [], { PATH: [`${directory}/bin`, ...path].join(':') })).toMatchObject({ code: 0, err: '' });
+    await rm(join(directory, 'bin/node'));
+    await write('bin/node', '#!/bin/sh\nexit 1\n');
+    await chmod(join(directory, 'bin/node'), 0o755);
+    expect(await run(by, [], { PATH: [`${directory}/bin`, ...path].join(':') })).toMatchObject({
+      code: 1,
+      out: '',
+      err: 'statelet: Node.js 24 is missing, which the package node brings along: install it anew, without --ignore-scripts\n',
+    });
+  });
+});
+
+describe('what it becomes is the program itself', () => {
+  beforeEach(() => nodeAt('clone'));
+  const command = () => join(directory, 'clone/cli/statelet.sh');
+
+  test('its exit code is the one of the program', async () => {
+    await packageAt('clone', 'process.exit(7)');
+    expect((await run(command())).code).toBe(7);
+  });
+
+  test('a signal reaches it alone, and ends it as it ends any program', async () => {
+    await packageAt(
+      'clone',
+      "process.once('SIGINT', () => console.log('heard')); setInterval(() => {}, 1e6); console.log('up');",
+    );
+    const started = startStatelet([], { by: [command()] });
+    await started.says('up');
+    started.kill('SIGINT');
+    await started.says('heard');
+    started.kill('SIGTERM');
+    expect(await started.ended).toBe('SIGTERM');
+  });
+
+  test('it reads its standard input', async () => {
+    await packageAt('clone', 'process.stdin.pipe(process.stdout)');
+    const { stdout } = await execute('sh', ['-c', 'echo said | "$0"', command()]);
+    expect(stdout).toBe('said\n');
+  });
+});
+
+withRoot('who may not read the package gets a sentence', async () => {
+  const by = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', join(directory, 'clone/cli/statelet.sh')];
+  await packageAt('clone');
+  await nodeAt('clone');
+  await write('clone/dist/daemon.js', '');
+  for (const each of [dirname(directory), directory]) await chmod(each, 0o755);
+  await chown(join(directory, 'clone'), 65_534, 65_534);
+  for (const part of ['cli/bin.mjs', 'package.json', 'dist/daemon.js', 'dist', 'node_modules']) {
+    await chmod(join(directory, 'clone', part), 0o700);
+    const { ended, out, err } = startStatelet(['run'], { by });
+    expect(await ended).toBe(1);
+    expect(out()).toBe('');
+    expect(err()).toBe(`statelet: nobody may not read ${directory}/clone/${part}, a part of the package\n`);
+    await chmod(join(directory, 'clone', part), 0o755);
+  }
+});
