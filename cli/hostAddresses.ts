@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
+import { lookUp } from '../pod/lookUp.ts';
 
 /**
  * The host's own addresses, one of each family, IPv4 first: those of the interface that leads out where there is one.
@@ -12,7 +13,7 @@ export function hostAddresses(
   const uplink = /^(\S+)\t00000000\t/m.exec(routes)?.[1];
   const names = Object.keys(interfaces).sort((a, b) => Number(b === uplink) - Number(a === uplink));
   const usable = names
-    .flatMap((name) => interfaces[name] ?? [])
+    .flatMap((name) => lookUp(interfaces, name) ?? [])
     .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
     .map(({ address }) => address);
   const first = [usable.find((address) => isIPv4(address)), usable.find((address) => !isIPv4(address))];

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { lookUp } from '../pod/lookUp.ts';
 import type { ChartsOptions } from './charts.ts';
 import { ConfigError } from './config/configError.ts';
 import { suggestion } from './config/fields.ts';
@@ -103,7 +104,7 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
 function givenFlags(command: Command): Record<string, string | boolean | undefined> {
   const values = command.opts<Record<string, string | boolean | undefined>>();
   return Object.fromEntries(
-    command.options.map((option) => [option.long ?? option.name(), values[option.attributeName()]]),
+    command.options.map((option) => [option.long ?? option.name(), lookUp(values, option.attributeName())]),
   );
 }
 

@@ -27,7 +27,7 @@ export interface ContainerConfigInput {
   /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
   /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
-  readonly envFiles?: Readonly<Record<string, string>>;
+  readonly envFiles?: ReadonlyMap<string, string>;
   /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
   readonly recursiveReadOnlyMounts?: boolean;
   /** The pod's addresses, the primary first; none under hostNetwork. */

@@ -11,7 +11,7 @@ interface EnvironmentInput {
   readonly sandboxIps: readonly string[];
   readonly node: NodeFacts;
   /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
-  readonly envFiles?: Readonly<Record<string, string>>;
+  readonly envFiles?: ReadonlyMap<string, string>;
 }
 
 /** The files of volumes that a container takes variables from. */
@@ -23,14 +23,14 @@ export function envFilesOf({ env = [] }: Container): { readonly volume: string; 
 }
 
 /** A container's variables with the pod's own fields in them (C21); a pod on the host's network has its addresses. */
-export function environmentOf({ pod, container, sandboxIps, node, envFiles = {} }: EnvironmentInput): EnvEntry[] {
+export function environmentOf({ pod, container, sandboxIps, node, envFiles }: EnvironmentInput): EnvEntry[] {
   const { hostIps } = node;
   const addresses = { hostIps: hostIps.slice(0, 2), podIps: pod.spec.hostNetwork ? hostIps : sandboxIps };
   const allocatable = allocatableOf(node);
   const source = ({ fieldRef, resourceFieldRef, fileKeyRef }: EnvVarSource) => {
     if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, addresses);
     if (fileKeyRef) {
-      const text = envFiles[`${fileKeyRef.volumeName}/${fileKeyRef.path}`];
+      const text = envFiles?.get(`${fileKeyRef.volumeName}/${fileKeyRef.path}`);
       return text === undefined ? undefined : envFileValue(text, fileKeyRef);
     }
     return resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable });

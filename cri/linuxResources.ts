@@ -1,5 +1,6 @@
 import { cpuQuota, cpuShares, oomScoreAdj } from '../pod/cgroup.ts';
 import { hugepages } from '../pod/cgroupLimits.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import { qosClass } from '../pod/qos.ts';
 import { aggregate, amountOf, containerSize } from '../pod/resources.ts';
 import type { Container } from '../pod/schema/container.ts';
@@ -23,7 +24,7 @@ export function containerResources(pod: Pod, container: Container, node: NodeFac
     // Where it may not be lowered, a container with less than its parent's would not start.
     oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? adjustment : Math.max(0, adjustment)),
     // Pages of a size that is not asked for are not to be had.
-    hugepageLimits: [...sizes].map((pageSize) => ({ pageSize, limit: BigInt(given[pageSize] ?? 0) })),
+    hugepageLimits: [...sizes].map((pageSize) => ({ pageSize, limit: BigInt(lookUp(given, pageSize) ?? 0) })),
     ...swap(memoryLimit, swapOf(pod, container, node), cgroups),
   });
 }
@@ -51,7 +52,7 @@ function swapOf(pod: Pod, { resources }: Container, { cgroups, memoryCapacityByt
 /** What the pod's containers have together, for runtimes that size the sandbox by it. */
 export function sandboxResources(spec: PodSpec, node: NodeFacts): LinuxContainerResources {
   const amount = (kind: 'requests' | 'limits', resource: string) =>
-    spec.resources?.[kind]?.[resource] === undefined
+    lookUp(spec.resources?.[kind], resource) === undefined
       ? aggregate(spec, kind, resource)
       : amountOf(spec.resources, kind, resource);
   return LinuxContainerResources.fromPartial({

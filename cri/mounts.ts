@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { type EnvEntry, expand } from '../pod/environment.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import { isReadOnly } from '../pod/projection.ts';
 import type { Container, VolumeMount } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -73,7 +74,7 @@ function subPathOf(mount: VolumeMount, environment: readonly EnvEntry[]): string
 
 /** The host's path of the volume that a mount names. */
 function volumePath(mount: VolumeMount, volumes: Readonly<Record<string, string>>): string {
-  const path = Object.hasOwn(volumes, mount.name) ? volumes[mount.name] : undefined;
+  const path = Object.hasOwn(volumes, mount.name) ? lookUp(volumes, mount.name) : undefined;
   if (path === undefined) throw refusal(mount, `cannot find volume "${mount.name}" to mount into the container`);
   return path;
 }

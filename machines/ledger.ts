@@ -5,22 +5,20 @@
 import { assign, enqueueActions, setup } from 'xstate';
 import type { LedgerEvent } from './events.ts';
 import {
+  entryOf,
   isUpdate,
   type LedgerContext,
   type LedgerEntry,
   type LedgerInput,
   nextStep,
   reopened,
+  withEntry,
   without,
 } from './ledgerContext.ts';
 
 /** The entries, with these marked as ending for others. */
 function markPreempted(entries: LedgerContext['entries'], uids: readonly string[]): LedgerContext['entries'] {
-  const marked = uids.flatMap((uid) => {
-    const entry = entries[uid];
-    return entry === undefined ? [] : [[uid, { ...entry, preempted: true }] as const];
-  });
-  return { ...entries, ...Object.fromEntries(marked) };
+  return entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, preempted: true } : entry));
 }
 
 export const ledgerMachine = setup({
@@ -36,7 +34,7 @@ export const ledgerMachine = setup({
     desire: assign(({ context, event }) => {
       if (event.type !== 'ledger.admit') return {};
       const { uid, fullName, pod, claims, allocated, adopted, holder } = event;
-      const known = context.entries[uid];
+      const known = entryOf(context, uid);
       const entry: LedgerEntry = {
         uid,
         fullName,
@@ -48,7 +46,7 @@ export const ledgerMachine = setup({
       };
       const request = { uid, fullName, pod, claims, adopted, known: allocated !== undefined, holder };
       return {
-        entries: { ...context.entries, [uid]: entry },
+        entries: withEntry(context, entry),
         waiting: [...without(context.waiting, uid), request],
         refused: without(context.refused, uid),
       };
@@ -56,18 +54,18 @@ export const ledgerMachine = setup({
     enter: assign(({ context, event }) => {
       if (event.type !== 'ledger.enter') return {};
       const { uid, fullName, claims } = event;
-      const known = context.entries[uid];
+      const known = entryOf(context, uid);
       const allocated = known?.allocated ?? claims;
       const entry = { uid, fullName, desired: null, allocated, actual: known?.actual ?? null, holdsName: true };
       return {
-        entries: { ...context.entries, [uid]: { ...entry, preempted: false } },
+        entries: withEntry(context, { ...entry, preempted: false }),
         waiting: without(context.waiting, uid),
         refused: without(context.refused, uid),
       };
     }),
     decideNext: enqueueActions(({ context, enqueue }) => {
       const { request, decision } = nextStep(context) ?? {};
-      const entry = request && context.entries[request.uid];
+      const entry = request && entryOf(context, request.uid);
       if (request === undefined || decision === undefined || entry === undefined) return;
       if (decision.kind === 'preempting') {
         enqueue.assign({ entries: markPreempted(context.entries, decision.uids) });
@@ -79,7 +77,7 @@ export const ledgerMachine = setup({
       const allocated = isAdmitted && !keeps ? request.claims : entry.allocated;
       const asks = isUpdate(context, request);
       enqueue.assign({
-        entries: { ...context.entries, [request.uid]: { ...entry, allocated, holdsName: allocated !== null } },
+        entries: withEntry(context, { ...entry, allocated, holdsName: allocated !== null }),
         waiting: without(context.waiting, request.uid),
         ...(asks && isAdmitted ? reopened(context, request.uid) : {}),
         ...(asks && !isAdmitted ? { refused: [...context.refused, request] } : {}),
@@ -91,16 +89,16 @@ export const ledgerMachine = setup({
       }
     }),
     recordActual: assign(({ context, event }) => {
-      const entry = event.type === 'ledger.actual' ? context.entries[event.uid] : undefined;
+      const entry = event.type === 'ledger.actual' ? entryOf(context, event.uid) : undefined;
       if (event.type !== 'ledger.actual' || entry === undefined) return {};
-      return { entries: { ...context.entries, [event.uid]: { ...entry, actual: event.claims } } };
+      return { entries: withEntry(context, { ...entry, actual: event.claims }) };
     }),
     settle: assign(({ context, event }) => {
       if (!('uid' in event)) return {};
-      const entry = context.entries[event.uid];
+      const entry = entryOf(context, event.uid);
       if (entry === undefined) return {};
       return {
-        entries: { ...context.entries, [event.uid]: { ...entry, allocated: null, preempted: false } },
+        entries: withEntry(context, { ...entry, allocated: null, preempted: false }),
         ...reopened(context, event.uid),
       };
     }),
@@ -109,13 +107,13 @@ export const ledgerMachine = setup({
     ),
     release: assign(({ context, event }) => {
       if (!('uid' in event)) return {};
-      const { [event.uid]: _released, ...entries } = context.entries;
+      const entries = context.entries.filter(({ uid }) => uid !== event.uid);
       return { entries, ...reopened(context, event.uid) };
     }),
   },
 }).createMachine({
   id: 'ledger',
-  context: ({ input }) => ({ ...input, entries: {}, waiting: [], refused: [] }),
+  context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [] }),
   initial: 'open',
   on: {
     'ledger.admit': { actions: 'desire' },

@@ -39,13 +39,22 @@ export interface Request {
 }
 
 export interface LedgerContext extends LedgerInput {
-  /** Entries by uid, in the order of arrival. */
-  readonly entries: Readonly<Record<string, LedgerEntry>>;
+  /** One of each uid, in the order of arrival. */
+  readonly entries: readonly LedgerEntry[];
   /** Requests that wait for an earlier pod of the same full name to end (C24), or for the room that is being made. */
   readonly waiting: readonly Request[];
   /** Updates of admitted pods that there was no room for: asked again whenever something gets free. */
   readonly refused: readonly Request[];
 }
+
+export const entryOf = ({ entries }: Pick<LedgerContext, 'entries'>, uid: string): LedgerEntry | undefined =>
+  entries.find((entry) => entry.uid === uid);
+
+/** The entries with this one in the place of the one of its uid, or at the end. */
+export const withEntry = (context: LedgerContext, entry: LedgerEntry): LedgerEntry[] =>
+  entryOf(context, entry.uid) === undefined
+    ? [...context.entries, entry]
+    : context.entries.map((each) => (each.uid === entry.uid ? entry : each));
 
 /** All requests but those of one pod. */
 export const without = (requests: readonly Request[], uid: string): Request[] =>
@@ -62,18 +71,17 @@ export const reopened = (
 
 /** Whether another pod holds a full name at present. */
 const isNameHeld = (context: LedgerContext, { uid, fullName }: Request): boolean =>
-  Object.values(context.entries).some((entry) => entry.uid !== uid && entry.fullName === fullName && entry.holdsName);
+  context.entries.some((entry) => entry.uid !== uid && entry.fullName === fullName && entry.holdsName);
 
 /** What other pods take: all of it, or without those that are ending to make room. */
 function occupants({ entries }: LedgerContext, uid: string, which: 'all' | 'staying'): Occupant[] {
-  return Object.values(entries).flatMap((entry) => {
+  return entries.flatMap((entry) => {
     if (entry.uid === uid || entry.allocated === null || (which === 'staying' && entry.preempted)) return [];
     return [{ uid: entry.uid, claims: entry.allocated, wanted: entry.desired ?? entry.allocated }];
   });
 }
 
-const isAnybodyLeaving = ({ entries }: LedgerContext): boolean =>
-  Object.values(entries).some(({ preempted }) => preempted);
+const isAnybodyLeaving = ({ entries }: LedgerContext): boolean => entries.some(({ preempted }) => preempted);
 
 /** What comes of a request now; nothing yet while the room that it needs is being made. */
 export interface Step {
@@ -111,7 +119,7 @@ function decisionOn(context: LedgerContext, request: Request, ahead: readonly Re
 }
 
 /** Whether a pod that was admitted already asks to be another. */
-export const isUpdate = ({ entries }: LedgerContext, { uid }: Request): boolean => entries[uid]?.allocated != null;
+export const isUpdate = (context: LedgerContext, { uid }: Request): boolean => entryOf(context, uid)?.allocated != null;
 
 const claimsOf = (those: readonly { readonly claims: Claims }[]): Claims[] => those.map(({ claims }) => claims);
 

@@ -6,6 +6,7 @@ import type { BackOff } from '../pod/backoff.ts';
 import { type Capacity, type Claims, hostPortsOf } from '../pod/claims.ts';
 import type { Failure } from '../pod/failure.ts';
 import { deadContainers, defaultGarbagePolicy, emptySandboxes, type GarbagePolicy } from '../pod/garbage.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import { type ContainerRun, type ObservedPod, type ObservedSandbox, type PodIdentity, runOf } from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -98,14 +99,14 @@ export function wantedPods({ desired, pods }: NodeContext): Map<string, Pod> {
 }
 
 const isIncumbent = (pods: NodeContext['pods'], { metadata: { uid, annotations } }: Pod): boolean =>
-  pods[uid]?.pod.metadata.annotations?.[SOURCE] === annotations?.[SOURCE];
+  lookUp(pods, uid)?.pod.metadata.annotations?.[SOURCE] === annotations?.[SOURCE];
 
 /** Every source has told its set, or that it can not be read. */
 export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): boolean =>
-  sources.every((source) => source in desired || unread.includes(source));
+  sources.every((source) => Object.hasOwn(desired, source) || unread.includes(source));
 
 export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
-  sources.every((source) => source in desired);
+  sources.every((source) => Object.hasOwn(desired, source));
 
 const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
   uid,
@@ -116,11 +117,13 @@ const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
 });
 
 export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
-  context.observed?.[pod.metadata.uid] ?? nothingOf(pod.metadata);
+  lookUp(context.observed, pod.metadata.uid) ?? nothingOf(pod.metadata);
 
 /** The wanted pods without an actor; those that already run go first, so that nobody takes their place. */
 export function newcomers(context: NodeContext): Pod[] {
-  const missing = [...wantedPods(context).values()].filter(({ metadata }) => !(metadata.uid in context.pods));
+  const missing = [...wantedPods(context).values()].filter(
+    ({ metadata }) => !Object.hasOwn(context.pods, metadata.uid),
+  );
   const runs = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : 1);
   return missing.sort((a, b) => runs(a) - runs(b));
 }
@@ -128,12 +131,12 @@ export function newcomers(context: NodeContext): Pod[] {
 /** The uids of pods that have an actor and are not wanted any more. */
 export function unwanted(context: NodeContext): string[] {
   const wanted = wantedPods(context);
-  return Object.keys(context.pods).filter((uid) => !wanted.has(uid) && context.pods[uid]?.ending === false);
+  return Object.keys(context.pods).filter((uid) => !wanted.has(uid) && lookUp(context.pods, uid)?.ending === false);
 }
 
 /** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted begins anew anyway. */
 export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
-  const known = context.pods[uid];
+  const known = lookUp(context.pods, uid);
   if (known === undefined || wantedPods(context).has(uid)) return undefined;
   const { namespace, name } = known.pod.metadata;
   return { uid, namespace, name };
@@ -142,7 +145,7 @@ export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefin
 /** The wanted pods whose sources now say something else than their actors were told. */
 export const edited = (context: NodeContext): Pod[] =>
   [...wantedPods(context).values()].filter((pod) => {
-    const known = context.pods[pod.metadata.uid];
+    const known = lookUp(context.pods, pod.metadata.uid);
     return known !== undefined && !known.ending && known.pod !== pod;
   });
 
@@ -162,7 +165,7 @@ export const networkOf = ({ networkTrouble: message, since }: RuntimeHealth): { 
 /** The pods at the runtime with our mark that have no actor. */
 export const markedPods = ({ observed = {}, owner, pods }: NodeContext): ObservedPod[] =>
   Object.values(observed).filter(
-    ({ uid, sandboxes }) => !(uid in pods) && sandboxes.some((sandbox) => sandbox.owner === owner),
+    ({ uid, sandboxes }) => !Object.hasOwn(pods, uid) && sandboxes.some((sandbox) => sandbox.owner === owner),
   );
 
 /** Pods at the runtime with our mark that have no actor, as the node ends them when it stops itself. */
@@ -189,13 +192,15 @@ export function stranded(context: NodeContext): { pod: Pod; observed: ObservedPo
 /** Pods that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */
 export function orphans(context: NodeContext): ObservedPod[] {
   const wanted = wantedPods(context);
-  const onDisk = context.left.filter(({ uid }) => !(uid in (context.observed ?? {})) && !(uid in context.pods));
+  const onDisk = context.left.filter(
+    ({ uid }) => !Object.hasOwn(context.observed ?? {}, uid) && !Object.hasOwn(context.pods, uid),
+  );
   return [...markedPods(context), ...onDisk.map(nothingOf)].filter(({ uid }) => !wanted.has(uid));
 }
 
 /** What may go of the pods that go on; those that end remove everything themselves. A runtime that is away has nothing. */
 export function garbageOf({ observed = {}, pods, health, garbage = defaultGarbagePolicy }: NodeContext): GarbageFound {
-  const live = Object.values(observed).filter(({ uid }) => health.ready && pods[uid]?.ending === false);
+  const live = Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.ending === false);
   const known = [...new Set([...Object.keys(pods), ...Object.keys(observed)])];
   return { containers: deadContainers(live, garbage), sandboxes: emptySandboxes(live), known };
 }
@@ -203,14 +208,16 @@ export function garbageOf({ observed = {}, pods, health, garbage = defaultGarbag
 /** The logs that are being written to: those of the running containers of pods that have an actor. */
 export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
   Object.values(observed).flatMap((pod) =>
-    pod.uid in pods ? pod.containers.filter(({ state }) => state === 'running').map((each) => runOf(pod, each)) : [],
+    Object.hasOwn(pods, pod.uid)
+      ? pod.containers.filter(({ state }) => state === 'running').map((each) => runOf(pod, each))
+      : [],
   );
 
 /** Sandboxes with Kubernetes' labels that are neither ours nor wanted: left alone, and listed. */
 export function foreignSandboxes(context: NodeContext): ObservedSandbox[] {
   const wanted = wantedPods(context);
   return Object.values(context.observed ?? {}).flatMap(({ uid, sandboxes }) =>
-    wanted.has(uid) || uid in context.pods ? [] : sandboxes.filter(({ owner }) => owner !== context.owner),
+    wanted.has(uid) || Object.hasOwn(context.pods, uid) ? [] : sandboxes.filter(({ owner }) => owner !== context.owner),
   );
 }
 
@@ -234,10 +241,10 @@ const isShown = ({ sandboxes, containers }: ObservedPod): boolean => sandboxes.l
 /** What the ledger has to know of a pod that only has to end: its name, and what it had been admitted for (C24). */
 export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): LedgerEvent {
   const { uid } = pod.metadata;
-  const mayRun = isShown(observed) && statuses[uid] === undefined;
+  const mayRun = isShown(observed) && lookUp(statuses, uid) === undefined;
   // Of a pod of which nothing was kept the runtime still tells the ports.
   const claims = mayRun
-    ? (allocations[uid] ?? { ...NOTHING_KNOWN, hostPorts: hostPortsOf(podOfOrphan(observed)) })
+    ? (lookUp(allocations, uid) ?? { ...NOTHING_KNOWN, hostPorts: hostPortsOf(podOfOrphan(observed)) })
     : null;
   return { type: 'ledger.enter', uid, fullName: fullName(pod), claims };
 }
@@ -282,10 +289,10 @@ export const admissionNode = ({
 
 /** What the runtime has after a look that brought these pods; a pod of which nothing is left goes. */
 export function withObserved(context: NodeContext, pods: readonly ObservedPod[]): Record<string, ObservedPod> {
-  const observed = { ...context.observed };
+  const observed = new Map(Object.entries(context.observed ?? {}));
   for (const pod of pods) {
-    if (isShown(pod)) observed[pod.uid] = pod;
-    else delete observed[pod.uid];
+    if (isShown(pod)) observed.set(pod.uid, pod);
+    else observed.delete(pod.uid);
   }
-  return observed;
+  return Object.fromEntries(observed);
 }

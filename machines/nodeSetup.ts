@@ -1,5 +1,6 @@
 /** The words of the node's chart: its children and feeds, guards and actions. The chart is in nodeAgent.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { lookUp } from '../pod/lookUp.ts';
 import { involvedNode, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import type { NodeEvent } from './events.ts';
 import { failureOf } from './failure.ts';
@@ -113,7 +114,7 @@ export const nodeSetup = setup({
     preempt: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'ledger.preempting') return;
       for (const uid of event.uids) {
-        const pod = context.pods[uid]?.pod;
+        const pod = lookUp(context.pods, uid)?.pod;
         if (pod) enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
       }
     }),
@@ -136,17 +137,17 @@ export const nodeSetup = setup({
     welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
       const { ledger, startGate, pullGate, crashLoop, statuses, allocations, heardAt: bornAt } = context;
       const common = { ledger, startGate, pullGate, crashLoop, bornAt };
-      const pods = { ...context.pods };
+      const pods = new Map(Object.entries(context.pods));
       let ticket = context.tickets;
       for (const pod of newcomers(context)) {
         const { uid } = pod.metadata;
-        const restored = statuses[uid];
-        const allocation = allocations[uid];
-        const probed = context.probed?.[uid];
+        const restored = lookUp(statuses, uid);
+        const allocation = lookUp(allocations, uid);
+        const probed = lookUp(context.probed, uid);
         const observed = observedOf(context, pod);
         // What has ended, or is being deleted, is not begun with (C2, C5).
         const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
-        pods[uid] = { pod, ending: false };
+        pods.set(uid, { pod, ending: false });
         ticket += 1;
         if (termination && observed.sandboxes.length > 0) enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
@@ -164,16 +165,16 @@ export const nodeSetup = setup({
           },
         });
       }
-      enqueue.assign({ pods, tickets: ticket });
+      enqueue.assign({ pods: Object.fromEntries(pods), tickets: ticket });
     }),
     endOrphans: enqueueActions(({ context, enqueue }) => {
       const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
-      const pods = { ...context.pods };
+      const pods = new Map(Object.entries(context.pods));
       for (const observed of orphans(context)) {
         const pod = podOfOrphan(observed);
         const termination = terminationOf(pod, 'Orphaned', bornAt);
-        const restored = context.statuses[observed.uid];
-        pods[observed.uid] = { pod, ending: true };
+        const restored = lookUp(context.statuses, observed.uid);
+        pods.set(observed.uid, { pod, ending: true });
         enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
@@ -184,52 +185,52 @@ export const nodeSetup = setup({
           },
         });
       }
-      enqueue.assign({ pods, left: [] });
+      enqueue.assign({ pods: Object.fromEntries(pods), left: [] });
     }),
     /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
     endStranded: enqueueActions(({ context, enqueue }) => {
       const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
-      const pods = { ...context.pods };
+      const pods = new Map(Object.entries(context.pods));
       for (const { pod, observed, by: termination } of stranded(context)) {
-        pods[observed.uid] = { pod, ending: true };
+        pods.set(observed.uid, { pod, ending: true });
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
           input: { ledger, startGate, pullGate, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
         });
       }
-      enqueue.assign({ pods, broken: [] });
+      enqueue.assign({ pods: Object.fromEntries(pods), broken: [] });
     }),
     endUnwanted: enqueueActions(({ context, enqueue }) => {
-      const pods = { ...context.pods };
+      const pods = new Map(Object.entries(context.pods));
       for (const uid of unwanted(context)) {
-        const known = pods[uid];
+        const known = pods.get(uid);
         if (known === undefined) continue;
         const termination = terminationOf(known.pod, 'Removed', context.heardAt);
-        pods[uid] = { ...known, ending: true };
+        pods.set(uid, { ...known, ending: true });
         enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
       }
-      enqueue.assign({ pods });
+      enqueue.assign({ pods: Object.fromEntries(pods) });
     }),
     passOnEdits: enqueueActions(({ context, enqueue }) => {
-      const pods = { ...context.pods };
+      const pods = new Map(Object.entries(context.pods));
       for (const pod of edited(context)) {
-        pods[pod.metadata.uid] = { pod, ending: false };
+        pods.set(pod.metadata.uid, { pod, ending: false });
         enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.update', pod });
         const termination = deletionOf(pod, context.heardAt);
         if (termination) enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.terminate', termination });
       }
-      enqueue.assign({ pods });
+      enqueue.assign({ pods: Object.fromEntries(pods) });
     }),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podsObserved') return;
       for (const pod of event.pods) {
-        if (pod.uid in context.pods) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });
+        if (Object.hasOwn(context.pods, pod.uid)) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });
       }
     }),
     routeContainer: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.containerSeen') return;
       const { container } = event;
-      if (container.podUid in context.pods) enqueue.sendTo(podId(container.podUid), event);
+      if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
     }),
     announceReturn: enqueueActions(({ context, enqueue }) => {
       for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
@@ -249,7 +250,7 @@ export const nodeSetup = setup({
     }),
     /** A pod whose actor broke while the node drains is ended once more, with what is left of its grace. */
     keepForEnd: assign(({ context, event }) => {
-      const known = context.pods[uidOf(event) ?? ''];
+      const known = lookUp(context.pods, uidOf(event) ?? '');
       return known ? { broken: [...context.broken, known.pod] } : {};
     }),
     /** Without one of its own parts the node can answer for nothing. */

@@ -55,7 +55,7 @@ function ledgerView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['ledgers'] {
     return {
       ...plainView(ref, sinceOf),
       name: 'ledger',
-      admitted: Object.values(entries).filter(({ allocated }) => allocated !== null).length,
+      admitted: entries.filter(({ allocated }) => allocated !== null).length,
       waiting: waiting.map(nameOf),
       refused: refused.map(nameOf),
     };

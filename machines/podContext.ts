@@ -4,6 +4,7 @@ import type { BackOff } from '../pod/backoff.ts';
 import type { ContainerSize } from '../pod/containerSize.ts';
 import { containersOf } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
 import { withResources } from '../pod/resize.ts';
 import { shouldRestart } from '../pod/restart.ts';
@@ -262,12 +263,12 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
 
 /** Containers that an update took out while their pod goes on; one that is wanted again by now gets another actor. */
 export const departed = ({ containers }: PodContext): string[] =>
-  Object.keys(containers).filter((name) => containers[name] === 'removed');
+  Object.keys(containers).filter((name) => lookUp(containers, name) === 'removed');
 
 /** The spec has containers without an actor, and what they mount is there. */
 export const hasNewcomers = (context: PodContext): boolean =>
   areVolumes(context, 'mounted') &&
-  [...containersOf(context.allocated.spec)].some(({ container }) => !(container.name in context.containers));
+  [...containersOf(context.allocated.spec)].some(({ container }) => !Object.hasOwn(context.containers, container.name));
 
 /** A pod with a network of its own cannot have one now. */
 export const lacksNetwork = ({ trouble, allocated }: PodContext): boolean =>

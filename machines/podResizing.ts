@@ -1,5 +1,6 @@
 /** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in pod.ts. */
 import type { Refusal } from '../pod/claims.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import { isResizable, resizeRefusal, resourcesOf, sameResources, sameSize, withResources } from '../pod/resize.ts';
 import { containerSize } from '../pod/resources.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -19,8 +20,8 @@ export function wish(
 const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
   const { spec } = allocated;
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
-    const size = sizes[container.name];
-    const standing = containers[container.name];
+    const size = lookUp(sizes, container.name);
+    const standing = lookUp(containers, container.name);
     const lives = standing === 'running' || standing === 'live';
     return (
       lives && isResizable(spec, container) && size !== undefined && !sameSize(size, containerSize(spec, container))

@@ -1,6 +1,7 @@
 /** What a pod does with its children: volumes and containers are spawned, told and dismissed. The chart is in pod.ts. */
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../pod/containers.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import { involvedPod, occurrence } from '../pod/occurrence.ts';
 import {
@@ -40,14 +41,14 @@ export const podSetup = podResizeWords.extend({
       const { allocated: pod, containers } = context;
       const update: ContainerEvent = { type: 'container.update', pod, volumes: hostPaths(context) };
       for (const { container } of containersOf(pod.spec)) {
-        if (container.name in containers) enqueue.sendTo(containerId(container.name), update);
+        if (Object.hasOwn(containers, container.name)) enqueue.sendTo(containerId(container.name), update);
       }
     }),
     spawnVolumes: enqueueActions(({ context, enqueue, self }) => {
       const { allocated: pod, ticket, pullGate } = context;
       const common = { pod, ticket, pullGate, parent: self };
       for (const { name } of context.allocated.spec.volumes ?? []) {
-        if (name in context.volumes) continue;
+        if (Object.hasOwn(context.volumes, name)) continue;
         enqueue.assign(({ context: now }) => ({
           volumes: { ...now.volumes, [name]: { standing: 'pending' as const } },
         }));
@@ -69,9 +70,9 @@ export const podSetup = podResizeWords.extend({
       };
       for (const { container, role } of containersOf(pod.spec)) {
         const { name } = container;
-        if (name in context.containers) continue;
+        if (Object.hasOwn(context.containers, name)) continue;
         const seen = observed.containers.filter((shown) => shown.name === name);
-        const size = context.allocation?.sizes?.[name];
+        const size = lookUp(context.allocation?.sizes, name);
         const standing = seen[0] && mayRun(seen[0]) ? ('live' as const) : ('pending' as const);
         enqueue.assign(({ context: now }) => ({ containers: { ...now.containers, [name]: standing } }));
         const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
@@ -115,7 +116,7 @@ export const podSetup = podResizeWords.extend({
     /** Those that already had their turn take no notice. */
     startRegular: enqueueActions(({ context, enqueue }) => {
       for (const { container, role } of containersOf(context.allocated.spec)) {
-        if (role === 'init' || role === 'ephemeral' || !(container.name in context.containers)) continue;
+        if (role === 'init' || role === 'ephemeral' || !Object.hasOwn(context.containers, container.name)) continue;
         enqueue.sendTo(containerId(container.name), { type: 'container.start' });
       }
     }),
@@ -140,7 +141,7 @@ export const podSetup = podResizeWords.extend({
       if (event.type !== 'runtime.podObserved') return;
       enqueue.assign({ observed: event.pod });
       for (const container of event.pod.containers) {
-        if (!(container.name in context.containers)) continue;
+        if (!Object.hasOwn(context.containers, container.name)) continue;
         enqueue.sendTo(containerId(container.name), {
           type: 'runtime.containerObserved',
           id: container.id,
@@ -148,7 +149,7 @@ export const podSetup = podResizeWords.extend({
         });
       }
       for (const { id, name } of vanished(context, event.pod)) {
-        if (!(name in context.containers)) continue;
+        if (!Object.hasOwn(context.containers, name)) continue;
         enqueue.sendTo(containerId(name), { type: 'runtime.containerObserved', id, container: null });
       }
     }),
@@ -157,7 +158,7 @@ export const podSetup = podResizeWords.extend({
       if (event.type !== 'runtime.containerSeen') return;
       const { container } = event;
       enqueue.assign({ observed: withContainer(context.observed, container) });
-      if (!(container.name in context.containers)) return;
+      if (!Object.hasOwn(context.containers, container.name)) return;
       enqueue.sendTo(containerId(container.name), { type: 'runtime.containerObserved', id: container.id, container });
     }),
     passOnReturn: enqueueActions(({ context, enqueue }) => {

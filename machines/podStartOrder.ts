@@ -1,5 +1,6 @@
 /** In which order the containers of a pod start: init containers and sidecars in turn, then the regular ones (C3, C4). */
 import { containersOf } from '../pod/containers.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerRole } from '../pod/view.ts';
 import type { PodContext } from './podContext.ts';
@@ -21,7 +22,7 @@ export const firstTurn = (context: PodContext): string[] => {
 /** Whether all init containers that had their turn have done their part: a sidecar by running, another by succeeding (C3, C4). */
 export const hasTurnPassed = (context: PodContext): boolean =>
   initNames(context).every((name) => {
-    const standing = context.containers[name];
+    const standing = lookUp(context.containers, name);
     const isDone = standing === 'succeeded' || (standing === 'running' && roleOf(context, name) === 'sidecar');
     return isDone || !context.told.includes(name);
   });
@@ -43,7 +44,7 @@ export function initsAnew(context: PodContext): PodContext['containers'] {
 
 /** An init container has failed for good (C1). */
 const hasInitFailed = (context: PodContext): boolean =>
-  initNames(context).some((name) => context.containers[name] === 'failed');
+  initNames(context).some((name) => lookUp(context.containers, name) === 'failed');
 
 /**
  * A regular container was already made in this sandbox: its init containers had done their part (C3). Not one that was
@@ -60,13 +61,13 @@ export function wasInitialized(context: PodContext): boolean {
 /** The init container that comes next, once it has an actor. */
 export function nextInit(context: PodContext): string | undefined {
   const name = initNames(context).find((each) => !context.told.includes(each));
-  return name !== undefined && name in context.containers ? name : undefined;
+  return name !== undefined && Object.hasOwn(context.containers, name) ? name : undefined;
 }
 
 /** The ephemeral containers that are to start in the present sandbox, once they have an actor. */
 export const newEphemeral = (context: PodContext): string[] =>
   namesOf(context.allocated, ['ephemeral']).filter(
-    (name) => name in context.containers && !context.told.includes(name),
+    (name) => Object.hasOwn(context.containers, name) && !context.told.includes(name),
   );
 
 /** Those that have had their turn and keep it when all other containers restart. */
@@ -75,15 +76,17 @@ export const ephemeralTold = (context: PodContext): string[] =>
 
 /** The containers that restart with their pod: all but the ephemeral ones. */
 export const lastingNames = (context: PodContext): string[] =>
-  namesOf(context.allocated, ['init', 'sidecar', 'regular']).filter((name) => name in context.containers);
+  namesOf(context.allocated, ['init', 'sidecar', 'regular']).filter((name) => Object.hasOwn(context.containers, name));
 
 /** What ran of them has ended, and they wait for their turn anew. */
 export const isAllReset = (context: PodContext): boolean =>
-  lastingNames(context).every((name) => ['pending', 'stopped', 'removed'].includes(context.containers[name] ?? ''));
+  lastingNames(context).every((name) =>
+    ['pending', 'stopped', 'removed'].includes(lookUp(context.containers, name) ?? ''),
+  );
 
 /** All regular containers have ended and none will run again (C9); one that an update stopped may be wanted again. */
 const hasNothingLeft = (context: PodContext): boolean =>
-  regularNames(context).every((name) => ['succeeded', 'failed'].includes(context.containers[name] ?? ''));
+  regularNames(context).every((name) => ['succeeded', 'failed'].includes(lookUp(context.containers, name) ?? ''));
 
 /** All regular containers are done, or an init container has failed for good: the pod ends by itself (C9). */
 export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);

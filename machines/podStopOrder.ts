@@ -1,5 +1,6 @@
 /** In which order the containers of a pod stop: sidecars wait for the regular ones, then go in reverse order (C11). */
 import { containersOf } from '../pod/containers.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import type { ContainerStanding } from './events.ts';
 import { deadlineOf, type PodContext } from './podContext.ts';
 
@@ -7,7 +8,7 @@ const WITHOUT_PROCESS: readonly (ContainerStanding | undefined)[] = ['succeeded'
 
 /** Whether a container has no process and will get none by itself; one without an actor has none. */
 const hasStopped = ({ containers }: PodContext, name: string): boolean =>
-  !(name in containers) || WITHOUT_PROCESS.includes(containers[name]);
+  !Object.hasOwn(containers, name) || WITHOUT_PROCESS.includes(lookUp(containers, name));
 
 /** No container has, or will by itself get, a process. */
 export const hasNoProcess = (context: PodContext): boolean =>

@@ -170,7 +170,7 @@ export const podWords = setup({
       return { volumes: { ...context.volumes, [name]: { standing, ...(hostPath ? { hostPath } : {}) } } };
     }),
     recordContainer: assign(({ context, event }) => {
-      if (event.type !== 'container.changed' || !(event.name in context.containers)) return {};
+      if (event.type !== 'container.changed' || !Object.hasOwn(context.containers, event.name)) return {};
       return {
         containers: { ...context.containers, [event.name]: event.standing },
         ...(event.id === undefined ? {} : { containerIds: { ...context.containerIds, [event.name]: event.id } }),

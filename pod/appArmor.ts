@@ -1,4 +1,5 @@
 import { containersOf } from './containers.ts';
+import { lookUp } from './lookUp.ts';
 import type { Container } from './schema/container.ts';
 import type { Pod } from './schema/pod.ts';
 import type { SecurityProfile } from './schema/security.ts';
@@ -8,7 +9,7 @@ export const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.
 
 /** A container's AppArmor profile: its own field, else the annotation, else the pod's field. */
 export function appArmorProfileOf({ metadata, spec }: Pod, { name, securityContext }: Container) {
-  const annotated = metadata.annotations?.[`${APPARMOR_ANNOTATION}${name}`];
+  const annotated = lookUp(metadata.annotations, `${APPARMOR_ANNOTATION}${name}`);
   return securityContext?.appArmorProfile ?? profileOfAnnotation(annotated) ?? spec.securityContext?.appArmorProfile;
 }
 

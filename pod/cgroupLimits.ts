@@ -3,6 +3,7 @@
 import { cpuQuota, cpuShares } from './cgroup.ts';
 import type { Capacity } from './claims.ts';
 import { containersOf } from './containers.ts';
+import { lookUp } from './lookUp.ts';
 import { qosClass } from './qos.ts';
 import { wholeValue } from './quantity.ts';
 import { podLimit, podRequest } from './resources.ts';
@@ -55,21 +56,21 @@ function quotaOf(milliCpu: number, { cfsQuota, cfsPeriod: period }: CgroupRules)
 /** Every size of huge pages that is not given is given none. */
 function pages({ pageSizes }: CgroupRules, given: Readonly<Record<string, number>>): Pick<CgroupLimits, 'hugepages'> {
   if (pageSizes.length === 0) return {};
-  return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, given[size] ?? 0])) };
+  return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, lookUp(given, size) ?? 0])) };
 }
 
 /** Bytes by size of page: the pod's own, or those of its containers together. */
 function hugepageLimits(spec: PodSpec): Record<string, number> {
   const own = hugepages(spec.resources?.limits ?? {});
   if (Object.keys(own).length > 0) return own;
-  const sum: Record<string, number> = {};
+  const sum = new Map<string, number>();
   for (const { container, role } of containersOf(spec)) {
     if (role === 'ephemeral') continue;
     for (const [size, bytes] of Object.entries(hugepages(container.resources?.limits ?? {}))) {
-      sum[size] = (sum[size] ?? 0) + bytes;
+      sum.set(size, (sum.get(size) ?? 0) + bytes);
     }
   }
-  return sum;
+  return Object.fromEntries(sum);
 }
 
 /** The huge pages in a list of limits: `hugepages-2Mi` are what the kernel calls 2MB. */

@@ -1,4 +1,5 @@
 import { containersOf } from './containers.ts';
+import { lookUp } from './lookUp.ts';
 import { type QosClass, qosClass } from './qos.ts';
 import { podRequest } from './resources.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
@@ -96,7 +97,9 @@ export function conflicts(claims: Claims, others: readonly Claims[], capacity: C
 
 /** Of what there is not enough for a pod beside the others. */
 export function shortages(claims: Claims, others: readonly Claims[], capacity: Capacity): Shortage[] {
-  const extra = Object.keys(claims.extra).filter((name) => !isExtended(name) || name in (capacity.extra ?? {}));
+  const extra = Object.keys(claims.extra).filter(
+    (name) => !isExtended(name) || Object.hasOwn(capacity.extra ?? {}, name),
+  );
   return ['pods', 'cpu', 'memory', ...extra].flatMap((resource) => {
     const requested = amountClaimed(claims, resource);
     const used = others.reduce((sum, each) => sum + amountClaimed(each, resource), 0);
@@ -108,12 +111,12 @@ export function shortages(claims: Claims, others: readonly Claims[], capacity: C
 /** How much of a resource is claimed, in the unit of a `Shortage`. */
 export function amountClaimed({ cpuMillis, memoryBytes, extra }: Claims, resource: string): number {
   const known: Readonly<Record<string, number>> = { pods: 1, cpu: cpuMillis, memory: memoryBytes };
-  return known[resource] ?? extra[resource] ?? 0;
+  return lookUp(known, resource) ?? lookUp(extra, resource) ?? 0;
 }
 
 function capacityOf({ pods, cpuMillis, memoryBytes, extra = {} }: Capacity, resource: string): number {
   const known: Readonly<Record<string, number>> = { pods, cpu: cpuMillis, memory: memoryBytes };
-  return known[resource] ?? extra[resource] ?? 0;
+  return lookUp(known, resource) ?? lookUp(extra, resource) ?? 0;
 }
 
 /** A shortage as the status of a refused pod tells it. */

@@ -1,4 +1,5 @@
 import { containersOf } from './containers.ts';
+import { lookUp } from './lookUp.ts';
 import { isTerminalPhase } from './phase.ts';
 import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';
 import { couldRestartAll } from './restart.ts';
@@ -42,7 +43,7 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     [RESTARTING]: restartingVerdict(input),
   };
   const ours = [...OURS, ...(couldRestartAll(view.pod) ? [RESTARTING] : [])].map((type): PodCondition => {
-    const verdict = verdicts[type] ?? TRUE;
+    const verdict = lookUp(verdicts, type) ?? TRUE;
     const old = before.find((condition) => condition.type === type);
     const since = old?.status === verdict.status ? old.lastTransitionTime : undefined;
     const first = before.length === 0 ? firstTime(view, type, verdict) : undefined;

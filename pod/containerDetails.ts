@@ -1,4 +1,5 @@
 /** What a ContainerStatus says of a container beside its state: its image, mounts, user and stop signal. */
+import { lookUp } from './lookUp.ts';
 import type { MadeContainer } from './observed.ts';
 import type { Container } from './schema/container.ts';
 import type { ContainerStatus } from './schema/status.ts';
@@ -23,7 +24,7 @@ function volumeMounts({ volumeMounts = [] }: Container, made?: MadeContainer): P
   return {
     volumeMounts: volumeMounts.map((mount): MountStatus => {
       const { name, mountPath, readOnly = false } = mount;
-      const shown = made?.mounts?.[mountPath];
+      const shown = lookUp(made?.mounts, mountPath);
       return {
         name,
         mountPath,

@@ -1,5 +1,6 @@
 import { containersOf } from './containers.ts';
 import { defaultVolume } from './defaultVolumes.ts';
+import { lookUp } from './lookUp.ts';
 import { defaultPullPolicy } from './pullPolicy.ts';
 import { formatQuantity } from './quantity.ts';
 import { aggregate } from './resources.ts';
@@ -87,7 +88,7 @@ function defaultResources(resources: ResourceRequirements): ResourceRequirements
 function defaultPodResources(spec: PodSpec): ResourceRequirements {
   const resources = spec.resources ?? {};
   const asked = Object.keys(resources.limits ?? {})
-    .filter((resource) => containersOf(spec).some(({ container }) => container.resources?.requests?.[resource]))
+    .filter((resource) => containersOf(spec).some(({ container }) => lookUp(container.resources?.requests, resource)))
     .map((resource) => [resource, quantityOf(aggregate(spec, 'requests', resource), resource)]);
   const requests: Record<string, string> = Object.fromEntries(asked);
   return defaultResources({ ...resources, requests: { ...requests, ...resources.requests } });

@@ -1,7 +1,9 @@
 /** What a pod asks for and may use as a whole, as its status tells it (C15). */
+
 import { containersOf } from './containers.ts';
+import { lookUp } from './lookUp.ts';
 import { canonicalQuantity, nanosOf, quantityLike } from './quantity.ts';
-import { aggregateNanos, amountIn, type Kind } from './resources.ts';
+import { aggregateNanos, type Kind } from './resources.ts';
 import type { ResourceRequirements } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
 import type { ResourceList } from './schema/scalars.ts';
@@ -26,9 +28,9 @@ function effective(spec: PodSpec, kind: Kind): ResourceList {
   // The first amount of each says in which family it is written.
   const first = new Map(lists.toReversed().flatMap((list) => Object.entries(list)));
   const amounts = Array.from(first, ([name, like]) => {
-    const asked = amountIn(own, name);
+    const asked = lookUp(own, name);
     const inAll = asked === undefined ? aggregateNanos(spec, kind, name) : nanosOf(asked);
-    const added = kind === 'requests' || inAll > 0n ? nanosOf(amountIn(overhead, name) ?? '0') : 0n;
+    const added = kind === 'requests' || inAll > 0n ? nanosOf(lookUp(overhead, name) ?? '0') : 0n;
     return [name, quantityLike(inAll + added, like)];
   });
   return Object.fromEntries(amounts.sort());

@@ -1,5 +1,6 @@
 /** Explains the node itself: the actors that serve all pods, as `explain` shows those of one pod. */
 import { type ExplainedActor, explained } from './explain.ts';
+import { lookUp } from './lookUp.ts';
 import type { NodeView, SharedGateView } from './view.ts';
 
 /** Why the node is where it is, as plain JSON. */
@@ -77,5 +78,5 @@ const lined = (line: readonly string[]): Pick<ExplainedActor, 'line'> => (line.l
 /** `default/web (app)`: who stands behind the key of a claim at a gate. */
 function claimantOf(key: string, pods: NodeView['pods']): string {
   const [uid = '', actor = ''] = key.split('/');
-  return `${pods[uid] ?? uid} (${actor.replace(/^:/, '')})`;
+  return `${lookUp(pods, uid) ?? uid} (${actor.replace(/^:/, '')})`;
 }

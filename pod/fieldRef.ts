@@ -1,7 +1,7 @@
 import { containersOf } from './containers.ts';
+import { lookUp } from './lookUp.ts';
 import { parseQuantity } from './quantity.ts';
 import { quoted } from './quoted.ts';
-import { amountIn } from './resources.ts';
 import type { Container } from './schema/container.ts';
 import type { ResourceFieldSelector } from './schema/env.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
@@ -19,7 +19,7 @@ export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresse
   const [, map, key] = /^metadata\.(labels|annotations)(?:\['(.*)'\])?$/.exec(path) ?? [];
   if (map !== undefined) {
     const values = (map === 'labels' ? metadata.labels : metadata.annotations) ?? {};
-    return key === undefined ? formatMap(values) : (own(values, key) ?? '');
+    return key === undefined ? formatMap(values) : (lookUp(values, key) ?? '');
   }
   const fields: Readonly<Record<string, string>> = {
     'metadata.name': metadata.name,
@@ -32,18 +32,13 @@ export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresse
     'status.podIP': podIps[0] ?? '',
     'status.podIPs': podIps.join(','),
   };
-  return own(fields, path);
-}
-
-/** A key that users give may be the name of something that every object inherits. */
-function own(values: Readonly<Record<string, string>>, key: string): string | undefined {
-  return Object.hasOwn(values, key) ? values[key] : undefined;
+  return lookUp(fields, path);
 }
 
 /** Labels or annotations as a file shows them: a line `key="value"` each, by key. */
 function formatMap(values: Readonly<Record<string, string>>): string {
   const keys = Object.keys(values).sort();
-  return keys.map((key) => `${key}=${quoted(values[key] ?? '')}`).join('\n');
+  return keys.map((key) => `${key}=${quoted(lookUp(values, key) ?? '')}`).join('\n');
 }
 
 /** Limits that have a stand-in where they are not set or zero; huge pages have none, for they are never overcommitted. */
@@ -64,7 +59,7 @@ export function resourceValue(
   if (container === undefined) return undefined;
   const [, kind, resource] = /^(limits|requests)\.(.+)$/.exec(field) ?? [];
   if (resource === undefined) return undefined;
-  const set = parsed(amountIn(container.resources?.[kind === 'limits' ? 'limits' : 'requests'], resource));
+  const set = parsed(lookUp(container.resources?.[kind === 'limits' ? 'limits' : 'requests'], resource));
   // As with a kubelet, init containers that others refer to by name have none.
   const isFilled = !containerName || spec.containers.some((each) => each === container);
   const hasStandIn = kind === 'limits' && isFilled && HAVE_STAND_IN.includes(resource);
@@ -78,6 +73,6 @@ const parsed = (text: string | undefined): bigint => (text === undefined ? 0n : 
 
 function standIn({ resources }: PodSpec, resource: string, allocatable: ResourceList): bigint {
   // A pod has no limit of its own for the disk that it writes to.
-  const own = resource === 'ephemeral-storage' ? 0n : parsed(amountIn(resources?.limits, resource));
-  return own || parsed(amountIn(allocatable, resource));
+  const own = resource === 'ephemeral-storage' ? 0n : parsed(lookUp(resources?.limits, resource));
+  return own || parsed(lookUp(allocatable, resource));
 }

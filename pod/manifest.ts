@@ -15,6 +15,8 @@ export function readManifest(value: unknown): ManifestResult {
   const wrongKind = notAPod(value);
   if (wrongKind !== undefined) return { problems: [wrongKind] };
   const input = withoutNulls(value);
+  const named = namedProto(input, '');
+  if (named !== undefined) return { problems: [named] };
   const first = z.safeParse(podManifestSchema, input);
   if (first.success) return { pod: first.data, warnings: [] };
   const { warnings, rest } = strip(first.error.issues, input);
@@ -60,6 +62,18 @@ function withoutNulls(value: unknown): unknown {
   if (!isObject(value)) return value;
   const fields = Object.entries(value).filter(([, each]) => each !== null);
   return Object.fromEntries(fields.map(([key, each]) => [key, withoutNulls(each)]));
+}
+
+/** Of a label or annotation that is called so: a schema would leave it out without a word. */
+function namedProto(value: unknown, path: string): Problem | undefined {
+  if (!isObject(value)) return undefined;
+  if (Object.hasOwn(value, '__proto__'))
+    return { path, message: 'Invalid value: "__proto__": a name must start and end with an alphanumeric character' };
+  for (const [key, each] of Object.entries(value)) {
+    const problem = namedProto(each, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`);
+    if (problem) return problem;
+  }
+  return undefined;
 }
 
 function isObject(value: unknown): value is object {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { lookUp } from './lookUp.ts';
 import { nearest } from './nearest.ts';
 
 /** What is wrong with an object, and where: `spec.containers[0].image`, empty for the whole. */
@@ -48,7 +49,7 @@ function expectations(issue: z.core.$ZodIssueInvalidUnion): string[] {
 const WORDS: Readonly<Record<string, string>> = { int: 'an integer', record: 'object' };
 
 function wordFor(expected: string): string {
-  return WORDS[expected] ?? expected;
+  return lookUp(WORDS, expected) ?? expected;
 }
 
 function kindOf(value: unknown): string {
@@ -78,6 +79,6 @@ function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): strin
   if (schema instanceof z.ZodMiniArray) return knownKeys(schema.def.element, rest);
   if (!(schema instanceof z.ZodMiniObject)) return [];
   if (key === undefined) return Object.keys(schema.def.shape);
-  const inner = schema.def.shape[String(key)];
+  const inner = lookUp(schema.def.shape, String(key));
   return inner === undefined ? [] : knownKeys(inner, rest);
 }

@@ -1,3 +1,4 @@
+import { lookUp } from './lookUp.ts';
 import { parseQuantity } from './quantity.ts';
 import type { ResourceRequirements } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
@@ -26,7 +27,7 @@ function sums(parts: readonly (ResourceRequirements | undefined)[], kind: 'reque
   const sum = new Map<string, bigint>();
   for (const part of parts) {
     for (const resource of ['cpu', 'memory']) {
-      const nanos = parseQuantity(part?.[kind]?.[resource] ?? '') ?? 0n;
+      const nanos = parseQuantity(lookUp(part?.[kind], resource) ?? '') ?? 0n;
       if (nanos > 0n) sum.set(resource, (sum.get(resource) ?? 0n) + nanos);
     }
   }

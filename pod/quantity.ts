@@ -3,24 +3,24 @@ const LARGEST = 2n ** 63n - 1n;
 const FORM = /^([+-]?)(\d+\.?\d*|\.\d+)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
 /** How much of a unit a suffix is, in nanos of it. */
-const SUFFIXES: Readonly<Record<string, bigint>> = {
-  n: 1n,
-  u: 1_000n,
-  m: 1_000_000n,
-  '': NANO,
-  k: NANO * 10n ** 3n,
-  M: NANO * 10n ** 6n,
-  G: NANO * 10n ** 9n,
-  T: NANO * 10n ** 12n,
-  P: NANO * 10n ** 15n,
-  E: NANO * 10n ** 18n,
-  Ki: NANO * 2n ** 10n,
-  Mi: NANO * 2n ** 20n,
-  Gi: NANO * 2n ** 30n,
-  Ti: NANO * 2n ** 40n,
-  Pi: NANO * 2n ** 50n,
-  Ei: NANO * 2n ** 60n,
-};
+const SUFFIXES: ReadonlyMap<string, bigint> = new Map([
+  ['n', 1n],
+  ['u', 1_000n],
+  ['m', 1_000_000n],
+  ['', NANO],
+  ['k', NANO * 10n ** 3n],
+  ['M', NANO * 10n ** 6n],
+  ['G', NANO * 10n ** 9n],
+  ['T', NANO * 10n ** 12n],
+  ['P', NANO * 10n ** 15n],
+  ['E', NANO * 10n ** 18n],
+  ['Ki', NANO * 2n ** 10n],
+  ['Mi', NANO * 2n ** 20n],
+  ['Gi', NANO * 2n ** 30n],
+  ['Ti', NANO * 2n ** 40n],
+  ['Pi', NANO * 2n ** 50n],
+  ['Ei', NANO * 2n ** 60n],
+]);
 
 /** Reads a Kubernetes quantity (`100m`, `1.5Gi`, `2e3`) as nanos, finer parts rounded away from zero; undefined if it is none. */
 export function parseQuantity(text: string): bigint | undefined {
@@ -34,7 +34,7 @@ export function parseQuantity(text: string): bigint | undefined {
 }
 
 function scaled(digits: bigint, suffix: string, scale: bigint): bigint {
-  const known = SUFFIXES[suffix];
+  const known = SUFFIXES.get(suffix);
   if (known !== undefined) return divideUp(digits * known, scale);
   // Beyond these exponents the result is bounded anyway, and a huge power would only cost time.
   const exponent = Math.max(-60, Math.min(60, Number(suffix.slice(1))));
@@ -77,8 +77,8 @@ const DECIMAL = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
 export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'decimal'): string {
   if (nanos === 0n) return '0';
   const suffixes = family === 'binary' && nanos % NANO === 0n ? BINARY : DECIMAL;
-  const suffix = suffixes.find((each) => nanos % (SUFFIXES[each] ?? 1n) === 0n) ?? 'n';
-  return `${nanos / (SUFFIXES[suffix] ?? 1n)}${suffix}`;
+  const suffix = suffixes.find((each) => nanos % (SUFFIXES.get(each) ?? 1n) === 0n) ?? 'n';
+  return `${nanos / (SUFFIXES.get(suffix) ?? 1n)}${suffix}`;
 }
 
 /** A quantity as the API has it, in no finer parts than thousandths: `0.5` is `500m`, `1024Ki` is `1Mi`. */

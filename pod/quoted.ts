@@ -1,3 +1,5 @@
+import { lookUp } from './lookUp.ts';
+
 const NAMED: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
@@ -18,7 +20,8 @@ export function quoted(text: string): string {
 function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const digits = (length: number) => code.toString(16).padStart(length, '0');
-  if (NAMED[character] !== undefined) return NAMED[character];
+  const named = lookUp(NAMED, character);
+  if (named !== undefined) return named;
   if (code < 0x80) return `\\x${digits(2)}`;
   return code < 0x10000 ? `\\u${digits(4)}` : `\\U${digits(8)}`;
 }

@@ -2,6 +2,7 @@
 import type { Capacity, Claims, Refusal } from './claims.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { isSidecar } from './containers.ts';
+import { lookUp } from './lookUp.ts';
 import { qosClass } from './qos.ts';
 import { parseQuantity } from './quantity.ts';
 import { containerSize } from './resources.ts';
@@ -31,7 +32,7 @@ export function withResources(pod: Pod, given: PodResources): Pod {
   if (sameResources(resourcesOf(pod), given)) return pod;
   const { resources: _own, ...spec } = pod.spec;
   const sized = (container: Container): Container => {
-    const resources = isResizable(pod.spec, container) ? given.containers[container.name] : undefined;
+    const resources = isResizable(pod.spec, container) ? lookUp(given.containers, container.name) : undefined;
     return resources === undefined ? container : { ...container, resources };
   };
   return {
@@ -47,9 +48,12 @@ export function withResources(pod: Pod, given: PodResources): Pod {
 
 /** Whether both say the same of every container that both have, and of the pod. */
 export function sameResources(one: PodResources, other: PodResources): boolean {
-  const names = Object.keys(one.containers).filter((name) => name in other.containers);
+  const names = Object.keys(one.containers).filter((name) => Object.hasOwn(other.containers, name));
   const same = (a: ResourceRequirements = {}, b: ResourceRequirements = {}) => keyOf(a) === keyOf(b);
-  return same(one.pod, other.pod) && names.every((name) => same(one.containers[name], other.containers[name]));
+  return (
+    same(one.pod, other.pod) &&
+    names.every((name) => same(lookUp(one.containers, name), lookUp(other.containers, name)))
+  );
 }
 
 /** Resources as text that is the same for the same amounts. */
@@ -58,7 +62,7 @@ export function keyOf({ requests = {}, limits = {} }: ResourceRequirements): str
     .map((list) =>
       Object.keys(list)
         .sort()
-        .map((name) => `${name}=${parseQuantity(list[name] ?? '') ?? 0n}`)
+        .map((name) => `${name}=${parseQuantity(lookUp(list, name) ?? '') ?? 0n}`)
         .join(),
     )
     .join('/');
@@ -76,7 +80,7 @@ export function resizeRefusal(allocated: Pod, desired: Pod): Refusal | undefined
   }
   const pairs = [
     [from.pod, to.pod],
-    ...Object.keys(to.containers).map((name) => [from.containers[name], to.containers[name]]),
+    ...Object.keys(to.containers).map((name) => [lookUp(from.containers, name), lookUp(to.containers, name)]),
   ];
   for (const [before = {}, after = {}] of pairs) {
     if (rest(before) !== rest(after)) return infeasible('only cpu and memory resources are mutable');
@@ -97,7 +101,7 @@ function rest({ requests = {}, limits = {} }: ResourceRequirements): string {
 const hasFewer = (
   before: Readonly<Record<string, string>> = {},
   after: Readonly<Record<string, string>> = {},
-): boolean => MUTABLE.some((name) => name in before && !(name in after));
+): boolean => MUTABLE.some((name) => Object.hasOwn(before, name) && !Object.hasOwn(after, name));
 
 /** A refused update that asks for more than the node has room for: it may fit later, or never on this node. */
 export function pendingResize(claims: Claims, capacity: Capacity, refusal: Refusal): Refusal {

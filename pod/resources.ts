@@ -1,20 +1,15 @@
 import type { ContainerSize } from './containerSize.ts';
 import { isSidecar } from './containers.ts';
+import { lookUp } from './lookUp.ts';
 import { nanosOf, roundedUp } from './quantity.ts';
 import type { Container, ResourceRequirements } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
-import type { ResourceList } from './schema/scalars.ts';
 
 export type Kind = 'requests' | 'limits';
 
 /** One amount as a number: millicores for cpu, whole units (bytes) for the rest; 0 where nothing is said. */
 export function amountOf(resources: ResourceRequirements | undefined, kind: Kind, resource: string): number {
-  return inUnits(amountIn(resources?.[kind], resource), resource);
-}
-
-/** One amount as it is written. A name that users give may be that of something that every object inherits. */
-export function amountIn(list: ResourceList | undefined, resource: string): string | undefined {
-  return list !== undefined && Object.hasOwn(list, resource) ? list[resource] : undefined;
+  return inUnits(lookUp(resources?.[kind], resource), resource);
 }
 
 function inUnits(text: string | undefined, resource: string): number {
@@ -25,15 +20,15 @@ const unitsOf = (nanos: bigint, resource: string): number => roundedUp(nanos, re
 
 /** What a pod asks for of a resource, in the unit of `amountOf`: its own figure or the containers', plus the overhead. */
 export function podRequest(spec: PodSpec, resource: string): number {
-  const own = amountIn(spec.resources?.requests, resource);
+  const own = lookUp(spec.resources?.requests, resource);
   const asked = own === undefined ? aggregate(spec, 'requests', resource) : inUnits(own, resource);
-  return asked + inUnits(amountIn(spec.overhead, resource), resource);
+  return asked + inUnits(lookUp(spec.overhead, resource), resource);
 }
 
 /** What a pod may use of a resource, in the unit of `amountOf`; undefined where some container of it is unlimited. */
 export function podLimit(spec: PodSpec, resource: string): number | undefined {
-  const own = amountIn(spec.resources?.limits, resource);
-  const overhead = inUnits(amountIn(spec.overhead, resource), resource);
+  const own = lookUp(spec.resources?.limits, resource);
+  const overhead = inUnits(lookUp(spec.overhead, resource), resource);
   if (own !== undefined) return inUnits(own, resource) + overhead;
   const limited = [...(spec.initContainers ?? []), ...spec.containers].every(
     (container) => amountOf(container.resources, 'limits', resource) > 0,
@@ -48,7 +43,7 @@ export function aggregate(spec: PodSpec, kind: Kind, resource: string): number {
 
 /** The same exactly, in nanos of the resource's unit. */
 export function aggregateNanos(spec: PodSpec, kind: Kind, resource: string): bigint {
-  const amount = ({ resources }: Container) => nanosOf(amountIn(resources?.[kind], resource) ?? '0');
+  const amount = ({ resources }: Container) => nanosOf(lookUp(resources?.[kind], resource) ?? '0');
   let sidecars = 0n;
   let peak = 0n;
   for (const init of spec.initContainers ?? []) {

@@ -1,4 +1,5 @@
 /** What a RuntimeClass makes of a pod that names it: in a cluster an admission plugin does it, on a standalone node nobody else can. */
+import { lookUp } from './lookUp.ts';
 import type { Problem } from './problem.ts';
 import { amountOf } from './resources.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
@@ -58,7 +59,7 @@ function overheadProblems({ overhead: own = {} }: PodSpec, given: ResourceList =
   }
   const amount = (limits: ResourceList, name: string) => amountOf({ limits }, 'limits', name);
   const isEqual = [...new Set([...names, ...Object.keys(given)])].every(
-    (name) => name in own && name in given && amount(own, name) === amount(given, name),
+    (name) => Object.hasOwn(own, name) && Object.hasOwn(given, name) && amount(own, name) === amount(given, name),
   );
   return isEqual
     ? []
@@ -70,12 +71,12 @@ function selectorProblems(
   given: Readonly<Record<string, string>> = {},
 ): Problem[] {
   return Object.entries(given).flatMap(([key, value]) =>
-    own[key] === undefined || own[key] === value
+    lookUp(own, key) === undefined || lookUp(own, key) === value
       ? []
       : [
           {
             path: 'spec.nodeSelector',
-            message: `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own[key]}`,
+            message: `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${lookUp(own, key)}`,
           },
         ],
   );

@@ -1,6 +1,7 @@
 import { podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
 import { effectiveResources } from './effectiveResources.ts';
+import { lookUp } from './lookUp.ts';
 import { isTerminalPhase, podPhase } from './phase.ts';
 import { qosClass } from './qos.ts';
 import { rfc3339 } from './rfc3339.ts';
@@ -108,8 +109,8 @@ export function samePodStatus(a: PodStatus | undefined, b: PodStatus | undefined
 function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  for (const key in a) if (!same(a[key], b[key])) return false;
-  for (const key in b) if (b[key] !== undefined && a[key] === undefined) return false;
+  for (const key of Object.keys(a)) if (!same(lookUp(a, key), lookUp(b, key))) return false;
+  for (const key of Object.keys(b)) if (lookUp(b, key) !== undefined && lookUp(a, key) === undefined) return false;
   return true;
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { NodeFailure } from '../pod/failure.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import type { AgentPort } from './agent.ts';
 import { answer } from './routes.ts';
 import { checkSocketPath, isAnswering } from './socketPath.ts';
@@ -27,7 +28,7 @@ type Watches = Readonly<Record<string, Watch>>;
 
 function respond(agent: AgentPort, watches: Watches, url: URL, accept: string, response: ServerResponse): void {
   const isWatched = ['true', '1'].includes(url.searchParams.get('watch') ?? '');
-  const watch = isWatched ? watches[url.pathname] : undefined;
+  const watch = isWatched ? lookUp(watches, url.pathname) : undefined;
   if (watch) {
     watch.add(response);
     return;

@@ -1,3 +1,5 @@
+import { lookUp } from '../../pod/lookUp.ts';
+
 /** What went wrong with a connection, in the words that a kubelet's users know. */
 const DIALING: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
@@ -20,7 +22,7 @@ export const codeOf = (error: unknown): string =>
 export function dialFailure(error: unknown, host: string, port: number): string | undefined {
   const code = codeOf(error);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `dial tcp: lookup ${host}: no such host`;
-  return DIALING[code] && `dial tcp ${addressOf(host, port)}: ${DIALING[code]}`;
+  return lookUp(DIALING, code) && `dial tcp ${addressOf(host, port)}: ${lookUp(DIALING, code)}`;
 }
 
 /** Why a connection that had come about broke off; undefined when it is something else that went wrong. */

@@ -4,6 +4,7 @@ import type { ContainerConfigInput } from '../../cri/containerConfig.ts';
 import { envFilesOf, environmentOf } from '../../cri/environment.ts';
 import { subPathsOf } from '../../cri/mounts.ts';
 import { NodeFailure } from '../../pod/failure.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import { messageOf } from '../../volume/fileErrors.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { bindSubPath } from '../../volume/subPaths.ts';
@@ -46,15 +47,15 @@ export async function prepareMounts(
 }
 
 /** Reads the files that variables are taken from (C21), those that are there. */
-async function readEnvFiles({ container, volumes }: Wanted): Promise<Record<string, string>> {
-  const files: Record<string, string> = {};
+async function readEnvFiles({ container, volumes }: Wanted): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
   for (const { volume, path } of envFilesOf(container)) {
-    const hostPath = volumes[volume];
+    const hostPath = lookUp(volumes, volume);
     if (!hostPath) throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
     const text = await readWithin(hostPath, path, LARGEST_ENV_FILE).catch((cause) => {
       throw new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${messageOf(cause)}`, { cause });
     });
-    if (text !== undefined) files[`${volume}/${path}`] = text;
+    if (text !== undefined) files.set(`${volume}/${path}`, text);
   }
   return files;
 }

@@ -1,6 +1,7 @@
 /** What the runtime can do beyond the least, asked when a pod needs it: few do. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { NodeFailure } from '../../pod/failure.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import type { Container } from '../../pod/schema/container.ts';
 
 /** The first versions that mount images; of other runtimes nothing is known, and they are asked to. */
@@ -16,7 +17,7 @@ export async function requireImageVolumes(
   options: CallOptions,
 ): Promise<void> {
   const { runtimeName, runtimeVersion } = await cri.version({ version: '' }, options);
-  const [major, minor] = WITH_IMAGE_VOLUMES[runtimeName] ?? [0, 0];
+  const [major, minor] = lookUp(WITH_IMAGE_VOLUMES, runtimeName) ?? [0, 0];
   const [hasMajor = 0, hasMinor = 0] = runtimeVersion.replace(/^v/, '').split('.').map(Number);
   if (hasMajor > major || (hasMajor === major && hasMinor >= minor)) return;
   const message = `volume "${volume}": the runtime ${runtimeName} ${runtimeVersion} has no image volumes (they come with ${major}.${minor})`;

@@ -1,3 +1,5 @@
+import { lookUp } from '../../pod/lookUp.ts';
+
 /** Milliseconds in each unit of a Go duration. */
 const UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -21,7 +23,7 @@ export function parseDuration(text: string): number | undefined {
   while (TERM.lastIndex < text.length) {
     const term = TERM.exec(text);
     if (!term) return undefined;
-    total += Number(term[1]) * (UNITS[term[2] ?? ''] ?? Number.NaN);
+    total += Number(term[1]) * (lookUp(UNITS, term[2] ?? '') ?? Number.NaN);
   }
   return text === '' ? undefined : total;
 }

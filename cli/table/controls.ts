@@ -1,5 +1,7 @@
 /** What is set by keys in the live table, and what each key does. */
 
+import { lookUp } from '../../pod/lookUp.ts';
+
 /** The orders of the pods; the first is the default. */
 const SORTS = ['worst', 'name', 'age', 'restarts'] as const;
 /** How much is shown of each pod: as much as fits, all its actors, those in trouble, or itself alone. */
@@ -122,9 +124,9 @@ function typed({ typing = '', ...controls }: Controls, key: Key): Controls {
 /** What is chosen after a key; `extent` is that of the page as it was last drawn. */
 export function pressed({ hint: _, ...controls }: Controls, key: Key, extent: Extent): Controls {
   if (controls.typing !== undefined) return { ...typed(controls, key), offset: 0 };
-  const scroll = Object.hasOwn(SCROLLS, key.name) ? SCROLLS[key.name] : undefined;
+  const scroll = lookUp(SCROLLS, key.name);
   if (scroll) return scrolled(controls, scroll(Math.max(1, extent.room)), extent);
-  const command = Object.hasOwn(COMMANDS, key.name) ? COMMANDS[key.name] : undefined;
+  const command = lookUp(COMMANDS, key.name);
   return command ? command(controls) : controls;
 }
 

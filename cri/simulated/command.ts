@@ -1,3 +1,4 @@
+import { lookUp } from '../../pod/lookUp.ts';
 import type { Behaviour } from './behaviour.ts';
 import { scriptBehaviour } from './shell.ts';
 
@@ -33,7 +34,7 @@ function sleepMs(args: readonly string[]): number | undefined {
   for (const arg of args) {
     const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(arg) ?? [];
     if (amount === undefined) return undefined;
-    sum += Number(amount) * (UNIT_MS[unit] ?? 1000);
+    sum += Number(amount) * (lookUp(UNIT_MS, unit) ?? 1000);
   }
   return sum;
 }

@@ -1,3 +1,4 @@
+import { lookUp } from '../../pod/lookUp.ts';
 import type {
   Container,
   ContainerConfig,
@@ -120,5 +121,5 @@ export function matchesLabels(
   labels: Readonly<Record<string, string>>,
   selector: Readonly<Record<string, string>>,
 ): boolean {
-  return Object.entries(selector).every(([key, value]) => labels[key] === value);
+  return Object.entries(selector).every(([key, value]) => lookUp(labels, key) === value);
 }

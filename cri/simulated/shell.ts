@@ -1,3 +1,4 @@
+import { lookUp } from '../../pod/lookUp.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Command, type Statement, statementsOf } from './shellScript.ts';
 import { expand, STEP_LIMIT, type Variables } from './shellWords.ts';
@@ -88,7 +89,7 @@ function simple(at: Progress, written: readonly string[], programs: Programs): P
   const [word = '', ...args] = words;
   const body = at.functions.get(word);
   if (body !== undefined) return called(at, word, body, programs);
-  const builtin = Object.hasOwn(builtins, word) ? builtins[word] : undefined;
+  const builtin = Object.hasOwn(builtins, word) ? lookUp(builtins, word) : undefined;
   return builtin ? builtin(at, args, programs) : after(at, later(programs(words), at.elapsedMs));
 }
 

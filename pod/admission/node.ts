@@ -1,3 +1,5 @@
+import { lookUp } from '../lookUp.ts';
+
 /** A taint of the node, as `registerWithTaints` sets it. */
 export interface Taint {
   readonly key: string;
@@ -36,4 +38,4 @@ export function nodeLabels(
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
 
 /** The architecture's name in labels and images, from that which Node.js has for it. */
-export const goArchitecture = (arch: string): string => GO_ARCHITECTURES[arch] ?? arch;
+export const goArchitecture = (arch: string): string => lookUp(GO_ARCHITECTURES, arch) ?? arch;

@@ -1,3 +1,4 @@
+import { lookUp } from '../lookUp.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import type { AdmissionNode } from './node.ts';
 
@@ -8,7 +9,7 @@ type Requirement = NonNullable<Terms[number]['matchExpressions']>[number];
 
 /** Whether a node is one that the pod's nodeSelector and required node affinity ask for. */
 export function isNodeWanted({ nodeSelector = {}, affinity }: PodSpec, node: Pick<AdmissionNode, 'name' | 'labels'>) {
-  const selected = Object.entries(nodeSelector).every(([key, value]) => node.labels[key] === value);
+  const selected = Object.entries(nodeSelector).every(([key, value]) => lookUp(node.labels, key) === value);
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return selected && (required === undefined || required.nodeSelectorTerms.some((term) => matches(term, node)));
 }
@@ -20,7 +21,7 @@ function matches(
 ): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
   return (
-    matchExpressions.every((requirement) => holds(requirement, labels[requirement.key])) &&
+    matchExpressions.every((requirement) => holds(requirement, lookUp(labels, requirement.key))) &&
     matchFields.every((requirement) => fieldHolds(requirement, name))
   );
 }

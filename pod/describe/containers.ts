@@ -1,5 +1,6 @@
 /** The containers of a pod as `describe` shows them. */
 import { fieldValue, resourceValue } from '../fieldRef.ts';
+import { lookUp } from '../lookUp.ts';
 import type { Container, ContainerPort, EnvFromSource, EnvVar, Probe, VolumeMount } from '../schema/container.ts';
 import type { Pod } from '../schema/pod.ts';
 import type { ContainerState, ContainerStatus } from '../schema/status.ts';
@@ -108,7 +109,7 @@ function stateLines(name: string, { running, waiting, terminated }: ContainerSta
 const amounts = (list: Readonly<Record<string, string>> = {}): string[] =>
   Object.keys(list)
     .sort()
-    .map((name) => `${name}:\t${list[name]}`);
+    .map((name) => `${name}:\t${lookUp(list, name)}`);
 
 function probeLines({ livenessProbe, readinessProbe, startupProbe }: Container): string[] {
   const probes = { Liveness: livenessProbe, Readiness: readinessProbe, Startup: startupProbe };

@@ -2,6 +2,7 @@
 import { humanDuration } from '../duration.ts';
 import type { CoreEvent } from '../event.ts';
 import { eventAge } from '../eventTable.ts';
+import { lookUp } from '../lookUp.ts';
 import { qosClass } from '../qos.ts';
 import type { Pod } from '../schema/pod.ts';
 import { describeContainers } from './containers.ts';
@@ -89,7 +90,7 @@ function listed(title: string, words: readonly string[]): string[] {
 const labelWords = (labels: Readonly<Record<string, string>> = {}): string[] =>
   Object.keys(labels)
     .sort()
-    .map((key) => `${key}=${labels[key]}`);
+    .map((key) => `${key}=${lookUp(labels, key)}`);
 
 /** An annotation that is longer, or has lines of its own, stands below its key. */
 const LONGEST_ANNOTATION = 140;
@@ -98,7 +99,7 @@ function annotationLines(annotations: Readonly<Record<string, string>>): string[
   const words = Object.keys(annotations)
     .sort()
     .flatMap((key) => {
-      const value = (annotations[key] ?? '').replace(/\n$/, '');
+      const value = (lookUp(annotations, key) ?? '').replace(/\n$/, '');
       if (key.length + value.length + 2 <= LONGEST_ANNOTATION && !value.includes('\n')) return [`${key}: ${value}`];
       return [`${key}:`, ...value.split('\n').map((line) => `  ${shortened(line)}`)];
     });

@@ -1,5 +1,6 @@
 /** The pod's own resources beside those of its containers, and how containers are resized. */
 import { containersOf } from '../containers.ts';
+import { lookUp } from '../lookUp.ts';
 import type { Problem } from '../problem.ts';
 import { formatQuantity, parseQuantity } from '../quantity.ts';
 import { aggregate, amountOf } from '../resources.ts';
@@ -41,13 +42,13 @@ function requestBelowSum(spec: PodSpec, resource: string): Problem[] {
   if (sum <= amountOf(spec.resources, 'requests', resource)) return [];
   const asked = resource === 'cpu' ? BigInt(sum) * 1_000_000n : BigInt(sum) * 1_000_000_000n;
   const detail = `must be greater than or equal to aggregate container requests of ${formatQuantity(asked, resource === 'cpu' ? 'decimal' : 'binary')}`;
-  return [invalid(`spec.resources.requests[${resource}]`, spec.resources?.requests?.[resource], detail)];
+  return [invalid(`spec.resources.requests[${resource}]`, lookUp(spec.resources?.requests, resource), detail)];
 }
 
 function limitsAbove(spec: PodSpec, resource: string): Problem[] {
-  const limit = spec.resources?.limits?.[resource] ?? '';
+  const limit = lookUp(spec.resources?.limits, resource) ?? '';
   return containersOf(spec).flatMap(({ container, field, index }) => {
-    const own = container.resources?.limits?.[resource];
+    const own = lookUp(container.resources?.limits, resource);
     if (own === undefined || (parseQuantity(own) ?? 0n) <= (parseQuantity(limit) ?? 0n)) return [];
     const path = `spec.${field}[${index}].resources.limits[${resource}]`;
     return [invalid(path, own, `must be less than or equal to pod limits of ${limit}`)];

@@ -1,3 +1,4 @@
+import { lookUp } from '../lookUp.ts';
 import type { Problem } from '../problem.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { ResourceRequirements } from '../schema/container.ts';
@@ -11,7 +12,7 @@ export function validateResources(resources: ResourceRequirements | undefined, p
     ...validateAmounts(limits, `${path}.limits`),
     ...validateAmounts(requests, `${path}.requests`),
     ...Object.entries(requests).flatMap(([resource, request]) => {
-      const limit = limits[resource];
+      const limit = lookUp(limits, resource);
       const above = limit !== undefined && (parseQuantity(request) ?? 0n) > (parseQuantity(limit) ?? 0n);
       const detail = `must be less than or equal to ${resource} limit of ${limit}`;
       return above ? [invalid(`${path}.requests[${resource}]`, request, detail)] : [];

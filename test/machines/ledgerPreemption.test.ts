@@ -47,7 +47,7 @@ describe('C24: room for a critical pod', () => {
     expect(important()).toEqual([]);
     settle('b');
     expect(important()).toEqual(['admitted']);
-    expect(context().entries.b).toMatchObject({ allocated: null, preempted: false });
+    expect(context().entries.find(({ uid }) => uid === 'b')).toMatchObject({ allocated: null, preempted: false });
   });
 
   test('nobody is told twice, and a second one has others ended', () => {

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { pauseImage } from '../../cri/managed/images.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
@@ -137,4 +138,33 @@ describe('a manifest that is removed', () => {
     await node.gone('stubborn');
     expect(performance.now() - began).toBeGreaterThan(2900);
   });
+});
+
+test('a pod whose every name is one that each object of the language has restarts, is explained, is adopted and ends', async () => {
+  const uid = 'constructor';
+  const once = 'if [ ! -e /constructor/said ]; then echo $__proto__ > /constructor/said; exit 1; fi';
+  const main = shell('constructor', `${once}; ${steadily()}`, {
+    env: [
+      { name: 'toString', value: 'this' },
+      { name: '__proto__', value: '$(toString) and that' },
+    ],
+    ports: [{ name: 'constructor', containerPort: 8080 }],
+    volumeMounts: [{ name: 'constructor', mountPath: '/constructor' }],
+  });
+  const manifest = podManifest('constructor', [main], { volumes: [{ name: 'constructor', emptyDir: {} }] });
+  const metadata = { name: 'constructor', uid, labels: { constructor: 'a', toString: 'b' } };
+  await node.write('constructor', { ...manifest, metadata });
+  const runsAgain = ({ status, ...pod }: Pod) =>
+    status?.containerStatuses?.[0]?.restartCount === 1 && allRun({ status, ...pod }) ? pod : undefined;
+  const before = await node.until('has restarted', 'constructor', runsAgain);
+  expect(before.metadata).toMatchObject({ uid, labels: { constructor: 'a', toString: 'b' } });
+  const said = join(node.rootDir, 'pods', uid, 'volumes/kubernetes.io~empty-dir/constructor/said');
+  expect(await readFile(said, 'utf8')).toBe('this and that\n');
+  expect(await node.ask('/explain/pods/constructor')).toMatchObject({ name: 'constructor-node', phase: 'Running' });
+  agent.kill('SIGKILL');
+  await agent.ended;
+  agent = await node.start();
+  await node.until('was adopted', 'constructor', runsAgain);
+  await node.remove('constructor');
+  await node.gone('constructor');
 });

@@ -36,6 +36,28 @@ describe('readManifest', () => {
     });
   });
 
+  test('a name that JSON has and a schema would leave out is refused, wherever it stands', () => {
+    const labelled: unknown = JSON.parse(
+      '{ "apiVersion": "v1", "kind": "Pod", "metadata": { "labels": { "__proto__": "a" } } }',
+    );
+    const [problem] = problems(labelled);
+    expect(problem?.path).toBe('metadata.labels');
+    expect(problem?.message).toBe(
+      'Invalid value: "__proto__": a name must start and end with an alphanumeric character',
+    );
+    expect(problems({ spec: { containers: [JSON.parse('{ "__proto__": 1 }')] } })[0]?.path).toBe('spec.containers[0]');
+  });
+
+  test.each(['constructor', 'toString', 'hasOwnProperty'])(
+    'a label, an annotation or a resource may be called %s',
+    (name) => {
+      const metadata = { name: 'web', labels: { [name]: 'a' }, annotations: { [name]: 'b' } };
+      const pod = { ...good, metadata, spec: { ...good.spec, nodeSelector: { [name]: 'c' } } };
+      expect(readManifest(pod)).toEqual({ pod, warnings: [] });
+      expect(readManifest({ ...good, [name]: 1 })).toMatchObject({ pod: good, warnings: [{ path: name }] });
+    },
+  );
+
   test('the input is not changed', () => {
     const value = structuredClone({ ...good, spec: { ...good.spec, wrong: 1 } });
     readManifest(value);

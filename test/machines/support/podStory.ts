@@ -2,6 +2,7 @@
 import { createActor } from 'xstate';
 import { activeDeadlineMachine } from '../../../machines/activeDeadline.ts';
 import type { LedgerAnswer, PodEvent } from '../../../machines/events.ts';
+import { entryOf } from '../../../machines/ledgerContext.ts';
 import { podMachine } from '../../../machines/pod.ts';
 import type { PodInput } from '../../../machines/podContext.ts';
 import type { PortName } from '../../../machines/ports.ts';
@@ -108,8 +109,8 @@ export function podStory(options: Options = {}) {
     told,
     /** The state of each container's actor. */
     containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
-    allocated: () => book.getSnapshot().context.entries[pod.metadata.uid]?.allocated ?? null,
-    actual: () => book.getSnapshot().context.entries[pod.metadata.uid]?.actual ?? null,
+    allocated: () => entryOf(book.getSnapshot().context, pod.metadata.uid)?.allocated ?? null,
+    actual: () => entryOf(book.getSnapshot().context, pod.metadata.uid)?.actual ?? null,
     /** The runtime's list shows all that it has of the pod now. */
     observe: () => send({ type: 'runtime.podObserved', pod: world.observed(pod) }),
     /** A container's process ends, and the runtime shows it. */

@@ -1,0 +1,99 @@
+/** Names are data: a pod whose every name is one that each object of the language has lives like any other. */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createReplay } from '../../actors/replay.ts';
+import type { RequestOf } from '../../cri/simulated/callNames.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+/** What a uid may be; the last ones are names that an object puts before others. */
+const uids = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'isPrototypeOf', 'toLocaleString', '7', '0'];
+/** What a container, a volume or a port may be called. */
+const names = ['constructor', 'tostring', 'valueof', 'length', 'name', '0', '1'];
+
+function podNamed(uid: string, name: string, other: string): Pod {
+  const mounts = { volumeMounts: [{ name, mountPath: `/${name}` }], resources: { limits: { cpu: '1' } } };
+  const env = [
+    { name, value: 'first' },
+    { name: '__proto__', value: `$(${name})` },
+    { name: 'toString', valueFrom: { fieldRef: { fieldPath: `metadata.labels['${name}']` } } },
+  ];
+  return podWith(
+    name,
+    {
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      volumes: [{ name, emptyDir: {} }],
+      initContainers: [containerWith(other, { command: ['true'], ...mounts })],
+      containers: [
+        containerWith(name, { ...mounts, env, ports: [{ name, containerPort: 80 }] }),
+        containerWith('plain', mounts),
+      ],
+    },
+    { uid, labels: { constructor: 'other', [name]: 'label' }, annotations: { [name]: 'annotation' } },
+  );
+}
+
+/** What was made of a pod at the runtime and runs. */
+const runs = (node: SimulatedNode, pod: string, container: string) =>
+  expect(node.container(pod, container)).toMatchObject({ ready: true, state: { running: {} } });
+
+const podNames = fc
+  .record({ uid: fc.constantFrom(...uids), name: fc.constantFrom(...names), other: fc.constantFrom(...names) })
+  .filter(({ name, other }) => name !== other);
+
+test('a pod with such names runs, is adopted, restarts, is explained and ends, and nothing is left', async () => {
+  await fc.assert(
+    fc.asyncProperty(podNames, async ({ uid, name, other }) => {
+      const pod = podNamed(uid, name, other);
+      const node = await simulatedNode({ pods: [pod, podWith('beside')] });
+      await node.advance('2s');
+      runs(node, name, name);
+      // the calls of one kind have its requests, which their common type does not say
+      const made = node.calls('createContainer').map(({ request }) => request as RequestOf<'createContainer'>);
+      const envs = made.flatMap(({ config }) => config?.envs ?? []).map(({ key, value }) => `${key}=${value}`);
+      expect(envs).toEqual([`${name}=first`, '__proto__=first', 'toString=label']);
+      expect(node.agent.explain(name)).toMatchObject({ name, phase: 'Running' });
+      await node.restartAgent();
+      await node.advance('2s');
+      runs(node, name, name);
+      expect(node.calls('createContainer')).toHaveLength(made.length);
+      node.runtime.exitContainer(node.containerId(name, name), 1);
+      await node.advance('2s');
+      runs(node, name, name);
+      expect(node.container(name, name).restartCount).toBe(1);
+      node.apply({ ...pod, metadata: { ...pod.metadata, labels: { toString: 'edited' } } });
+      await node.advance('1s');
+      expect(node.agent.pods().find(({ metadata }) => metadata.uid === uid)?.metadata.labels).toEqual({
+        toString: 'edited',
+      });
+      const replayed = createReplay(JSON.parse(JSON.stringify(node.config)), JSON.parse(JSON.stringify(node.entries)));
+      expect(await replayed.play()).toEqual([]);
+      expect(replayed.agent.pods()).toEqual(node.agent.pods());
+      replayed.agent.stop();
+      node.remove(name, 'beside');
+      await node.advance('40s');
+      expect(node.has(name)).toBe(false);
+      expect(await node.leftovers()).toEqual([]);
+      expect(node.errors).toEqual([]);
+    }),
+    { numRuns: 8, examples: uids.slice(0, 3).map((uid) => [{ uid, name: 'constructor', other: 'tostring' }]) },
+  );
+});
+
+test('a finished pod with such a uid stays finished under the next agent', async () => {
+  const node = await simulatedNode({
+    pods: uids.map((uid) =>
+      podWith(
+        `once-${uid.toLowerCase()}`,
+        { restartPolicy: 'Never', containers: [containerWith('constructor', { command: ['true'] })] },
+        { uid },
+      ),
+    ),
+  });
+  await node.advance('5s');
+  await node.restartAgent();
+  await node.advance('5s');
+  expect(node.agent.pods().map(({ status }) => status?.phase)).toEqual(uids.map(() => 'Succeeded'));
+  expect(node.calls('createContainer')).toHaveLength(uids.length);
+});

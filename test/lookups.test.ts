@@ -1,0 +1,114 @@
+/**
+ * Names from outside are data. Every plain object answers to `constructor`, `toString` and `__proto__`, which a pod's
+ * uid, a container, a volume or a file may be called: so no map is looked up by a name but through `lookUp`.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from '@jest/globals';
+import { type ElementAccessExpression, type Node, SyntaxKind } from 'typescript/unstable/ast';
+import { isBinaryExpression, isBindingElement, isComputedPropertyName, isIdentifier } from 'typescript/unstable/ast/is';
+import { API, type Checker, type Type } from 'typescript/unstable/sync';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const api = new API({ cwd: root });
+const looked = /^(actors|cgroup|cli|cri|machines|pod|server|volume)\/(?!generated\/)/;
+/** They are what the others look things up by. */
+const exempt = ['pod/lookUp.ts'];
+
+afterAll(() => api.close());
+
+function nodesOf(node: Node): Node[] {
+  const inner: Node[] = [];
+  node.forEachChild((child) => void inner.push(...nodesOf(child)));
+  return [node, ...inner];
+}
+
+/** Which of these are `map[name]`, read, written or deleted; what their types say is asked once for all of them. */
+function lookUpsAmong(checker: Checker, nodes: readonly Node[]): Node[] {
+  // the kind of a node says what it is, which its type does not follow
+  const accesses = nodes.filter(({ kind }) => kind === SyntaxKind.ElementAccessExpression) as ElementAccessExpression[];
+  const maps = checker.getTypeAtLocation(accesses.map(({ expression }) => expression));
+  const names = checker.getTypeAtLocation(accesses.map(({ argumentExpression }) => argumentExpression));
+  return accesses.filter((_, index) => isMap(checker, maps[index]) && !isKnown(checker, names[index]));
+}
+
+const answers = new Map<Type, boolean>();
+
+function isMap(checker: Checker, type: Type | undefined): boolean {
+  if (type === undefined) return false;
+  const known = answers.get(type);
+  if (known !== undefined) return known;
+  const infos = checker.getIndexInfosOfType(checker.getNonNullableType(type) ?? type);
+  const answer = infos.some(({ keyType }) => checker.typeToString(keyType) === 'string');
+  answers.set(type, answer);
+  return answer;
+}
+
+/** The type says which names there can be, and none of them is of every object. */
+function isKnown(checker: Checker, type: Type | undefined): boolean {
+  const names = type === undefined ? [] : checker.typeToString(type).split(' | ');
+  return names.length > 0 && names.every((name) => /^"(.*)"$/.test(name) && !(name.slice(1, -1) in {}));
+}
+
+/** `name in map` */
+const isQuestion = (node: Node): boolean =>
+  isBinaryExpression(node) &&
+  node.operatorToken.kind === SyntaxKind.InKeyword &&
+  node.left.kind !== SyntaxKind.StringLiteral;
+
+/** `const { [name]: value } = map`; what is called `_…` is only left out of the rest. */
+const isTakenOut = (node: Node): boolean =>
+  isBindingElement(node) &&
+  node.propertyName !== undefined &&
+  isComputedPropertyName(node.propertyName) &&
+  !(node.name !== undefined && isIdentifier(node.name) && node.name.text.startsWith('_'));
+
+function lookUpsIn(config: string): string[] {
+  const project = api.updateSnapshot({ openProject: config }).getProjects()[0];
+  if (project === undefined) throw new Error(`no project at ${config}`);
+  const { program, checker } = project;
+  const files = program.getSourceFileNames().map((name) => ({ name, file: relative(dirname(config), name) }));
+  return files
+    .filter(({ file }) => looked.test(file) && !exempt.includes(file))
+    .flatMap(({ name, file }) => {
+      const source = program.getSourceFile(name);
+      if (source === undefined) return [];
+      const nodes = nodesOf(source);
+      const found = [...lookUpsAmong(checker, nodes), ...nodes.filter(isQuestion), ...nodes.filter(isTakenOut)];
+      return found.map(({ pos, end }) => `${file}: ${source.text.slice(pos, end).trim()}`);
+    });
+}
+
+test('no map is looked up by a name that everything has', () => {
+  expect(lookUpsIn(`${root}/tsconfig.json`)).toEqual([]);
+});
+
+test('each way to look one up is seen', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'statelet-lookups-'));
+  try {
+    mkdirSync(join(folder, 'pod'));
+    writeFileSync(join(folder, 'tsconfig.json'), '{ "compilerOptions": { "strict": true, "types": [] } }');
+    const text = `
+      export function ways(map: { [name: string]: string }, name: string, kind: 'a' | 'b', list: string[], at: number) {
+        const all = [map[name], map?.[name], map[kind], map.a, list[at], name in map, 'a' in map, map[\`x\${name}\`]];
+        const { [name]: value, ...rest } = map;
+        const { [name]: _left, ...others } = map;
+        delete map[name];
+        return [all, value, rest, others, (map[name] = 'written')];
+      }`;
+    writeFileSync(join(folder, 'pod/ways.ts'), text);
+    expect(lookUpsIn(join(folder, 'tsconfig.json')).sort()).toEqual([
+      'pod/ways.ts: [name]: value',
+      'pod/ways.ts: map?.[name]',
+      `pod/ways.ts: map[\`x\${name}\`]`,
+      'pod/ways.ts: map[name]',
+      'pod/ways.ts: map[name]',
+      'pod/ways.ts: map[name]',
+      'pod/ways.ts: name in map',
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
