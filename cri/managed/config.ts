@@ -61,7 +61,7 @@ disabled_plugins = ${toml(disabledPlugins)}
 `;
 }
 
-/** The pods' network: a bridge of its own, addresses out of one subnet, host ports, and the way out masqueraded. */
+/** The pods' network: a bridge of its own, addresses out of one subnet, and host ports. */
 export function cniConfig({
   layout,
   subnet,
@@ -75,7 +75,8 @@ export function cniConfig({
     type: 'bridge',
     bridge: layout.bridge,
     isGateway: true,
-    ipMasq: true,
+    // One rule of ours does it for all pods.
+    ipMasq: false,
     hairpinMode: true,
     ...(mtu === undefined ? {} : { mtu }),
     ipam: {

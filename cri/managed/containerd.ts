@@ -7,6 +7,7 @@ import { hostImages } from './images.ts';
 import { importImages } from './importImages.ts';
 import { launch } from './launch.ts';
 import { layoutOf } from './layout.ts';
+import { masquerade } from './masquerade.ts';
 import { prepareNetwork } from './network.ts';
 import { endProcess, isContainerd, type Pause } from './process.ts';
 import { tearDown } from './teardown.ts';
@@ -56,6 +57,9 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
   const layout = layoutOf(options.directory);
   await prepareDirectories(layout);
   const podCidr = await prepareNetwork(layout, options.podCidr);
+  await masquerade(layout, podCidr, signal).catch((error: Error) =>
+    onProgress(`the pods cannot reach what is beyond this host: ${error.message}`),
+  );
   const snapshotter = await chooseSnapshotter(layout.directory, signal);
   const endpoint = `unix://${layout.socket}`;
   const connect = () => connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: 5000 });

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import { containerdConfig } from './config.ts';
+import { type Lease, leases, releaseLeases } from './halfMade.ts';
 import { cniPluginDirectory, mayLowerOomScore } from './host.ts';
 import { pauseImage } from './images.ts';
 import type { Layout } from './layout.ts';
@@ -34,9 +35,18 @@ export async function launch(input: LaunchInput): Promise<{ pid: number; attache
   }
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
+  // Those of now: as soon as it runs it gives further ones.
+  const held = await leases(layout);
   const pid = await spawnContainerd(layout);
   await waitFor(input, pid, readyLimitMs).catch((cause: unknown) => giveUp(input, pid, cause));
+  if (held.length > 0) await releaseUnused(input, held).catch((error: Error) => onProgress(error.message));
   return { pid, attached: false };
+}
+
+async function releaseUnused({ layout, cri, signal }: LaunchInput, held: readonly Lease[]): Promise<void> {
+  const { items } = await cri.listPodSandbox({ filter: undefined }, { signal });
+  const cniPlugins = (await cniPluginDirectory()) ?? '';
+  await releaseLeases(held, { sandboxes: items.map(({ id }) => id), layout, cniPlugins, signal });
 }
 
 async function wantedConfig({ layout, snapshotter }: LaunchInput): Promise<string> {

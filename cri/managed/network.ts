@@ -56,8 +56,8 @@ async function removeRules({ network }: Layout, signal: AbortSignal): Promise<vo
 }
 
 /**
- * What `iptables-restore` must be told to remove a CNI network's rules from the table that `iptables-save` showed:
- * its own chains, the jumps to them, and the host ports' common chains when no network uses them any more.
+ * What `iptables-restore` must be told to remove a network's rules from the table that `iptables-save` showed: that
+ * which masquerades its subnet, the chains that plugins made, the jumps to them, and the host ports' common chains when no network uses them any more.
  */
 export function rulesToRemove(saved: string, network: string): string | undefined {
   const rules = saved.split('\n').filter((line) => line.startsWith('-A '));
@@ -70,9 +70,10 @@ export function rulesToRemove(saved: string, network: string): string | undefine
     (rule) => isIn(common, target(rule)) && !isIn(common, chain(rule)) && !ownChains.has(chain(rule)),
   );
   const chains = [...ownChains, ...common];
-  if (chains.length === 0) return undefined;
+  const masquerades = ours.filter((rule) => chain(rule) === 'POSTROUTING' && target(rule) === 'MASQUERADE');
+  if (chains.length + masquerades.length === 0) return undefined;
   const lines = [
-    ...[...jumps, ...commonJumps].map((rule) => rule.replace('-A', '-D')),
+    ...[...masquerades, ...jumps, ...commonJumps].map((rule) => rule.replace('-A', '-D')),
     // Were the host ports' chain emptied, a rule that came there in between would go unseen: as it is, the whole fails.
     ...chains.filter((name) => name !== hostPorts).map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),

@@ -42,13 +42,13 @@ export async function firstExecutable(files: readonly string[]): Promise<string 
 export function run(
   program: string,
   args: readonly string[],
-  options: { signal: AbortSignal; input?: Buffer | string },
+  options: { signal: AbortSignal; input?: Buffer | string; environment?: Readonly<Record<string, string>> },
 ): Promise<string> {
   return new Promise((settle, reject) => {
     const child = execFile(
       program,
       args,
-      { env: programEnvironment(), signal: options.signal, maxBuffer: 64 * 1024 * 1024 },
+      { env: { ...programEnvironment(), ...options.environment }, signal: options.signal, maxBuffer: 64 * 1024 * 1024 },
       (cause, stdout, stderr) => {
         if (cause === null) settle(stdout);
         else {

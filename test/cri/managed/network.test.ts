@@ -31,6 +31,13 @@ test('a network that left no rule has none removed, and the last one gone takes 
   expect(removal).toContain('-X CNI-HOSTPORT-DNAT\n');
 });
 
+test('the rule that masquerades the subnet goes, also where there is nothing else', () => {
+  const rule = (network: string) =>
+    `-A POSTROUTING -s 10.1.2.0/24 ! -d 10.1.2.0/24 -m comment --comment "name: \\"${network}\\"" -j MASQUERADE`;
+  const removal = rulesToRemove(saved(rule('statelet-1'), rule('statelet-2')), 'statelet-1');
+  expect(removal).toBe(`*nat\n${rule('statelet-1').replace('-A', '-D')}\nCOMMIT\n`);
+});
+
 test('its own chains go with the jumps to them, and with them the common chains that nobody uses', () => {
   const removal = rulesToRemove(saved(...common, ...ours), 'statelet-1')?.split('\n');
   expect(removal).toEqual([
