@@ -98,17 +98,28 @@ export const containerMachine = containerSetup.createMachine({
       ],
     },
     pulling,
-    /** All that it needs itself is there; in a new sandbox it must be told again that its turn has come (C3). */
+    /** All that it needs itself is there: its pod says when (C9), in a new sandbox after it has had its turn anew (C3). */
     poised: {
-      meta: { waitsFor: 'its turn in a sandbox' },
-      entry: { type: 'report', params: { standing: 'pending' } },
-      always: [
-        { guard: 'mustStay', target: 'stopped' },
-        { guard: 'mayLaunch', target: 'launching' },
-      ],
+      meta: { waitsFor: 'its turn to start' },
+      entry: { type: 'report', params: { standing: 'poised' } },
+      always: { guard: 'mustStay', target: 'stopped' },
       on: {
-        'container.reset': 'reset',
-        'container.update': [{ guard: 'changesIdentity', target: 'pulling', actions: 'update' }, { actions: 'update' }],
+        'container.launch': { guard: 'mayLaunch', target: 'launching' },
+        // A start whose answer was lost may have worked.
+        'container.stop': [
+          { guard: 'neverMade', target: 'stopped', actions: 'stopForGood' },
+          { target: 'stopping', actions: ['stopForGood', tellsStop] },
+        ],
+        'container.reset': [
+          { guard: 'neverMade', target: 'reset' },
+          { target: 'stopping', actions: 'askForReset' },
+        ],
+        'container.update': [
+          { guard: and(['changesIdentity', 'neverMade']), target: 'pulling', actions: 'update' },
+          { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', tellsOutdated] },
+          { actions: 'update' },
+        ],
+        'sandbox.lost': { actions: ['loseSandbox', 'forgetIt'] },
       },
     },
     launching,
@@ -117,8 +128,8 @@ export const containerMachine = containerSetup.createMachine({
       entry: { type: 'report', params: { standing: 'live' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'launching',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'launching' },
+        'timer.elapsed': 'poised',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'poised' },
         'container.reset': { target: 'stopping', actions: 'askForReset' },
         // An earlier call may have made it although its answer was lost.
         'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
@@ -134,10 +145,9 @@ export const containerMachine = containerSetup.createMachine({
     started: {
       always: [{ guard: 'hasPostStart', target: 'hooking' }, { target: 'running' }],
     },
-    /** The postStart hook; when it fails the container is killed (C10). */
+    /** The postStart hook: it holds up the other containers of the pod (C9), and when it fails this one is killed (C10). */
     hooking: {
-      meta: { waitsFor: 'the hook' },
-      entry: { type: 'report', params: { standing: 'live' } },
+      meta: { waitsFor: 'its postStart hook' },
       invoke: {
         src: 'runHook',
         input: ({ context }) => hookRequest(context, 'postStart', undefined),
@@ -187,7 +197,7 @@ export const containerMachine = containerSetup.createMachine({
     /** Why it did not start is shown before its back-off is (C16). */
     startFailed: {
       meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
-      entry: { type: 'report', params: { standing: 'pending' } },
+      entry: { type: 'report', params: { standing: 'delayed' } },
       invoke: {
         src: 'timer',
         input: ({ context: { crashDelayMs = 0 } }) => ({ after: Math.min(SHOWN_FAILED_MS, crashDelayMs) }),
@@ -216,7 +226,7 @@ export const containerMachine = containerSetup.createMachine({
     /** CrashLoopBackOff (C7). */
     backingOff: {
       meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
-      entry: ['showCrashLoop', { type: 'report', params: { standing: 'pending' } }, tellsBackOff],
+      entry: ['showCrashLoop', { type: 'report', params: { standing: 'delayed' } }, tellsBackOff],
       invoke: {
         src: 'timer',
         input: ({ context: { retryAt, crashDelayMs = 0 } }) =>
@@ -233,7 +243,7 @@ export const containerMachine = containerSetup.createMachine({
       },
     },
     restarting: {
-      entry: ['beginAttempt', { type: 'report', params: { standing: 'pending' } }],
+      entry: 'beginAttempt',
       always: 'pulling',
     },
     finished: {

@@ -6,7 +6,7 @@ import { containerSetup } from './containerSetup.ts';
 import { failureOf } from './failure.ts';
 
 export const launching = containerSetup.createStateConfig({
-  entry: 'requestSlot',
+  entry: [{ type: 'report', params: { standing: 'launching' } }, 'requestSlot'],
   exit: 'releaseSlot',
   initial: 'queued',
   on: { 'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] } },
@@ -38,13 +38,13 @@ export const launching = containerSetup.createStateConfig({
     // On a stop the call is awaited: what it makes must be known to be removed.
     creating: {
       meta: { waitsFor: 'the container to be created' },
-      entry: ['recordIdentity', { type: 'report', params: { standing: 'live' } }],
+      entry: 'recordIdentity',
       invoke: {
         src: 'createContainer',
         input: ({ context }) => ({
           pod: context.pod,
           container: context.name,
-          // The state is entered with a sandbox only (`hasSandbox`, `sandbox.ready`).
+          // The state is entered with a sandbox only (`mayLaunch`), and left when that is lost.
           sandbox: context.sandbox as NonNullable<typeof context.sandbox>,
           attempt: context.attempt,
           imageRef: context.imageRef ?? '',

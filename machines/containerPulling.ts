@@ -27,6 +27,7 @@ export const pulling = containerSetup.createStateConfig({
   states: {
     finding: {
       meta: { waitsFor: 'a look for the image' },
+      entry: { type: 'report', params: { standing: 'coming' } },
       invoke: {
         src: 'findImage',
         input: ({ context }) => ({ image: specOf(context).image ?? '' }),
@@ -84,6 +85,7 @@ export const pulling = containerSetup.createStateConfig({
     /** The pull's own error is shown before its back-off is (C16). */
     failed: {
       meta: { waitsFor: 'another try', until: 'retryAt' },
+      entry: { type: 'report', params: { standing: 'delayed' } },
       invoke: { src: 'timer', input: ({ context }) => ({ after: shownFailedMs(context) }) },
       on: { 'timer.elapsed': 'backingOff' },
     },
@@ -96,12 +98,13 @@ export const pulling = containerSetup.createStateConfig({
     /** Absent, and the policy forbids to pull (C17): somebody may load it by hand, so it is looked for again. */
     missing: {
       meta: { waitsFor: 'the image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
-      entry: ['showAbsence', tellsMissingImage],
+      entry: ['showAbsence', tellsMissingImage, { type: 'report', params: { standing: 'delayed' } }],
       invoke: { src: 'timer', input: { after: 10_000 } },
       on: { 'timer.elapsed': 'finding' },
     },
     awaitingRetry: {
       meta: { waitsFor: 'another try', until: 'retryAt' },
+      entry: { type: 'report', params: { standing: 'delayed' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'finding',

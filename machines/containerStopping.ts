@@ -3,10 +3,18 @@ import { assign, not } from 'xstate';
 import { hookRequest, terminatedRun } from './containerContext.ts';
 import { preStopFailed, stopFailed } from './containerNotes.ts';
 import { containerSetup } from './containerSetup.ts';
+import { hasFailedPostStart } from './containerTrouble.ts';
 import { failureOf } from './failure.ts';
 
 export const stopping = containerSetup.createStateConfig({
-  entry: [{ type: 'report', params: { standing: 'live' } }, 'endStartupAndLiveness'],
+  entry: [
+    // The kill after a postStart hook that failed is a part of its start: it holds up the others as well (C9).
+    {
+      type: 'report',
+      params: ({ context }) => ({ standing: hasFailedPostStart(context) ? 'launching' : 'live' }),
+    },
+    'endStartupAndLiveness',
+  ],
   initial: 'choosing',
   on: {
     'container.stop': [
@@ -58,12 +66,12 @@ export const stopping = containerSetup.createStateConfig({
       states: {
         choosing: { always: [{ guard: 'hasDeadline', target: 'bounded' }, { target: 'unbounded' }] },
         bounded: {
-          meta: { waitsFor: 'the hook', until: 'stopBy' },
+          meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
           on: { 'timer.elapsed': '#container.stopping.signalling' },
         },
         /** Its own grace is counted where the hook runs. */
-        unbounded: { meta: { waitsFor: 'the hook' } },
+        unbounded: { meta: { waitsFor: 'its preStop hook' } },
       },
     },
     /** A sidecar's process is left alone while others stop that may need it, but not beyond the deadline (C11). */

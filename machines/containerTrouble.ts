@@ -36,9 +36,12 @@ export const refusedStart = ({ message }: Failure): Trouble => startTrouble('Run
 
 export const failedPostStart = ({ message }: Failure): Trouble => startTrouble('PostStartHookError', message);
 
+/** Whether its last start failed by its postStart hook, and this is not told as a back-off yet. */
+export const hasFailedPostStart = ({ trouble }: Troubled): boolean => trouble?.reason === 'PostStartHookError';
+
 /** Whether its last start failed, and this is not told as a back-off yet. */
-export const hasFailedToStart = ({ trouble }: Troubled): boolean =>
-  trouble?.reason === 'RunContainerError' || trouble?.reason === 'PostStartHookError';
+export const hasFailedToStart = (context: Troubled): boolean =>
+  context.trouble?.reason === 'RunContainerError' || hasFailedPostStart(context);
 
 export function crashLoopTrouble({ pod, name, crashDelayMs = 0 }: Troubled): Trouble {
   const { name: podName, namespace, uid } = pod.metadata;

@@ -64,12 +64,18 @@ export type VolumeEvent =
   | TimerEvent;
 
 /**
- * Where a container stands, as its pod needs to know it: `pending` has no process and will (re)start, `live` may have
- * one, `running` has one that got past its postStart hook; the others have none and will get none by themselves, and of
- * one that is `removed` the runtime has nothing any more. The end of one that `restartsAll` restarts its whole pod in place.
+ * Where a container stands, as its pod needs to know it: `pending` waits for its turn, `coming` is on its way to a start,
+ * `poised` could be launched, `delayed` is put off by a failure. `launching` is being made and started, its postStart hook
+ * included; `live` may have a process; `running` has one that got past its hook. The others have none and will get none
+ * by themselves, and of one that is `removed` the runtime has nothing any more. The end of one that `restartsAll`
+ * restarts its whole pod in place.
  */
 export type ContainerStanding =
   | 'pending'
+  | 'coming'
+  | 'poised'
+  | 'delayed'
+  | 'launching'
   | 'live'
   | 'running'
   | 'succeeded'
@@ -86,15 +92,17 @@ export type ProbeFact =
 export type ContainerEvent =
   /** Its turn has come; the sandbox follows by `sandbox.ready`. An init container that is done runs again. */
   | { type: 'container.start' }
+  /** It may be made and started: no other container of its pod is being launched. */
+  | { type: 'container.launch' }
   /**
    * It must end and stay so: by the deadline (ms since the epoch; it only ever moves nearer, C10), or within the pod's
    * own grace when there is none. With `waits` its process is left until others have stopped (C11) or the deadline has
    * passed; with `leavesNothing` the runtime keeps nothing of it, for its pod goes on without it.
    */
   | { type: 'container.stop'; deadline?: number; waits?: boolean; leavesNothing?: boolean }
-  /** The pod was updated in place; a changed name or image makes it a new container (C6). */
   /** All containers of its pod restart in place: what runs of it ends at once, then it waits for its turn anew. */
   | { type: 'container.reset' }
+  /** The pod was updated in place; a changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: Readonly<Record<string, string>> }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
   /** `still` is the sandbox as it is, when it lives on and only its pod cannot stay in it: hooks run in it as ever. */

@@ -8,6 +8,12 @@ import { sandboxing } from './podSandboxing.ts';
 import { podSetup } from './podSetup.ts';
 import { terminating } from './podTerminating.ts';
 
+/** One container after the other, in rounds (C9). */
+const launches = [
+  { guard: 'isRoundOver', actions: 'beginRound' },
+  { guard: 'isLaunchDue', actions: 'launchNext' },
+] as const;
+
 export const podMachine = podSetup.createMachine({
   id: 'pod',
   context: ({ input }) => initialPodContext(input),
@@ -121,6 +127,7 @@ export const podMachine = podSetup.createMachine({
             { guard: 'hasNewcomers', actions: 'spawnContainers' },
             { guard: 'isLastTurnOver', target: 'running' },
             { guard: 'isTurnOver', actions: 'startNext' },
+            ...launches,
           ],
         },
         /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
@@ -136,6 +143,7 @@ export const podMachine = podSetup.createMachine({
             { guard: 'mustRestartAll', target: 'restartingAll' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
             { guard: 'hasNewcomers', actions: ['spawnContainers', 'startRegular'] },
+            ...launches,
           ],
           states: {
             steady: { always: { guard: 'mustFit', target: 'fitting' } },

@@ -83,6 +83,8 @@ export interface PodContext {
   readonly stopped?: readonly string[];
   /** The init and ephemeral containers that have had their turn in the present sandbox. */
   readonly told: readonly string[];
+  /** Who is still to be launched in the present round, in this order (C9). */
+  readonly round: readonly string[];
   /** All init containers have done their part for the present sandbox. */
   readonly initialized: boolean;
   /** The sidecars that were told that their turn to stop has come (C11). */
@@ -116,6 +118,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     attempt: input.observed.sandboxes[0]?.attempt ?? 0,
     stale: [],
     told: [],
+    round: [],
     initialized: false,
     released: [],
     endedAt: 0,
@@ -125,7 +128,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
 
 /** No container has a process now, though some may start again. */
 export const isQuiet = (context: PodContext): boolean =>
-  Object.values(context.containers).every((standing) => standing !== 'live' && standing !== 'running');
+  Object.values(context.containers).every((standing) => !['launching', 'live', 'running'].includes(standing));
 
 export const areVolumes = (context: PodContext, standing: VolumeStanding): boolean =>
   Object.values(context.volumes).every((volume) => volume.standing === standing);

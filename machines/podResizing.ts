@@ -22,7 +22,7 @@ const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
     const size = lookUp(sizes, container.name);
     const standing = lookUp(containers, container.name);
-    const lives = standing === 'running' || standing === 'live';
+    const lives = standing === 'running' || standing === 'live' || standing === 'launching';
     return (
       lives && isResizable(spec, container) && size !== undefined && !sameSize(size, containerSize(spec, container))
     );

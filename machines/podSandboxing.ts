@@ -45,6 +45,7 @@ export const sandboxing = podSetup.createStateConfig({
               assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
               'spawnContainers',
               'announceSandbox',
+              'recallTurns',
             ],
           },
           {

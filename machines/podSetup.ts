@@ -15,8 +15,18 @@ import {
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerEvent } from './events.ts';
 import { departed, hostPaths, mayRun, vanished, withContainer } from './podContext.ts';
+import { nextLaunch } from './podLaunchOrder.ts';
 import { podResizeWords } from './podResizeWords.ts';
-import { firstTurn, initNames, lastingNames, newEphemeral, nextInit } from './podStartOrder.ts';
+import {
+  afterInits,
+  earlierTurns,
+  firstTurn,
+  initNames,
+  lastingNames,
+  newEphemeral,
+  nextInit,
+  onTheirWay,
+} from './podStartOrder.ts';
 import { nextToStop, stopCommand } from './podStopOrder.ts';
 
 const hasSameContainers = (one: Pod, other: Pod): boolean =>
@@ -94,20 +104,29 @@ export const podSetup = podResizeWords.extend({
     /** Who needs nothing but a sandbox may look for its image while that is being made. */
     startFirst: enqueueActions(({ context, enqueue }) => {
       if (context.told.length > 0) return;
-      for (const name of firstTurn(context)) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ told: initNames(context).slice(0, 1) });
+      const names = firstTurn(context);
+      for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+      enqueue.assign({ told: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
+    }),
+    /** After a restart of the agent. Of an init container that had been done and collected nothing more is wanted. */
+    recallTurns: enqueueActions(({ context, enqueue }) => {
+      const names = earlierTurns(context);
+      const isThere = (name: string) => context.observed.containers.some((shown) => shown.name === name);
+      const again = names.filter((name) => isThere(name) || afterInits(context).includes(name));
+      for (const name of again) enqueue.sendTo(containerId(name), { type: 'container.start' });
+      enqueue.assign({ told: names, containers: onTheirWay(context, again) });
     }),
     startNext: enqueueActions(({ context, enqueue }) => {
       const name = nextInit(context);
       if (name === undefined) return;
       enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ told: [...context.told, name] });
+      enqueue.assign({ told: [...context.told, name], containers: onTheirWay(context, [name]) });
     }),
     /** They need nothing but the sandbox, and nobody takes notice of how they end. */
     startEphemeral: enqueueActions(({ context, enqueue }) => {
       const names = newEphemeral(context);
       for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ told: [...context.told, ...names] });
+      enqueue.assign({ told: [...context.told, ...names], containers: onTheirWay(context, names) });
     }),
     /** Every container but the ephemeral ones restarts in the present sandbox. */
     resetContainers: enqueueActions(({ context, enqueue }) => {
@@ -115,10 +134,19 @@ export const podSetup = podResizeWords.extend({
     }),
     /** Those that already had their turn take no notice. */
     startRegular: enqueueActions(({ context, enqueue }) => {
-      for (const { container, role } of containersOf(context.allocated.spec)) {
-        if (role === 'init' || role === 'ephemeral' || !Object.hasOwn(context.containers, container.name)) continue;
-        enqueue.sendTo(containerId(container.name), { type: 'container.start' });
-      }
+      const names = afterInits(context);
+      for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+      enqueue.assign({ containers: onTheirWay(context, names) });
+    }),
+    /** One at a time: that it is being launched counts before it says so itself. */
+    launchNext: enqueueActions(({ context, enqueue }) => {
+      const name = nextLaunch(context);
+      if (name === undefined) return;
+      enqueue.sendTo(containerId(name), { type: 'container.launch' });
+      enqueue.assign({
+        containers: { ...context.containers, [name]: 'launching' as const },
+        round: context.round.filter((each) => each !== name),
+      });
     }),
     stopContainers: enqueueActions(({ context, enqueue }) => {
       for (const name of Object.keys(context.containers)) {

@@ -19,13 +19,29 @@ export const firstTurn = (context: PodContext): string[] => {
   return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
 };
 
-/** Whether all init containers that had their turn have done their part: a sidecar by running, another by succeeding (C3, C4). */
-export const hasTurnPassed = (context: PodContext): boolean =>
-  initNames(context).every((name) => {
-    const standing = lookUp(context.containers, name);
-    const isDone = standing === 'succeeded' || (standing === 'running' && roleOf(context, name) === 'sidecar');
-    return isDone || !context.told.includes(name);
-  });
+/** The sidecars and regular containers, once they have an actor. */
+export const afterInits = (context: PodContext): string[] =>
+  namesOf(context.allocated, ['sidecar', 'regular']).filter((name) => Object.hasOwn(context.containers, name));
+
+/** The containers' standings when these are told that their turn has come: what they do of it they say later. */
+export const onTheirWay = ({ containers }: PodContext, names: readonly string[]): PodContext['containers'] =>
+  Object.fromEntries(
+    Object.entries(containers).map(([name, standing]) => {
+      const sets = standing === 'pending' && names.includes(name);
+      return [name, sets ? ('coming' as const) : standing];
+    }),
+  );
+
+/**
+ * Whether the init container whose turn came last has done its part: a sidecar by running, another by succeeding (C3).
+ * Those before it had done theirs: a sidecar that has started once and is in back-off now holds up nobody (C4).
+ */
+export function hasTurnPassed(context: PodContext): boolean {
+  const last = initNames(context).findLast((name) => context.told.includes(name));
+  if (last === undefined) return true;
+  const standing = lookUp(context.containers, last);
+  return standing === 'succeeded' || (standing === 'running' && roleOf(context, last) === 'sidecar');
+}
 
 /** No init container waits for its turn any more. */
 export const isLastTurn = (context: PodContext): boolean =>
@@ -51,12 +67,35 @@ const hasInitFailed = (context: PodContext): boolean =>
  * made before an init container, for then the init containers run again before it.
  */
 export function wasInitialized(context: PodContext): boolean {
-  const here = context.observed.containers.filter(({ sandboxId }) => sandboxId === context.sandbox?.id);
   const lastMade = (role: ContainerRole) =>
-    Math.max(-1, ...here.filter(({ name }) => roleOf(context, name) === role).map(({ createdAt }) => createdAt));
+    Math.max(-1, ...namesOf(context.allocated, [role]).map((name) => madeAt(context, name)));
   const regular = lastMade('regular');
   return regular >= 0 && regular >= lastMade('init');
 }
+
+/**
+ * The init containers that have had their turn in the present sandbox, by what an agent finds of them there: all up to the
+ * last one that was made, for each had done its part before the next one's turn came (C4). Not one that was made before
+ * an init container in front of it, for then they all run again.
+ */
+export function earlierTurns(context: PodContext): string[] {
+  const inits = initNames(context);
+  const last = inits.findLastIndex((name, index) => {
+    const before = inits.slice(0, index).filter((each) => roleOf(context, each) === 'init');
+    const made = madeAt(context, name);
+    return made >= 0 && before.every((each) => made >= madeAt(context, each));
+  });
+  return inits.slice(0, last + 1);
+}
+
+/** When the last container of this name was made in the present sandbox; -1 when none is there. */
+const madeAt = ({ observed, sandbox }: PodContext, name: string): number =>
+  Math.max(
+    -1,
+    ...observed.containers
+      .filter((shown) => shown.name === name && shown.sandboxId === sandbox?.id)
+      .map(({ createdAt }) => createdAt),
+  );
 
 /** The init container that comes next, once it has an actor. */
 export function nextInit(context: PodContext): string | undefined {

@@ -30,6 +30,7 @@ import {
   type PodInput,
   staysAfterwards,
 } from './podContext.ts';
+import { isRoundOver, newRound, nextLaunch } from './podLaunchOrder.ts';
 import { mustFit, wish } from './podResizing.ts';
 import {
   ephemeralTold,
@@ -111,6 +112,8 @@ export const podWords = setup({
     isTurnOver: ({ context }) => hasTurnPassed(context) && nextInit(context) !== undefined,
     isLastTurnOver: ({ context }) => hasTurnPassed(context) && isLastTurn(context),
     hasNewcomers: ({ context }) => hasNewcomers(context),
+    isRoundOver: ({ context }) => isRoundOver(context),
+    isLaunchDue: ({ context }) => nextLaunch(context) !== undefined,
     mustRestartAll: ({ context }) => Object.values(context.containers).includes('restartsAll'),
     isAllReset: ({ context }) => isAllReset(context),
     hasNewEphemeral: ({ context }) => newEphemeral(context).length > 0,
@@ -198,6 +201,7 @@ export const podWords = setup({
       attempt: nextSandbox(context),
       stale: allSandboxes(context),
       told: [],
+      round: [],
       initialized: false,
       containers: initsAnew(context),
     })),
@@ -206,7 +210,8 @@ export const podWords = setup({
     leaveSandbox: assign({
       sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
     }),
-    beginAnew: assign(({ context }) => ({ initialized: false, told: ephemeralTold(context) })),
+    beginAnew: assign(({ context }) => ({ initialized: false, round: [], told: ephemeralTold(context) })),
+    beginRound: assign(({ context }) => ({ round: newRound(context) })),
     initialize: assign({ initialized: true }),
   },
 });

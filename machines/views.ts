@@ -1,6 +1,7 @@
 /** Plain views of the actors' snapshots: nobody else reads a snapshot. What they show is in pod/view.ts. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
-import type { GateView, PodView, VolumeView } from '../pod/view.ts';
+import { KIND_WORDS } from '../pod/explainWords.ts';
+import type { ContainerView, GateView, PodView, VolumeView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
 import type { containerMachine } from './container.ts';
 import { containerView } from './containerView.ts';
@@ -9,6 +10,7 @@ import type { GateContext } from './gate.ts';
 import { type NodeContext, newcomers } from './nodeContext.ts';
 import type { podMachine } from './pod.ts';
 import { deadlineOf } from './podContext.ts';
+import { heldUpBy } from './podLaunchOrder.ts';
 import { isResizing, isUnfitted } from './podResizing.ts';
 import { probeViews } from './probeView.ts';
 import type { volumeMachine } from './volume.ts';
@@ -29,6 +31,14 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const deadline = termination && deadlineOf(termination);
   const ends = termination !== undefined;
   const oldest = context.observed.sandboxes.at(-1);
+  const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) => {
+    const own = child.getSnapshot();
+    const { retryAt: again, stopBy, failure: last, crashDelayMs = 0 } = own.context;
+    // A back-off after an end that nobody saw lasts its delay from its own beginning.
+    const moments = { retryAt: again || sinceOf(child) + crashDelayMs, stopBy };
+    const actor = { path: `${path}/${child.id}`, since: sinceOf(child), snapshot: own, moments, failure: last };
+    return containerView(actorView(actor), own, { ends, probes: probeViews(actor.path, own, sinceOf) });
+  });
   return {
     ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
     pod: context.allocated,
@@ -45,15 +55,17 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(snapshot.matches({ active: 'restartingAll' }) ? { restartsAll: true } : {}),
     ended: ['refused', 'finished', 'terminated'].includes(String(snapshot.value)),
     volumes: childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => volumeView(path, child, sinceOf)),
-    containers: childrenOf<ContainerRef>(snapshot, 'container/').map((child) => {
-      const own = child.getSnapshot();
-      const { retryAt: again, stopBy, failure: last, crashDelayMs = 0 } = own.context;
-      // A back-off after an end that nobody saw lasts its delay from its own beginning.
-      const moments = { retryAt: again || sinceOf(child) + crashDelayMs, stopBy };
-      const actor = { path: `${path}/${child.id}`, since: sinceOf(child), snapshot: own, moments, failure: last };
-      return containerView(actorView(actor), own, { ends, probes: probeViews(actor.path, own, sinceOf) });
-    }),
+    containers: snapshot.matches('active') ? inLine(containers, heldUpBy(context)) : containers,
   };
+}
+
+/** Those that could be launched say for whom they wait (C9). */
+function inLine(containers: readonly ContainerView[], heldUp: string | undefined): readonly ContainerView[] {
+  const first = containers.find(({ name }) => name === heldUp);
+  if (first === undefined) return containers;
+  const whom = `${KIND_WORDS[first.role]} ${first.name}`;
+  const waitingFor = first.state === 'hooking' ? `${whom}'s postStart hook` : `${whom}, which starts before it`;
+  return containers.map((each) => (each !== first && each.state === 'poised' ? { ...each, waitingFor } : each));
 }
 
 /** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */

@@ -69,8 +69,15 @@ export const mutations: readonly Mutation[] = [
     rule: 'C4',
     breaks: 'a sidecar that runs does not let the next one start',
     file: 'machines/podStartOrder.ts',
-    find: "(standing === 'running' && roleOf(context, name) === 'sidecar')",
-    put: "(standing === 'running' && roleOf(context, name) === 'ephemeral')",
+    find: "(standing === 'running' && roleOf(context, last) === 'sidecar')",
+    put: "(standing === 'running' && roleOf(context, last) === 'ephemeral')",
+  },
+  {
+    rule: 'C4',
+    breaks: 'a sidecar in back-off holds up who comes after it',
+    file: 'machines/podStartOrder.ts',
+    find: 'initNames(context).findLast((name) => context.told.includes(name));',
+    put: 'initNames(context).find((name) => context.told.includes(name));',
   },
   {
     rule: 'C5',
@@ -141,6 +148,20 @@ export const mutations: readonly Mutation[] = [
     file: 'machines/podStartOrder.ts',
     find: 'hasInitFailed(context) || hasNothingLeft(context);',
     put: 'hasInitFailed(context);',
+  },
+  {
+    rule: 'C9',
+    breaks: 'the next container starts while another is being started',
+    file: 'machines/podLaunchOrder.ts',
+    find: "lookUp(context.containers, first) === 'poised' && launching(context) === undefined;",
+    put: "lookUp(context.containers, first) === 'poised';",
+  },
+  {
+    rule: 'C9',
+    breaks: 'one that restarts goes before those that have not had their turn',
+    file: 'machines/podLaunchOrder.ts',
+    find: 'context.round.filter((name) => isOnItsWay(context, name));',
+    put: 'inOrder(context).filter((name) => isOnItsWay(context, name));',
   },
   {
     rule: 'C10',

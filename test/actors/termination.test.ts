@@ -54,7 +54,10 @@ describe('graceful termination', () => {
     await node.advance('5s');
     expect(node.calls('execSync')).toHaveLength(1);
     expect(graces(node)).toEqual([]);
-    expect(node.containerView('web')).toMatchObject({ state: 'stopping.hooking.bounded', waitingFor: 'the hook' });
+    expect(node.containerView('web')).toMatchObject({
+      state: 'stopping.hooking.bounded',
+      waitingFor: 'its preStop hook',
+    });
     await node.advance('16s');
     expect(graces(node)).toEqual([13]);
     expect(await node.leftovers()).toEqual([]);

@@ -23,7 +23,7 @@ describe('start', () => {
     expect(story.state()).toBe('poised');
     story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod()) });
     expect(story.state()).toBe('running.steady');
-    expect(story.standings()).toEqual(['pending', 'live', 'running']);
+    expect(story.standings()).toEqual(['pending', 'coming', 'poised', 'launching', 'running']);
     expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'main', attempt: 0 }]);
     expect(queueOf(story.startGate)).toEqual(empty);
   });
@@ -177,7 +177,7 @@ describe('postStart', () => {
     story.ports.hold('runHook');
     story.begin();
     expect(story.state()).toBe('hooking');
-    expect(story.standings()).toEqual(['pending', 'live']);
+    expect(story.standings()).toEqual(['pending', 'coming', 'poised', 'launching']);
     story.ports.answer('runHook');
     expect(story.state()).toBe('running.steady');
   });

@@ -66,6 +66,7 @@ const outputs: Outputs = {
 /** Whatever may come in from outside, at any time and again. */
 const events: ContainerEvent[] = [
   { type: 'container.start' },
+  { type: 'container.launch' },
   { type: 'container.stop' },
   { type: 'container.stop', deadline: 30_000 },
   { type: 'container.stop', deadline: 5_000 },
@@ -90,6 +91,7 @@ const events: ContainerEvent[] = [
 const endings: ContainerEvent[] = [
   { type: 'gate.granted', key: 'key' },
   { type: 'container.start' },
+  { type: 'container.launch' },
   { type: 'sandbox.ready', sandbox },
   { type: 'container.stop', deadline: 30_000, waits: true },
   { type: 'container.stop', deadline: 5_000, waits: true },
@@ -104,6 +106,7 @@ const endings: ContainerEvent[] = [
 const resets: ContainerEvent[] = [
   { type: 'gate.granted', key: 'key' },
   { type: 'container.start' },
+  { type: 'container.launch' },
   { type: 'sandbox.ready', sandbox },
   { type: 'container.reset' },
   { type: 'container.stop', deadline: 30_000 },
@@ -121,6 +124,7 @@ const sized = (cpu: string, more: Partial<Container> = {}): Pod => {
 const resizes: ContainerEvent[] = [
   { type: 'gate.granted', key: 'key' },
   { type: 'container.start' },
+  { type: 'container.launch' },
   { type: 'sandbox.ready', sandbox },
   { type: 'sandbox.lost' },
   { type: 'container.reset' },
@@ -191,6 +195,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
     }
     if (snapshot.matches('awaitingReset')) return { type: 'container.reset' };
     if (snapshot.matches('waiting')) return { type: 'container.start' };
+    if (snapshot.matches('poised')) return { type: 'container.launch' };
     if (invoked === undefined) return { type: 'gate.granted', key: 'key' };
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
     if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);

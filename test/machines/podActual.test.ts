@@ -7,9 +7,10 @@ const two = (cpu: string) => aPod({ restartPolicy: 'Always', containers: [asking
 
 describe('what the ledger knows that the runtime has of a pod', () => {
   test('is what the containers claim that are there, as they come and go', () => {
-    const story = podStory({ pod: two('100m'), held: ['startContainer'] });
+    const story = podStory({ pod: two('100m') });
     expect(story.actual()).toBeNull();
     story.observe();
+    story.ports.hold('createContainer');
     expect(story.actual()).toMatchObject({ cpuMillis: 300 });
     story.die('a-0-0', 1);
     expect(story.actual()).toMatchObject({ cpuMillis: 200 });

@@ -55,6 +55,15 @@ const resized: Walked = {
   standings: { main: ['running', 'restartsAll', 'stopped'] },
 };
 
+const several: Walked = {
+  pod: aPod({ containers: [aContainer({ name: 'first' }), aContainer({ name: 'second' })] }),
+  edits: [],
+  standings: {
+    first: ['coming', 'poised', 'delayed', 'running', 'stopped'],
+    second: ['coming', 'poised', 'running', 'stopped'],
+  },
+};
+
 const once: Walked = { ...edited, pod: aPod({ restartPolicy: 'Never' }), edits: [] };
 const online: Walked = { ...once, losesNetwork: true };
 
@@ -119,14 +128,14 @@ const eventsOf =
 const distinguisherOf =
   ({ edits }: Walked) =>
   ({ context, status, value }: AnyMachineSnapshot) => {
-    const { volumes: mounts, containers, sandbox: present, turn, termination: end, failure, observed } = context;
+    const { volumes: mounts, containers, round, sandbox: present, termination: end, failure, observed } = context;
     if (status !== 'active') return [];
     const isAway = statePath(value).includes('awaiting') && failure?.reason === 'RuntimeUnavailable';
     if (value.terminating && value.terminating !== 'containers') return [isAway, present !== undefined];
     const pods = [edits.indexOf(context.desired), edits.indexOf(context.allocated)];
     const isEarly = !value.active && !value.resetting && !value.terminating;
     const early = isEarly ? [observed.sandboxes[0]?.state, mounts.data?.standing, context.trouble?.message] : [];
-    return [...early, isAway, containers, present !== undefined, turn, end?.graceSeconds, pods];
+    return [...early, isAway, containers, present !== undefined, round, end?.graceSeconds, pods];
   };
 
 /** The pod alone: its children are told of only. */
@@ -180,6 +189,7 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
 const kinds = {
   'a pod with an init container': reachOf(plain, nothing),
   'a pod that is edited': reachOf(edited, nothing),
+  'a pod of two containers': reachOf(several, nothing),
   'a pod that is resized': reachOf(resized, nothing),
   'a pod whose network comes and goes': reachOf(online, nothing),
   'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
@@ -224,6 +234,12 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
       return after === undefined || deadlineOf(after) > deadlineOf(before);
     });
     expect(later.map(({ state, event }) => [state.value, event.type])).toEqual([]);
+  });
+
+  test('C9: at most one of its containers is launched at a time', () => {
+    const isLaunching = (standing: unknown) => standing === 'launching';
+    const wrong = states.filter(({ context }) => Object.values(context.containers).filter(isLaunching).length > 1);
+    expect(wrong.map(({ value }) => value)).toEqual([]);
   });
 
   test('C2: once it must end nothing of it is made any more', () => {

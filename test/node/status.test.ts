@@ -176,6 +176,29 @@ describe('C10: hooks', () => {
     expect(request).toMatch(/^x-hook: yes\r$/im);
   });
 
+  test('C9: a hook after the start holds up the next container, and an explanation says so', async () => {
+    const hook = 'until test -e /shared/ready; do sleep 0.1; done; touch /shared/hooked';
+    const proxy = shell('proxy', steadily(), {
+      ...shared,
+      lifecycle: { postStart: { exec: { command: ['sh', '-c', hook] } } },
+    });
+    const app = shell('app', steadily('test -e /shared/hooked && touch /shared/after'), shared);
+    await node.write('meshed', podManifest('meshed', [proxy, app], { volumes: volumes() }));
+    await eventually('the app waits', async () => {
+      const answer = await node.ask('/explain/pods/meshed');
+      return JSON.stringify(answer).includes('"waitingFor":"container proxy\'s postStart hook"');
+    });
+    const statuses = await node.until('has a sandbox', 'meshed', ({ status }) =>
+      status?.podIP ? status.containerStatuses : undefined,
+    );
+    const held = statuses.find(({ name }) => name === 'app');
+    expect(held?.state).toEqual({ waiting: { reason: 'ContainerCreating' } });
+    expect(held).not.toHaveProperty('containerID');
+    await writeFile(inShared('ready'), '');
+    await node.running('meshed');
+    await eventually('the app came after the hook', () => existsSync(inShared('after')));
+  });
+
   test('a hook that asks elsewhere is done once it is answered; one that sleeps holds the signal back', async () => {
     const httpGet = { host: '127.0.0.1', port: server.port, path: '/started', httpHeaders };
     const main = shell('main', steadily(':', 'date +%s > /shared/signalled'), {

@@ -23,6 +23,8 @@ type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   readonly failing?: readonly PortName[];
   /** Ports that are held from the beginning. */
   readonly hold?: readonly PortName[];
+  /** Its pod does not let it start by itself: the test says when. */
+  readonly heldBack?: boolean;
 };
 
 /** The probe machine with every port filled by fakes. */
@@ -68,6 +70,11 @@ export function containerStory(options: Options = {}) {
       crashLoop: crashLoop ?? { baseMs: 10_000, maxMs: 300_000 },
       observed: world.observed(pod).containers,
     },
+  });
+  // Its pod has no other container: as soon as it could be launched it may be.
+  actor.subscribe((snapshot) => {
+    const { hasTurn, sandbox } = snapshot.context;
+    if (!options.heldBack && snapshot.matches('poised') && hasTurn && sandbox) actor.send({ type: 'container.launch' });
   });
   actor.start();
   const send = (event: ContainerEvent) => actor.send(event);
