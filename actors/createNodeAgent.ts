@@ -3,14 +3,15 @@ import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent 
 import type { NodeFact } from '../machines/events.ts';
 import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import type { NodeContext, NodeInput } from '../machines/nodeContext.ts';
-import { foreignSandboxes, wantedPods } from '../machines/nodeContext.ts';
+import { wantedPods } from '../machines/nodeContext.ts';
+import { foreignPods } from '../machines/nodeOwn.ts';
 import { nodeView } from '../machines/nodeView.ts';
 import { statePath } from '../machines/stateMeta.ts';
 import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/explainNode.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { ObservedSandbox } from '../pod/observed.ts';
+import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
 import { type Boundary, type BoundaryOptions, createBoundary, type Recorder, type World } from './boundary.ts';
@@ -47,7 +48,7 @@ export interface NodeOverview {
   readonly state: string;
   readonly since: number;
   readonly runtime: NodeContext['health'];
-  readonly foreign: readonly ObservedSandbox[];
+  readonly foreign: readonly ForeignPod[];
   readonly problems: NodeContext['problems'][string];
   readonly gates: { readonly start: ReturnType<typeof gateView>; readonly pull: ReturnType<typeof gateView> };
 }
@@ -162,7 +163,7 @@ export function agentBehind(
         state: statePath(snapshot.value),
         since: since.of(root),
         runtime: health,
-        foreign: foreignSandboxes(snapshot.context),
+        foreign: foreignPods(snapshot.context),
         problems: Object.values(problems).flat(),
         gates: gates(),
       };

@@ -1,34 +1,133 @@
 import { readdir } from 'node:fs/promises';
-import type { PodIdentity } from '../pod/observed.ts';
-import { createLayout } from '../volume/layout.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../pod/observed.ts';
+import { createLayout, type Layout } from '../volume/layout.ts';
 import { podDirectories } from '../volume/orphans.ts';
+import { adoptPod, standingOfPod } from '../volume/podClaim.ts';
+import { isSamePath, type Maker, type Standing } from '../volume/podMark.ts';
 import type { DurableFacts } from './durableFacts.ts';
 
-/** The node's folders, both absolute. */
-interface Folders {
+/** Who the agent is, and where its folders are, both absolute. */
+export interface AgentPlace {
   readonly rootDir: string;
   readonly podLogsDir: string;
+  readonly nodeName: string;
+  readonly runtimeEndpoint: string;
+}
+
+/** What was found below the root directory. */
+export interface FoundOnDisk {
+  readonly left: readonly LeftPod[];
+  readonly foreign: readonly ForeignPod[];
+}
+
+/** The runtime of an agent without containers: nothing of it outlives its process. */
+export const SIMULATED = 'simulated';
+
+export const makerOf = ({ rootDir, nodeName, runtimeEndpoint }: AgentPlace): Maker => ({
+  root: rootDir,
+  node: nodeName,
+  runtime: runtimeEndpoint,
+});
+
+/**
+ * The pods of which a former run left a directory or a durable fact, and those of others, of which a directory is here.
+ * A directory from before there were marks is given one when a durable fact tells that its pod was admitted here; when
+ * the agent takes over, every one. Fails with `RuntimeChanged` where pods are on another runtime than this agent's.
+ */
+export async function podsLeftOnDisk(
+  place: AgentPlace,
+  { allocations, statuses, probes }: Pick<DurableFacts, 'allocations' | 'statuses' | 'probes'>,
+  { takesOver = false }: { readonly takesOver?: boolean } = {},
+): Promise<FoundOnDisk> {
+  const layout = createLayout(place);
+  const maker = makerOf(place);
+  const identityOf = await identities(place.podLogsDir);
+  const uids = await podDirectories(layout);
+  const standings = uids.map((uid) => ({ uid, standing: standingOfPod(layout, maker, uid) }));
+  if (!takesOver) refuseOtherRuntime(standings, maker);
+  for (const each of standings) {
+    const { uid, standing } = each;
+    const isKnown = allocations.has(uid) || probes.has(uid);
+    const isTaken = takesOver && (standing.kind === 'others' || isOfOtherRuntime(standing, maker));
+    if (!isTaken && !(standing.kind === 'unmarked' && (isKnown || takesOver))) continue;
+    await adoptPod({ layout, maker, pod: identityOf(uid) });
+    each.standing = standingOfPod(layout, maker, uid);
+  }
+  const found = standings.map(({ uid, standing }) => sorted(layout, uid, { standing, identityOf }));
+  const withoutDirectory = [...allocations.keys(), ...statuses.keys(), ...probes.keys()].filter(
+    (uid) => !uids.includes(uid),
+  );
+  return {
+    left: [...found.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
+    foreign: found.flatMap(({ foreign = [] }) => foreign),
+  };
+}
+
+/** What is on disk of pods that the agent does not know. */
+export async function surveyPods(
+  { layout, maker, podLogsDir }: { readonly layout: Layout; readonly maker: Maker; readonly podLogsDir: string },
+  known: readonly string[],
+): Promise<FoundOnDisk> {
+  const skipped = new Set(known);
+  const uids = (await podDirectories(layout)).filter((uid) => !skipped.has(uid));
+  if (uids.length === 0) return { left: [], foreign: [] };
+  const identityOf = await identities(podLogsDir);
+  const found = uids.map((uid) => sorted(layout, uid, { standing: standingOfPod(layout, maker, uid), identityOf }));
+  return {
+    left: found.flatMap(({ left = [] }) => left),
+    foreign: found.flatMap(({ foreign = [] }) => foreign),
+  };
+}
+
+interface Known {
+  readonly standing: Standing;
+  readonly identityOf: (uid: string) => PodIdentity;
+}
+
+function sorted(
+  layout: Layout,
+  uid: string,
+  { standing, identityOf }: Known,
+): { left?: [LeftPod]; foreign?: [ForeignPod] } {
+  if (standing.kind === 'missing') return {};
+  if (standing.kind === 'ours') return { left: [{ uid, ...standing.pod, isMarked: true }] };
+  return { foreign: [{ ...identityOf(uid), why: standing.why, directory: layout.podDir(uid), sandboxes: [] }] };
+}
+
+function isOfOtherRuntime(standing: Standing, { runtime }: Maker): boolean {
+  if (standing.kind !== 'ours' || standing.runtime === SIMULATED || standing.runtime === runtime) return false;
+  const paths = [standing.runtime, runtime].map((each) => each.replace(/^unix:\/\//, ''));
+  const [one = '', other = ''] = paths;
+  return !isSamePath(one, other);
+}
+
+function refuseOtherRuntime(
+  found: readonly { readonly uid: string; readonly standing: Standing }[],
+  maker: Maker,
+): void {
+  const others = found.flatMap(({ standing }) =>
+    standing.kind === 'ours' && isOfOtherRuntime(standing, maker) ? standing.runtime : [],
+  );
+  const [runtime] = others;
+  if (runtime === undefined) return;
+  const count = others.length === 1 ? '1 pod' : `${others.length} pods`;
+  const message = `${maker.root} holds ${count} of the runtime ${runtime}, and this agent would use ${maker.runtime}: go on with the former runtime, or use another root directory`;
+  throw new NodeFailure('RuntimeChanged', message);
 }
 
 /**
- * The pods of which a former run left a directory or a durable fact. The folder of logs is not only ours: it gives their
- * names and nothing more, and a pod without logs goes by its uid.
+ * Who a pod is by its uid, as far as the names of the log folders tell. The folder that they are in is not only ours: it
+ * gives names and nothing more, and a pod without logs goes by its uid.
  */
-export async function podsLeftOnDisk(folders: Folders, durable: DurableFacts): Promise<readonly PodIdentity[]> {
-  const directories = await podDirectories(createLayout(folders));
-  return identitiesOf([...directories, ...durable.allocations.keys(), ...durable.statuses.keys()], folders.podLogsDir);
-}
-
-/** Who these pods are, as far as the names of their log folders tell. */
-export async function identitiesOf(uids: readonly string[], podLogsDir: string): Promise<readonly PodIdentity[]> {
-  if (uids.length === 0) return [];
+async function identities(podLogsDir: string): Promise<(uid: string) => PodIdentity> {
   const logs = await readdir(podLogsDir).catch(() => []);
   const named = new Map(logs.map((folder) => identityOf(folder)).map((pod) => [pod.uid, pod]));
-  return [...new Set(uids)].map((uid) => named.get(uid) ?? { uid, namespace: 'unknown', name: uid });
+  return (uid) => named.get(uid) ?? { uid, namespace: UNKNOWN, name: uid };
 }
 
-/** Log folders are named `<namespace>_<name>_<uid>` (C23); no part has an underscore. */
+/** Log folders are named `<namespace>_<name>_<uid>` (C23); of these only a uid may have an underscore. */
 function identityOf(folder: string): PodIdentity {
-  const [namespace = '', name = '', uid = ''] = folder.split('_');
-  return { namespace, name, uid };
+  const [namespace = '', name = '', ...uid] = folder.split('_');
+  return { namespace, name, uid: uid.join('_') };
 }

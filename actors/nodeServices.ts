@@ -3,9 +3,10 @@ import type { PodCgroups } from '../cgroup/podCgroups.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import type { Probed } from '../machines/containerContext.ts';
-import type { RuntimeHealth } from '../machines/events.ts';
+import type { NodeFact, RuntimeHealth } from '../machines/events.ts';
 import { probeOf } from '../machines/probeContext.ts';
 import { allocationOf } from '../pod/allocation.ts';
+import type { PodIdentity } from '../pod/observed.ts';
 import { isTerminalPhase } from '../pod/phase.ts';
 import type { PodView } from '../pod/view.ts';
 import { createLayout } from '../volume/layout.ts';
@@ -15,6 +16,8 @@ import type { NodeServices } from './createNodeAgent.ts';
 import { createAlarm } from './feeds/alarm.ts';
 import { observeRuntime } from './feeds/pleg.ts';
 import { watchRuntimeHealth } from './feeds/runtimeHealth.ts';
+import { makerOf } from './leftOnDisk.ts';
+import { createOwnership } from './ownership.ts';
 import { containerServices } from './services/containers.ts';
 import { diskServices } from './services/disk.ts';
 import { garbageServices } from './services/garbage.ts';
@@ -47,6 +50,8 @@ export interface NodeParts extends Omit<SourceParts, 'nodeName'> {
   readonly logs?: LogPolicy;
   /** Absent: the runtime is not the node's own. */
   readonly restartRuntime?: RestartRuntime;
+  /** Told when the directory of a pod is adopted that this agent did not make, and why it was not its own. */
+  readonly onAdopted?: (pod: PodIdentity, why: string) => void;
   /** Told when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
 }
@@ -54,6 +59,8 @@ export interface NodeParts extends Omit<SourceParts, 'nodeName'> {
 export function nodeServices(parts: NodeParts): NodeServices {
   const { cri, clock, node, onError, chance = systemChance } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
+  const { podLogsDir, owner } = node;
+  const ownership = createOwnership({ layout, maker: makerOf(node), podLogsDir, owner, onAdopted: parts.onAdopted });
   const users = userNamespaces({ layout, pods: DEFAULT_PODS, ...node.userNamespaces });
   const findHandler = parts.findRuntimeHandler ?? noRuntimeClasses;
   const sandboxes = sandboxServices({
@@ -62,7 +69,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
     users,
     clock,
     findHandler,
-    layout,
+    ownership,
     cgroups: parts.cgroups,
     restartRuntime: parts.restartRuntime,
   });
@@ -80,9 +87,9 @@ export function nodeServices(parts: NodeParts): NodeServices {
       startContainer: touching(containers.startContainer),
       stopContainer: stops(({ id }) => [id], containers.stopContainer),
       ...imageServices(cri, clock),
-      ...diskServices({ cri, node, clock, layout, cgroups: parts.cgroups }),
+      ...diskServices({ cri, node, clock, layout, ownership, cgroups: parts.cgroups }),
       ...resizeServices({ cri, node, cgroups: parts.cgroups }),
-      ...garbageServices({ cri, node, layout }),
+      ...garbageServices({ cri, layout, ownership }),
       runHook: hookService({ cri, clock, hostIps: node.hostIps }),
       ...probeServices({ cri, clock, hostIps: node.hostIps, chance }),
       ...logServices({ cri, layout, clock, policy: parts.logs ?? defaultLogPolicy, onError }),
@@ -99,7 +106,11 @@ export function nodeServices(parts: NodeParts): NodeServices {
       },
       pleg: (send, { signal }) => {
         const onBreak = () => askHealth();
-        return observeRuntime({ cri, clock, signal, send, onError, onBreak, takeTouched, isBeingStopped });
+        const tell = (fact: NodeFact) => {
+          if (fact.type === 'runtime.podsObserved') ownership.see(fact.pods);
+          send(fact);
+        };
+        return observeRuntime({ cri, clock, signal, send: tell, onError, onBreak, takeTouched, isBeingStopped });
       },
       sources: sourcesFeed({ ...parts, nodeName: node.nodeName }),
       ticker: async (send, { signal }) => {

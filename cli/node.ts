@@ -5,7 +5,7 @@ import { systemClock } from '../actors/clock.ts';
 import { createNodeAgent, type NodeAgent } from '../actors/createNodeAgent.ts';
 import { openNodeStore } from '../actors/durableFacts.ts';
 import { createEventRecorder, type EventRecorder } from '../actors/eventRecorder.ts';
-import { podsLeftOnDisk } from '../actors/leftOnDisk.ts';
+import { podsLeftOnDisk, SIMULATED } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
 import { readRuntimeClasses, runtimeClassesIn } from '../actors/services/runtimeClasses.ts';
 import { sourceNames } from '../actors/sources.ts';
@@ -42,7 +42,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
   const { onError, settled, failed } = logErrors(logger);
   const hierarchies = await readHierarchies();
   const [facts, { store, durable }, extra, pids, admission] = await Promise.all([
-    nodeFacts(config, cri, hierarchies),
+    nodeFacts(config, { cri, hierarchies, simulated }),
     openNodeStore(config.rootDirectory),
     extraCapacity(config.rootDirectory),
     processRoom(),
@@ -76,6 +76,8 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
       if (ready) logger.info({ runtime: name, version }, `the container runtime ${name} ${version} is ready`);
       else logger.warn({ runtime: name }, `the container runtime is not ready: ${message ?? ''}`);
     },
+    onAdopted: ({ namespace, name, uid }, why) =>
+      logger.info({ pod: `${namespace}/${name}`, uid }, `adopted the directory of pod ${namespace}/${name}: ${why}`),
     onManifestProblem: (level, file, path, message) =>
       logger[level === 'error' ? 'error' : 'warn']({ file, path }, `${file}: ${path ? `${path}: ` : ''}${message}`),
   });
@@ -98,7 +100,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
       probed: Object.fromEntries(durable.probes),
-      left: await podsLeftOnDisk(node, durable),
+      ...(await podsLeftOnDisk(node, durable)),
     },
     { ...services, events: recorder.record },
     { clock: systemClock, onError },
@@ -166,7 +168,10 @@ async function simulatedCri(): Promise<Cri> {
   return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true } }));
 }
 
-async function nodeFacts(config: NodeConfig, cri: Cri, hierarchies: readonly Hierarchy[]): Promise<NodeFacts> {
+async function nodeFacts(
+  config: NodeConfig,
+  { cri, hierarchies, simulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; simulated: boolean },
+): Promise<NodeFacts> {
   const { rootDirectory: rootDir, podLogsDirectory: podLogsDir, nodeName, resolvConf } = config;
   const [text, canLowerOomScoreAdj, cgroupDriver, cgroups] = await Promise.all([
     resolvConf === '' ? '' : readFile(resolvConf, 'utf8').catch(() => ''),
@@ -178,6 +183,7 @@ async function nodeFacts(config: NodeConfig, cri: Cri, hierarchies: readonly Hie
     nodeName,
     rootDir,
     podLogsDir,
+    runtimeEndpoint: simulated ? SIMULATED : config.containerRuntimeEndpoint,
     owner: ownerMark(rootDir, nodeName),
     cgroupRoot: config.cgroupRoot ?? '',
     cgroupDriver,

@@ -33,6 +33,8 @@ export interface NodeFacts {
   readonly podLogsDir: string;
   /** Whose sandboxes they are, as `ownerMark` writes it. */
   readonly owner: string;
+  /** Of the runtime, as `unix:///…`; `simulated` for one within this process. */
+  readonly runtimeEndpoint: string;
   /** The cgroup that the pods' tree is in, such as `/statelet`; empty for the root. */
   readonly cgroupRoot: string;
   readonly cgroupDriver: 'cgroupfs' | 'systemd';

@@ -2,7 +2,14 @@
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { Claims } from '../pod/claims.ts';
 import type { ContainerSize } from '../pod/containerSize.ts';
-import type { ContainerRun, ObservedContainer, ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
+import type {
+  ContainerRun,
+  ForeignPod,
+  LeftPod,
+  ObservedContainer,
+  ObservedPod,
+  ObservedSandbox,
+} from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ProbeKind, Termination } from '../pod/view.ts';
 
@@ -140,15 +147,15 @@ export interface GarbageFound {
   readonly containers: readonly ContainerRun[];
   /** Ids. */
   readonly sandboxes: readonly string[];
-  /** The uids of the pods that have an actor, or something at the runtime. */
+  /** The uids of the pods that have an actor. */
   readonly known: readonly string[];
 }
 
 /** What the garbage collection says to its node. */
 export type GarbageWord =
   | { type: 'garbage.asked' }
-  /** These have files here, and no actor and nothing at the runtime. */
-  | { type: 'garbage.podsLeft'; pods: readonly PodIdentity[] };
+  /** These have files here, and no actor: what this agent left must end, what is of others is all there is of them. */
+  | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[] };
 
 export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
 

@@ -91,7 +91,7 @@ export const garbageMachine = setup({
           target: 'waiting',
           actions: sendTo(
             ({ context }) => context.parent,
-            ({ event }) => ({ type: 'garbage.podsLeft' as const, pods: event.output.pods }),
+            ({ event }) => ({ type: 'garbage.podsFound' as const, ...event.output }),
           ),
         },
         onError: { target: 'waiting', actions: 'recordFailure' },

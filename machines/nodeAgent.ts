@@ -117,7 +117,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
         'garbage.asked': { actions: 'answerGarbage' },
-        'garbage.podsLeft': { actions: ['recordLeft', 'endOrphans'] },
+        'garbage.podsFound': { actions: ['recordFound', 'endOrphans'] },
         // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
         'node.ticked': { actions: ['recordTick', 'endOrphans', 'welcomeNewcomers'] },
         'xstate.done.actor.*': [

@@ -7,7 +7,14 @@ import { type Capacity, type Claims, hostPortsOf } from '../pod/claims.ts';
 import type { Failure } from '../pod/failure.ts';
 import { deadContainers, defaultGarbagePolicy, emptySandboxes, type GarbagePolicy } from '../pod/garbage.ts';
 import { lookUp } from '../pod/lookUp.ts';
-import { type ContainerRun, type ObservedPod, type ObservedSandbox, type PodIdentity, runOf } from '../pod/observed.ts';
+import {
+  type ContainerRun,
+  type ForeignPod,
+  type LeftPod,
+  type ObservedPod,
+  type PodIdentity,
+  runOf,
+} from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
@@ -46,8 +53,10 @@ export interface NodeInput {
   readonly garbage?: GarbagePolicy;
   /** How often the sizes of logs are looked at, in milliseconds; absent: as often as a kubelet does. */
   readonly logCheckMs?: number;
-  /** The pods of which something was left on disk, by a former run of the agent or otherwise. */
-  readonly left: readonly PodIdentity[];
+  /** The pods of which a former run of the agent left something on disk. */
+  readonly left: readonly LeftPod[];
+  /** The pods of others that have a directory below this agent's root. */
+  readonly foreign?: readonly ForeignPod[];
 }
 
 export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'> {
@@ -108,7 +117,7 @@ export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): 
 export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
   sources.every((source) => Object.hasOwn(desired, source));
 
-const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
+export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
   uid,
   namespace,
   name,
@@ -162,47 +171,10 @@ export const tellsReadiness = {
 export const networkOf = ({ networkTrouble: message, since }: RuntimeHealth): { trouble?: NetworkTrouble } =>
   message === undefined ? {} : { trouble: { message, since } };
 
-/** The pods at the runtime with our mark that have no actor. */
-export const markedPods = ({ observed = {}, owner, pods }: NodeContext): ObservedPod[] =>
-  Object.values(observed).filter(
-    ({ uid, sandboxes }) => !Object.hasOwn(pods, uid) && sandboxes.some((sandbox) => sandbox.owner === owner),
-  );
-
-/** Pods at the runtime with our mark that have no actor, as the node ends them when it stops itself. */
-export function stranded(context: NodeContext): { pod: Pod; observed: ObservedPod; by: Termination }[] {
-  const { broken, drainAt } = context;
-  const wanted = wantedPods(context);
-  const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
-  const again = broken.map((pod) => {
-    return { pod, observed: observedOf(context, pod), by: terminationOf(pod, 'NodeShutdown', drainAt) };
-  });
-  const at = Math.max(drainAt, context.heardAt);
-  const others = markedPods(context).filter((observed) => !isBroken(observed));
-  const unmet = others.map((observed) => {
-    const pod = wanted.get(observed.uid) ?? podOfOrphan(observed);
-    const isUnwanted = !wanted.has(observed.uid) && haveSourcesSpoken(context);
-    // Whose source has not spoken, nobody knows the grace of: it gets what a pod has that says nothing.
-    const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
-    const known = wanted.has(observed.uid) || isUnwanted ? pod : { ...pod, spec };
-    return { pod: known, observed, by: terminationOf(known, isUnwanted ? 'Orphaned' : 'NodeShutdown', at) };
-  });
-  return [...again, ...unmet];
-}
-
-/** Pods that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */
-export function orphans(context: NodeContext): ObservedPod[] {
-  const wanted = wantedPods(context);
-  const onDisk = context.left.filter(
-    ({ uid }) => !Object.hasOwn(context.observed ?? {}, uid) && !Object.hasOwn(context.pods, uid),
-  );
-  return [...markedPods(context), ...onDisk.map(nothingOf)].filter(({ uid }) => !wanted.has(uid));
-}
-
 /** What may go of the pods that go on; those that end remove everything themselves. A runtime that is away has nothing. */
 export function garbageOf({ observed = {}, pods, health, garbage = defaultGarbagePolicy }: NodeContext): GarbageFound {
   const live = Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.ending === false);
-  const known = [...new Set([...Object.keys(pods), ...Object.keys(observed)])];
-  return { containers: deadContainers(live, garbage), sandboxes: emptySandboxes(live), known };
+  return { containers: deadContainers(live, garbage), sandboxes: emptySandboxes(live), known: Object.keys(pods) };
 }
 
 /** The logs that are being written to: those of the running containers of pods that have an actor. */
@@ -212,14 +184,6 @@ export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[
       ? pod.containers.filter(({ state }) => state === 'running').map((each) => runOf(pod, each))
       : [],
   );
-
-/** Sandboxes with Kubernetes' labels that are neither ours nor wanted: left alone, and listed. */
-export function foreignSandboxes(context: NodeContext): ObservedSandbox[] {
-  const wanted = wantedPods(context);
-  return Object.values(context.observed ?? {}).flatMap(({ uid, sandboxes }) =>
-    wanted.has(uid) || Object.hasOwn(context.pods, uid) ? [] : sandboxes.filter(({ owner }) => owner !== context.owner),
-  );
-}
 
 /** A pod known only from the runtime: enough of one to end it. */
 export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({

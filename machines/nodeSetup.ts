@@ -16,22 +16,20 @@ import {
   garbageOf,
   haveSourcesAnswered,
   haveSourcesSpoken,
-  markedPods,
   type NodeContext,
   type NodeInput,
   networkOf,
   newcomers,
   observedOf,
-  orphans,
   podOfOrphan,
   preemptionOf,
   runningLogs,
-  stranded,
   terminationOf,
   unwanted,
   wantedPods,
   withObserved,
 } from './nodeContext.ts';
+import { markedPods, orphans, stranded } from './nodeOwn.ts';
 import { podMachine } from './pod.ts';
 import { feedPort, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
@@ -246,7 +244,7 @@ export const nodeSetup = setup({
     /** Of a pod that nobody wants and whose actor broke there may be nothing at the runtime that shows that it is left. */
     keepBroken: assign(({ context, event }) => {
       const broken = brokenPod(context, uidOf(event));
-      return broken ? { left: [...context.left, broken] } : {};
+      return broken ? { left: [...context.left, { ...broken, isMarked: true }] } : {};
     }),
     /** A pod whose actor broke while the node drains is ended once more, with what is left of its grace. */
     keepForEnd: assign(({ context, event }) => {
@@ -274,8 +272,8 @@ export const nodeSetup = setup({
     answerLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.found', logs: runningLogs(context) })),
     answerGarbage: sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
     /** They end like any pod that nobody wants: by an actor, which removes what is left of them. */
-    recordLeft: assign(({ context, event }) =>
-      event.type === 'garbage.podsLeft' ? { left: [...context.left, ...event.pods] } : {},
+    recordFound: assign(({ context, event }) =>
+      event.type === 'garbage.podsFound' ? { left: [...context.left, ...event.left], foreign: event.foreign } : {},
     ),
     recordDrain: assign(({ event }) => (event.type === 'node.drain' ? { drainAt: event.at } : {})),
     endAll: enqueueActions(({ context, event, enqueue }) => {

@@ -8,6 +8,7 @@ import type { ledgerMachine } from './ledger.ts';
 import type { Request } from './ledgerContext.ts';
 import type { logRotationMachine } from './logRotation.ts';
 import type { nodeAgentMachine } from './nodeAgent.ts';
+import { foreignPods } from './nodeOwn.ts';
 import { gateView, type SinceOf } from './views.ts';
 
 type NodeRef = ActorRefFrom<typeof nodeAgentMachine>;
@@ -37,6 +38,7 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
       ...(snapshot.matches('running') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
       cyclicView(ref, 'logRotation', sinceOf),
     ],
+    foreign: foreignPods(context),
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'xstate';
 import type { ContainerSize } from '../pod/containerSize.ts';
 import type { Failure } from '../pod/failure.ts';
-import type { ContainerRun, ObservedContainer, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
+import type { ContainerRun, ForeignPod, LeftPod, ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ProbeKind } from '../pod/view.ts';
@@ -96,8 +96,11 @@ export interface PortTypes {
   };
   /** Rotates the logs that have grown too large; what fails with one is told, and hinders no other. */
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
-  /** Removes the links to logs that nobody has any more; its answer is the pods with a directory that are not known. */
-  surveyDisk: { input: { known: readonly string[] }; output: { pods: readonly PodIdentity[] } };
+  /** The pods with a directory here that are not known: those that this agent left, and those of others. */
+  surveyDisk: {
+    input: { known: readonly string[] };
+    output: { left: readonly LeftPod[]; foreign: readonly ForeignPod[] };
+  };
   inspectContainer: { input: { id: string }; output: ObservedContainer | null };
   /**
    * Runs a hook of a container within the grace; how it ends is its answer, a failed preStop hook being no hindrance.

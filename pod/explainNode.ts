@@ -1,6 +1,7 @@
 /** Explains the node itself: the actors that serve all pods, as `explain` shows those of one pod. */
 import { type ExplainedActor, explained } from './explain.ts';
 import { lookUp } from './lookUp.ts';
+import type { ForeignPod } from './observed.ts';
 import type { NodeView, SharedGateView } from './view.ts';
 
 /** Why the node is where it is, as plain JSON. */
@@ -11,6 +12,8 @@ export interface NodeExplanation {
   /** One sentence: what the node waits for, or that it runs. */
   readonly answer: string;
   readonly node: ExplainedActor;
+  /** The pods of others that it leaves alone. */
+  readonly foreign: readonly ForeignPod[];
 }
 
 /** Explains a node from the states of its own actors alone. */
@@ -20,6 +23,7 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
     name,
     at: now,
     answer: answerOf(view),
+    foreign: view.foreign,
     node: {
       ...explained('node', name, view),
       children: [

@@ -2,6 +2,7 @@ import { humanDuration } from './duration.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
 import { clockWords, endWords, failureWords, KIND_WORDS, queueWords, shortened, untilWords } from './explainWords.ts';
+import { type ForeignPod, UNKNOWN } from './observed.ts';
 
 const WIDTH = 80;
 const LONGEST_LABEL = 36;
@@ -28,9 +29,29 @@ export function formatExplanation(explanation: Explanation): string {
   });
 }
 
-/** As of a pod: the node's own actors. */
+/** As of a pod: the node's own actors, and the pods of others that it leaves alone. */
 export const formatNodeExplanation = (explanation: NodeExplanation): string =>
-  textOf({ ...explanation, title: `node ${explanation.name}`, more: [], addresses: [], top: explanation.node });
+  textOf({
+    ...explanation,
+    title: `node ${explanation.name}`,
+    more: foreignLines(explanation.foreign),
+    addresses: [],
+    top: explanation.node,
+  });
+
+function foreignLines(foreign: readonly ForeignPod[]): string[] {
+  if (foreign.length === 0) return [];
+  const head = `it leaves alone ${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} of others:`;
+  const lines = foreign.flatMap((pod) => wrapped(foreignWords(pod), '    '));
+  return ['', ...wrapped(head, '  '), ...lines];
+}
+
+function foreignWords({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
+  const count = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
+  const what = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [count] : [])];
+  const who = namespace === UNKNOWN ? uid : `${namespace}/${name} (${uid})`;
+  return `${who}: ${what.join(' and ')}; ${why}`;
+}
 
 interface Explained extends Pick<Explanation, 'at' | 'answer' | 'addresses'> {
   readonly title: string;

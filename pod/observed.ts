@@ -58,6 +58,25 @@ export interface MadeContainer {
 /** Enough of a pod to end what is left of it. */
 export type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 
+/** The namespace of a pod of which only the uid is known. */
+export const UNKNOWN = 'unknown';
+
+/** A pod that a former run of the agent left something of. */
+export interface LeftPod extends PodIdentity {
+  /** Its directory bears this agent's mark: whatever the runtime has of it is this agent's, too. */
+  readonly isMarked?: boolean;
+}
+
+/** A pod of others: left alone, and listed. */
+export interface ForeignPod extends PodIdentity {
+  /** Why it is not this agent's. */
+  readonly why: string;
+  /** Its directory below this agent's root, if it has one there. */
+  readonly directory?: string;
+  /** The ids of its sandboxes at the runtime. */
+  readonly sandboxes: readonly string[];
+}
+
 /** Everything the runtime shows of one pod, the newest first in each list. */
 export interface ObservedPod {
   readonly uid: string;

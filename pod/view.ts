@@ -5,7 +5,7 @@
 
 import type { ContainerSize } from './containerSize.ts';
 import type { Failure } from './failure.ts';
-import type { MadeContainer, ObservedSandbox } from './observed.ts';
+import type { ForeignPod, MadeContainer, ObservedSandbox } from './observed.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
 import type { PodStatus } from './schema/status.ts';
 
@@ -163,4 +163,5 @@ export interface NodeView extends NamedView {
   })[];
   /** What comes round by itself: garbage and logs. */
   readonly parts: readonly NamedView[];
+  readonly foreign: readonly ForeignPod[];
 }

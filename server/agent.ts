@@ -1,7 +1,7 @@
 import type { CoreEvent } from '../pod/event.ts';
 import type { Explanation } from '../pod/explain.ts';
 import type { NodeExplanation } from '../pod/explainNode.ts';
-import type { ObservedSandbox } from '../pod/observed.ts';
+import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
 
@@ -32,8 +32,8 @@ export interface NodeSummary {
     readonly message?: string;
   };
   readonly simulated: boolean;
-  /** Sandboxes of others, which the agent leaves alone. */
-  readonly foreign: readonly ObservedSandbox[];
+  /** Pods of others, which the agent leaves alone. */
+  readonly foreign: readonly ForeignPod[];
   /** Manifests that could not be used; the pod's last good version goes on. */
   readonly problems: readonly { readonly file: string; readonly path: string; readonly message: string }[];
   /** The node's queues, plain data to show as it is. */

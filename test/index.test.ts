@@ -49,6 +49,7 @@ const factsBelow = (directory: string): NodeFacts => ({
   rootDir: directory,
   podLogsDir: join(directory, 'log'),
   owner: config.owner,
+  runtimeEndpoint: 'simulated',
   cgroupRoot: `/statelet-test-${process.pid}`,
   cgroupDriver: 'cgroupfs',
   cgroups: cgroupFacts,

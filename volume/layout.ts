@@ -41,8 +41,6 @@ export interface Layout {
   readonly podLogDir: (pod: PodIdentity) => string;
   /** `<podLogsDir>/<ns>_<name>_<uid>/<container>` (C23) */
   readonly containerLogDir: (pod: PodIdentity, container: string) => string;
-  /** The uid of the pod among whose logs a path is; undefined for a path elsewhere. */
-  readonly uidOfLog: (file: string) => string | undefined;
   /** `<podLogsDir>/../containers/<pod>_<ns>_<container>-<id>.log` (C23), shortened to what a file name may hold. */
   readonly logLink: (pod: PodIdentity, container: string, id: string) => string;
   /** The file names of all log links of a pod begin with this. */
@@ -80,10 +78,6 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders): Layout {
     hostsFile: (uid) => path.join(podDir(uid), 'etc-hosts'),
     podLogDir,
     containerLogDir: (pod, container) => path.join(podLogDir(pod), segment('container name', container)),
-    uidOfLog: (file) => {
-      const [folder = '', ...inner] = path.relative(podLogsDir, file).split(path.sep);
-      return inner.length > 0 && folder !== '..' ? folder.split('_')[2] : undefined;
-    },
     logLink: (pod, container, id) => path.join(logLinksDir, logLinkName(pod, container, id)),
     logLinkPrefix: (pod) => linkStem(pod).slice(0, LONGEST_LINK_STEM),
   };

@@ -1,5 +1,4 @@
 /** The symbolic links by which log collectors find the containers' logs (C23). */
-import { existsSync } from 'node:fs';
 import { mkdir, readdir, readlink, rename, symlink, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, isMissing } from './fileErrors.ts';
@@ -46,18 +45,6 @@ export async function removeLogSymlinks(layout: Layout, pod: PodIdentity): Promi
     names.map(async (name) => {
       const link = path.join(layout.logLinksDir, name);
       if ((await targetOf(link))?.startsWith(inside)) await unlinkIfThere(link);
-    }),
-  );
-}
-
-/** Removes the links whose log is gone, where it lay in the logs of a pod that is not known. */
-export async function removeDeadLogLinks(layout: Layout, isKnown: (uid: string) => boolean): Promise<void> {
-  await Promise.all(
-    (await linkNames(layout)).map(async (name) => {
-      const link = path.join(layout.logLinksDir, name);
-      const target = await targetOf(link);
-      const uid = target && layout.uidOfLog(target);
-      if (uid && !isKnown(uid) && !existsSync(target)) await unlinkIfThere(link);
     }),
   );
 }

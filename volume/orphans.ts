@@ -4,27 +4,33 @@ import path from 'node:path';
 import { isMissing } from './fileErrors.ts';
 import { isSafeSegment, type Layout } from './layout.ts';
 import type { VolumePlugin } from './plugin.ts';
+import { standingOfPod } from './podClaim.ts';
 import { removePodDirectory } from './podDirectory.ts';
+import type { Maker } from './podMark.ts';
 import { removeSubPaths } from './subPaths.ts';
 
 interface Orphan {
   readonly uid: string;
   readonly layout: Layout;
+  readonly maker: Maker;
   readonly plugins: readonly VolumePlugin[];
   readonly signal: AbortSignal;
 }
 
-/** Lists the UIDs of the pods that have a directory: what a former run of the agent may have left. */
+/** Lists the UIDs of the pods that have a directory, whoever made it. */
 export async function podDirectories(layout: Layout): Promise<readonly string[]> {
   const entries = await entriesOf(layout.podsDir);
   return entries.filter(isSafeSegment);
 }
 
 /**
- * Unmounts the volumes of a pod by their directories alone, then deletes the pod's directory. A volume of a plugin that
- * this node does not have is deleted too, but fails with `FailedUnmount` while it is mounted. Idempotent.
+ * Unmounts the volumes of a pod by their directories alone, then deletes the pod's directory; one that this agent did
+ * not make stays as it is, with all that is mounted in it. A volume of a plugin that this node does not have is deleted
+ * too, but fails with `FailedUnmount` while it is mounted. Idempotent.
  */
-export async function removeOrphan({ uid, layout, plugins, signal }: Orphan): Promise<void> {
+export async function removeOrphan({ uid, layout, maker, plugins, signal }: Orphan): Promise<void> {
+  const { kind } = standingOfPod(layout, maker, uid);
+  if (kind !== 'ours' && kind !== 'missing') return;
   await removeSubPaths(layout, { podUid: uid }, signal);
   const volumes = await volumeDirectories(layout, uid);
   await Promise.all(
@@ -33,7 +39,7 @@ export async function removeOrphan({ uid, layout, plugins, signal }: Orphan): Pr
       await known?.unmount({ podUid: uid, volumeName: volume, layout, signal });
     }),
   );
-  await removePodDirectory(layout, uid, signal);
+  await removePodDirectory({ layout, maker, signal }, uid);
 }
 
 /** Lists the volumes that a pod has directories for: plugin (`kubernetes.io/empty-dir`) and volume name. */

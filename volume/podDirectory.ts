@@ -1,10 +1,14 @@
 /** The folders of a pod: made before anything else of it, removed after everything else of it. */
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { containersOf } from '../pod/containers.ts';
+import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { isMissing } from './fileErrors.ts';
 import type { Layout, PodIdentity } from './layout.ts';
+import { mountsUnder } from './mountinfo.ts';
+import { hasOwnLogs, standingOfPod } from './podClaim.ts';
+import { isBeingRemoved, type Maker, nameOfRemoved } from './podMark.ts';
 import { removeTree } from './removeTree.ts';
 
 interface PodFolders {
@@ -16,7 +20,7 @@ interface PodFolders {
 const PRIVATE = 0o750;
 const READABLE = 0o755;
 
-/** Makes the pod's directories (0750) and its log directories, one a container (0755). Idempotent. */
+/** Makes what is below the pod's directory (0750), and its log directories, one a container (0755). Idempotent. */
 export async function preparePodDirectory({ pod, layout, signal }: PodFolders): Promise<void> {
   signal.throwIfAborted();
   const { uid, namespace, name } = pod.metadata;
@@ -45,26 +49,74 @@ export async function makeTerminationLog(
   return file;
 }
 
-/** Deletes the pod's directory; fails with `FailedUnmount` while anything is mounted in it. Idempotent. */
-export async function removePodDirectory(layout: Layout, uid: string, signal: AbortSignal): Promise<void> {
-  await removeTree(layout.podDir(uid), signal);
+interface Removal {
+  readonly layout: Layout;
+  readonly maker: Maker;
+  readonly signal: AbortSignal;
 }
 
-/** Deletes the pod's logs. Idempotent. */
-export async function removePodLogs(layout: Layout, pod: PodIdentity, signal: AbortSignal): Promise<void> {
-  await removeTree(layout.podLogDir(pod), signal);
+/**
+ * Deletes the directory of a pod that this agent made; fails with `FailedUnmount` while anything is mounted in it.
+ * Idempotent.
+ */
+export async function removePodDirectory({ layout, maker, signal }: Removal, uid: string): Promise<void> {
+  const { kind } = standingOfPod(layout, maker, uid);
+  if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), maker, signal);
+}
+
+/** Deletes the logs of a pod, where this agent made their folder. Idempotent. */
+export async function removePodLogs({ layout, maker, signal }: Removal, pod: PodIdentity): Promise<void> {
+  if (hasOwnLogs({ layout, maker, pod })) await removeMarked(layout.podLogDir(pod), maker, signal);
+}
+
+/** What is being deleted now, by the path under which that happens. */
+const underway = new Set<string>();
+
+/** Deletes a marked directory: under a name that says so, for once its mark is gone nothing else would. */
+async function removeMarked(directory: string, maker: Maker, signal: AbortSignal): Promise<void> {
+  const removed = nameOfRemoved(directory, maker);
+  underway.add(removed);
+  try {
+    // Deleting it may have begun before, and been cut off.
+    await removeTree(removed, signal);
+    await refuseMounts(directory, signal);
+    await rename(directory, removed).catch(unlessMissing);
+    await removeTree(removed, signal);
+  } finally {
+    underway.delete(removed);
+  }
+}
+
+async function refuseMounts(directory: string, signal: AbortSignal): Promise<void> {
+  const mounts = await mountsUnder(directory, signal);
+  if (mounts.length === 0) return;
+  const list = mounts.map((mount) => mount.path).join(', ');
+  throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list}`);
+}
+
+/** Deletes what a removal that was cut off has left of directories of pods, or of their logs, in this one. */
+export async function removeHalfRemoved(directory: string, { maker, signal }: Omit<Removal, 'layout'>): Promise<void> {
+  const names = await readdir(directory).catch(noneIfMissing);
+  const left = names.filter((name) => isBeingRemoved(name, maker)).map((name) => path.join(directory, name));
+  for (const each of left) if (!underway.has(each)) await removeTree(each, signal);
 }
 
 /** Deletes the logs of one run of a container, also those that were rotated. Idempotent. */
 export async function removeRunLogs(layout: Layout, pod: PodIdentity, container: string, run: number): Promise<void> {
   const directory = layout.containerLogDir(pod, container);
   const log = `${run}.log`;
-  const names = await readdir(directory).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
+  const names = await readdir(directory).catch(noneIfMissing);
   const own = names.filter((name) => name === log || name.startsWith(`${log}.`));
   await Promise.all(own.map((name) => rm(path.join(directory, name), { force: true })));
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (isMissing(error)) return [];
+  throw error;
+}
+
+function unlessMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
 }
 
 async function makeDirectory(directory: string, mode: number): Promise<void> {

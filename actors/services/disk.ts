@@ -1,5 +1,4 @@
 /** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
-import { existsSync } from 'node:fs';
 import type { PodCgroups } from '../../cgroup/podCgroups.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { allocatableOf, type NodeFacts } from '../../cri/nodeFacts.ts';
@@ -15,6 +14,7 @@ import { preparePodDirectory, removePodLogs } from '../../volume/podDirectory.ts
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import type { Ownership } from '../ownership.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
 
 type DiskServices = Pick<
@@ -27,12 +27,14 @@ export interface DiskParts {
   readonly node: NodeFacts;
   readonly clock: Clock;
   readonly layout: Layout;
+  readonly ownership: Ownership;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: PodCgroups | undefined;
 }
 
-export function diskServices({ cri, node, clock, layout, cgroups }: DiskParts): DiskServices {
+export function diskServices({ cri, node, clock, layout, ownership, cgroups }: DiskParts): DiskServices {
   const inTurn = createTurns();
+  const { maker } = ownership;
   return {
     prepareCgroup: ({ pod }) =>
       inTurn(pod.metadata.uid, async () => {
@@ -41,26 +43,30 @@ export function diskServices({ cri, node, clock, layout, cgroups }: DiskParts): 
       }),
     preparePod: ({ pod, ran }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {
-        if (cgroups?.has(pod) && !isOurs(layout, { pod, ran })) throw foreignCgroup(pod);
+        signal.throwIfAborted();
+        if (cgroups?.has(pod) && !(await isOurs(ownership, { pod, ran }))) throw foreignCgroup(pod);
+        await ownership.claim(pod.metadata);
         await preparePodDirectory({ pod, layout, signal });
         return null;
       }),
     removeCgroup: ({ pod, ran }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {
-        if (isOurs(layout, { pod, ran })) await cgroups?.remove(pod, signal);
+        if (await isOurs(ownership, { pod, ran })) await cgroups?.remove(pod, signal);
         return null;
       }),
     removePodData: ({ pod }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {
         const { uid } = pod.metadata;
+        if (!(await ownership.owns(pod.metadata))) return null;
         const removeLogs = async () => {
           await removeLogSymlinks(layout, pod.metadata);
-          await removePodLogs(layout, pod.metadata, signal);
+          await removePodLogs({ layout, maker, signal }, pod.metadata);
         };
         // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go
-        // last, for they are what tells that logs of this name are ours.
+        // last, for their mark is what tells that all the rest is ours.
         await removeLogs();
-        await removeOrphan({ uid, layout, plugins: volumePlugins, signal });
+        await removeOrphan({ uid, layout, maker, plugins: volumePlugins, signal });
+        ownership.forget(uid);
         return null;
       }),
     mountVolume: ({ pod, volume: name }, { signal }) =>
@@ -76,6 +82,7 @@ export function diskServices({ cri, node, clock, layout, cgroups }: DiskParts): 
     unmountVolume: ({ pod, volume: name }, { signal }) =>
       inTurn(pod.metadata.uid, async () => {
         const volume = volumeNamed(pod, name);
+        if (!(await ownership.owns(pod.metadata))) return null;
         await removeSubPaths(layout, { podUid: pod.metadata.uid, volume: name }, signal);
         // A kind that no plugin stands for was never mounted.
         const plugin = volumePlugins.find((each) => each.supports(volume));
@@ -103,11 +110,15 @@ function createTurns() {
 }
 
 /**
- * Whether the cgroup of this pod's name is one that this agent had made for it: the pod's directory is made before it
- * and removed after it, and who has a sandbox has had one.
+ * Whether the cgroup of this pod's name is one that this agent had made for it, or has adopted: the pod's directory is
+ * made before it and removed after it, and who has a sandbox here has had one.
  */
-export const isOurs = (layout: Layout, { pod, ran }: { pod: Pod; ran: readonly string[] }): boolean =>
-  ran.length > 0 || existsSync(layout.podDir(pod.metadata.uid));
+export async function isOurs(
+  ownership: Pick<Ownership, 'owns'>,
+  { pod, ran }: { readonly pod: Pod; readonly ran: readonly string[] },
+): Promise<boolean> {
+  return ran.length > 0 || (await ownership.owns(pod.metadata));
+}
 
 /** In one that somebody else made nothing is started, for at the end of a pod all that is in its cgroup is killed. */
 function foreignCgroup({ metadata: { uid } }: Pod): NodeFailure {

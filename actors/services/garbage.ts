@@ -1,22 +1,24 @@
 /** Fills the ports of the garbage collection: the runtime's dead objects with their logs, and what is left on disk. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import type { ContainerRun } from '../../pod/observed.ts';
 import type { Layout } from '../../volume/layout.ts';
-import { removeDeadLogLinks, removeLogSymlink } from '../../volume/logLinks.ts';
-import { podDirectories } from '../../volume/orphans.ts';
+import { removeLogSymlink } from '../../volume/logLinks.ts';
 import { removeRunLogs } from '../../volume/podDirectory.ts';
 import type { Services } from '../boundary.ts';
-import { identitiesOf } from '../leftOnDisk.ts';
+import type { Ownership } from '../ownership.ts';
 import { unlessGone } from './sandboxes.ts';
 
 interface GarbageParts {
   readonly cri: Cri;
-  readonly node: NodeFacts;
   readonly layout: Layout;
+  readonly ownership: Ownership;
 }
 
-export function garbageServices({ cri, node, layout }: GarbageParts): Pick<Services, 'removeGarbage' | 'surveyDisk'> {
+export function garbageServices({
+  cri,
+  layout,
+  ownership,
+}: GarbageParts): Pick<Services, 'removeGarbage' | 'surveyDisk'> {
   return {
     removeGarbage: async ({ containers, sandboxes }, options) => {
       const remove = async (podSandboxId: string) => {
@@ -30,12 +32,7 @@ export function garbageServices({ cri, node, layout }: GarbageParts): Pick<Servi
       if (failed?.status === 'rejected') throw failed.reason;
       return null;
     },
-    surveyDisk: async ({ known }) => {
-      const isKnown = (uid: string) => known.includes(uid);
-      await removeDeadLogLinks(layout, isKnown);
-      const left = (await podDirectories(layout)).filter((uid) => !isKnown(uid));
-      return { pods: await identitiesOf(left, node.podLogsDir) };
-    },
+    surveyDisk: ({ known }, { signal }) => ownership.survey(known, signal),
   };
 }
 

@@ -9,11 +9,11 @@ import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { ObservedSandbox } from '../../pod/observed.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
-import type { Layout } from '../../volume/layout.ts';
 import type { UserNamespaces } from '../../volume/userNamespaces.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
+import type { Ownership } from '../ownership.ts';
 import { isOurs } from './disk.ts';
 import { lostTasks, type RestartRuntime } from './lostTasks.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
@@ -30,7 +30,7 @@ interface SandboxParts {
   readonly users: UserNamespaces;
   readonly clock: Clock;
   readonly findHandler: FindRuntimeHandler;
-  readonly layout: Layout;
+  readonly ownership: Ownership;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: PodCgroups | undefined;
   /** Absent: the runtime is not the node's own. */
@@ -38,7 +38,7 @@ interface SandboxParts {
 }
 
 export function sandboxServices(parts: SandboxParts): SandboxServices {
-  const { cri, node, layout, cgroups } = parts;
+  const { cri, node, ownership, cgroups } = parts;
   const lost = lostTasks(parts.restartRuntime);
   const remove = async (podSandboxId: string, options: CallOptions): Promise<void> => {
     await cri
@@ -61,7 +61,7 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
     inspectSandbox: ({ id }, options) => inspect(cri, id, options),
     stopSandboxes: async ({ pod, ids }, options) => {
       await Promise.all(ids.map((podSandboxId) => cri.stopPodSandbox({ podSandboxId }, options).catch(unlessGone)));
-      if (isOurs(layout, { pod, ran: ids })) await cgroups?.kill(pod, options.signal);
+      if (await isOurs(ownership, { pod, ran: ids })) await cgroups?.kill(pod, options.signal);
       return null;
     },
     removeSandboxes: async ({ ids }, options) => {

@@ -72,7 +72,7 @@ function head(scene: Scene, surface: Surface): string[] {
 /** So many manifests that could not be used are named. */
 const NAMED_PROBLEMS = 3;
 
-/** The lines below it: manifests that could not be used, and sandboxes of others. */
+/** The lines below it: manifests that could not be used, and pods of others. */
 function foot({ node }: Scene, surface: Surface): string[] {
   const paint = painter(surface);
   const { length } = node.problems;
@@ -80,7 +80,7 @@ function foot({ node }: Scene, surface: Surface): string[] {
   const problems = named.map(({ file, path, message }) => `! ${file}: ${path === '' ? '' : `${path}: `}${message}`);
   if (named.length < length) problems.push(`! and ${length - named.length} more: "statelet explain node" names all`);
   const others = node.foreign.length;
-  const foreign = `${others} ${others === 1 ? 'sandbox' : 'sandboxes'} of others left alone`;
+  const foreign = `${others} ${others === 1 ? 'pod' : 'pods'} of others left alone: "statelet explain node" lists them`;
   return [
     ...problems.map((line) => paint(cut(line, surface.width), 'red')),
     ...(others === 0 ? [] : [cut(foreign, surface.width)]),

@@ -144,7 +144,7 @@ describe('a restart of the agent', () => {
       await runBeside(node, podWith('theirs'), owner);
       await node.restartAgent();
       await node.advance('60s');
-      expect(node.agent.overview().foreign).toMatchObject([{ podName: 'theirs', state: 'ready' }]);
+      expect(node.agent.overview().foreign).toMatchObject([{ name: 'theirs', sandboxes: [expect.any(String)] }]);
       expect(node.has('theirs')).toBe(false);
       expect(writesOf(node)).toEqual([]);
     },

@@ -1,6 +1,9 @@
 import { mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { makerOf } from '../../actors/leftOnDisk.ts';
+import { createLayout } from '../../volume/layout.ts';
+import { claimPod } from '../../volume/podClaim.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 
@@ -30,23 +33,33 @@ test('C23: of a container that crashes again and again one dead one is kept, wit
   expect(await listed(node, 'logs/containers')).toHaveLength(attempts.length);
 });
 
-test('what is left of a pod that nobody knows goes with its logs; what may be of others stays', async () => {
+test('what this agent left of a pod that nobody knows goes with its logs; what is of others stays', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('5s');
+  const layout = createLayout(node.facts);
+  await claimPod({ layout, maker: makerOf(node.facts), pod: { uid: 'gone', namespace: 'default', name: 'gone' } });
   await lay(node, 'root/pods/gone/volumes/kubernetes.io~empty-dir/data/file');
   await lay(node, 'logs/pods/default_gone_gone/main/0.log');
+  await lay(node, 'root/pods/theirs/volumes/kubernetes.io~empty-dir/data/file');
   await lay(node, 'logs/pods/default_theirs_theirs/main/0.log');
   const link = (name: string, target: string) => symlink(node.path(target), node.path('logs/containers', name));
   await link('dead.log', 'logs/pods/default_lost_lost/main/0.log');
   await link('theirs.log', 'logs/pods/default_theirs_theirs/main/0.log');
   await link('elsewhere.log', 'elsewhere/0.log');
   await node.advance('70s');
-  expect(await listed(node, 'root/pods')).toEqual([node.view('web').pod.metadata.uid]);
+  expect(await listed(node, 'root/pods')).toEqual(['theirs', node.view('web').pod.metadata.uid]);
+  expect(await listed(node, 'root/pods/theirs/volumes/kubernetes.io~empty-dir/data')).toEqual(['file']);
   expect((await listed(node, 'logs/pods')).map((folder) => folder.split('_')[1])).toEqual(['theirs', 'web']);
   const links = await listed(node, 'logs/containers');
-  expect(links.filter((name) => !name.startsWith('web'))).toEqual(['elsewhere.log', 'theirs.log']);
+  expect(links.filter((name) => !name.startsWith('web'))).toEqual(['dead.log', 'elsewhere.log', 'theirs.log']);
   expect(node.pod('web').phase).toBe('Running');
   expect(node.has('gone')).toBe(false);
+  expect(node.agent.overview().foreign).toEqual([
+    {
+      ...{ uid: 'theirs', namespace: 'default', name: 'theirs', sandboxes: [] },
+      ...{ directory: node.path('root/pods/theirs'), why: "it does not have this agent's mark" },
+    },
+  ]);
 });
 
 test('idle, it makes no call at all', async () => {

@@ -116,6 +116,7 @@ async function nodeFacts({ directory, cgroupRoot }: { directory: string; cgroupR
     rootDir: directory,
     podLogsDir: join(directory, 'log', 'pods'),
     owner: `${directory}@raw`,
+    runtimeEndpoint: 'simulated',
     cgroupRoot,
     cgroupDriver: 'cgroupfs',
     cgroups: cgroupFacts,

@@ -10,6 +10,7 @@ export function node(facts: Partial<NodeFacts> = {}): NodeFacts {
     rootDir: '/var/lib/kubelet',
     podLogsDir: '/var/log/pods',
     owner: '/var/lib/kubelet@node-1',
+    runtimeEndpoint: 'unix:///run/containerd/containerd.sock',
     cgroupRoot: '',
     cgroupDriver: 'cgroupfs',
     cgroups: cgroupFacts,

@@ -129,7 +129,7 @@ export class SimulatedNode {
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
       probed: Object.fromEntries(durable.probes),
-      left: await podsLeftOnDisk(node, durable),
+      ...(await podsLeftOnDisk(node, durable)),
     };
     const { statuses = services.statuses, record: alsoRecord, inspect, events } = this.#options.onlookers ?? {};
     const record = (entry: Entry) => {
@@ -300,6 +300,7 @@ export class SimulatedNode {
       rootDir,
       podLogsDir: this.path('logs', 'pods'),
       owner: ownerMark(rootDir, NODE_NAME),
+      runtimeEndpoint: 'simulated',
       cgroupRoot: '/statelet-simulated',
       cgroupDriver: 'cgroupfs',
       cgroups: cgroupFacts,

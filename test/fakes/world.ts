@@ -73,7 +73,7 @@ export class FakeWorld {
       return null;
     },
     rotateLogs: () => null,
-    surveyDisk: () => ({ pods: [] }),
+    surveyDisk: () => ({ left: [], foreign: [] }),
     inspectContainer: ({ id }) => this.containers.get(id) ?? null,
     runHook: ({ graceSeconds, deadline }) => ({
       deadline: deadline ?? this.#now() + graceSeconds * 1_000,

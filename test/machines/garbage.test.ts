@@ -10,7 +10,7 @@ function nodeWithDead() {
   const story = nodeStory({ held: ['removeGarbage', 'surveyDisk'] });
   story.list();
   story.want([web]);
-  story.ports.answer('surveyDisk', { pods: [] });
+  story.ports.answer('surveyDisk', { foreign: [], left: [] });
   for (const attempt of [0, 1, 2]) {
     story.world.run(web, 'main', { id: `dead-${attempt}`, attempt, state: 'exited', exitCode: 1, createdAt: attempt });
   }
@@ -34,7 +34,7 @@ describe('the garbage of a node', () => {
     expect(story.ports.asked('surveyDisk')).toHaveLength(1);
     story.ports.answer('removeGarbage', null);
     expect(story.ports.asked('surveyDisk').slice(1)).toEqual([{ known: ['web-uid'] }]);
-    story.ports.answer('surveyDisk', { pods: [] });
+    story.ports.answer('surveyDisk', { foreign: [], left: [] });
     story.ports.advance(MINUTE);
     expect(removed(story)).toHaveLength(2);
   });
@@ -116,7 +116,7 @@ describe('the garbage of a node', () => {
     story.want([]);
     story.ports.advance(3 * MINUTE);
     expect(removed(story)).toEqual([]);
-    expect(story.ports.asked('surveyDisk').at(-1)).toEqual({ known: ['foreign-uid'] });
+    expect(story.ports.asked('surveyDisk').at(-1)).toEqual({ known: [] });
   });
 
   test('nothing is collected before every source has told its pods', () => {
@@ -133,7 +133,7 @@ describe('the garbage of a node', () => {
     story.ports.hold('removePodData');
     story.ports.advance(MINUTE);
     story.ports.answer('removeGarbage', null);
-    story.ports.answer('surveyDisk', { pods: [lost] });
+    story.ports.answer('surveyDisk', { foreign: [], left: [lost] });
     expect(story.ports.asked('removePodData')).toMatchObject([{ pod: { metadata: lost } }]);
     story.ports.answer('removePodData', null);
     expect(story.pod('lost-uid')).toBeUndefined();
@@ -147,7 +147,7 @@ describe('the garbage of a node', () => {
     const late = namedPod('late', { containers: [aContainer({ name: 'main' })] });
     story.want([web, late]);
     const { uid, namespace, name } = late.metadata;
-    story.ports.answer('surveyDisk', { pods: [{ uid, namespace, name }] });
+    story.ports.answer('surveyDisk', { foreign: [], left: [{ uid, namespace, name }] });
     expect(story.pod('late-uid')).toBe('active.running.steady');
     expect(story.ports.asked('removePodData')).toEqual([]);
     expect(story.context().left).toEqual([]);

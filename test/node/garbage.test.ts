@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
+import { createLayout } from '../../volume/layout.ts';
 import { mount } from '../../volume/mounter.ts';
+import { claimPod } from '../../volume/podClaim.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
@@ -63,6 +65,9 @@ test('after a crash and another agent one dead container is kept of each, and wh
   node.agent.kill('SIGKILL');
   await node.agent.ended;
   // A pod that was being removed when the agent was killed, with a volume that is still mounted.
+  const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogs });
+  const maker = { root: node.rootDir, node: 'node', runtime: node.runtime.containerd.endpoint };
+  await claimPod({ layout, maker, pod: { uid: 'gone-uid', namespace: 'default', name: 'gone' } });
   const volume = join(node.rootDir, 'pods', 'gone-uid', 'volumes', 'kubernetes.io~empty-dir', 'memory');
   await mkdir(volume, { recursive: true });
   await mount({ source: 'tmpfs', target: volume, type: 'tmpfs', options: [], signal: noAbort });

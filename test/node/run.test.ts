@@ -120,7 +120,7 @@ describe('the command `statelet run`', () => {
     const { sandboxId, containerId } = await rawPod('other', 'foreign-uid');
     await restart();
     await node.running('web');
-    const foreign = [{ id: sandboxId, podUid: 'foreign-uid', state: 'ready' }];
+    const foreign = [{ uid: 'foreign-uid', name: 'other', sandboxes: [sandboxId] }];
     expect(await node.ask('/node')).toMatchObject({ foreign });
     const { containers } = await cri().listContainers({ filter: undefined }, { signal: noAbort });
     expect(containers.find(({ id }) => id === containerId)?.state).toBe(running);

@@ -71,3 +71,25 @@ node host              running   60s
     line: ['shop/db (sandbox)', 'gone (x)'],
   });
 });
+
+test('pods of others are listed with what is here of them and why they are left alone', () => {
+  const foreign = [
+    {
+      ...{ uid: 'u7', namespace: 'kube-system', name: 'etcd', sandboxes: ['s1', 's2'] },
+      ...{ directory: '/var/lib/kubelet/pods/u7', why: "it does not have this agent's mark" },
+    },
+    {
+      ...{ uid: 'u8', namespace: 'unknown', name: 'u8', sandboxes: [] },
+      ...{ directory: '/var/lib/kubelet/pods/u8', why: 'it is a symbolic link' },
+    },
+  ];
+  const text = formatNodeExplanation(explainNode(nodeView('host', { foreign }), NOW));
+  expect(text.split('\n').slice(3, 9)).toEqual([
+    '',
+    '  it leaves alone 2 pods of others:',
+    '    kube-system/etcd (u7): /var/lib/kubelet/pods/u7 and 2 sandboxes; it does not',
+    "    have this agent's mark",
+    '    u8: /var/lib/kubelet/pods/u8; it is a symbolic link',
+    '',
+  ]);
+});

@@ -127,6 +127,7 @@ export function nodeView(name = 'host', more: Partial<NodeView> = {}): NodeView 
       { ...part('garbage', 'waiting'), waitingFor: 'the next look for garbage', until: NOW + 3_000 },
       { ...part('logRotation', 'waiting'), waitingFor: 'the next look at the sizes of logs', until: NOW + 1_000 },
     ],
+    foreign: [],
     ...more,
   };
 }

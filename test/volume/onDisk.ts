@@ -8,6 +8,7 @@ import { createLayout, type Layout } from '../../volume/layout.ts';
 import { unmount } from '../../volume/mounter.ts';
 import { mountsUnder } from '../../volume/mountinfo.ts';
 import type { VolumeMount } from '../../volume/plugin.ts';
+import type { Maker } from '../../volume/podMark.ts';
 
 /** A test of what only root may do. Without root it fails: a test that is left out proves nothing. */
 export function withRoot(name: string, story: () => Promise<void>): void {
@@ -19,6 +20,13 @@ export function withRoot(name: string, story: () => Promise<void>): void {
 
 /** A signal that never aborts. */
 export const { signal } = new AbortController();
+
+/** The agent of a test whose root directory is that of the layout. */
+export const makerIn = ({ podsDir }: Layout): Maker => ({
+  root: path.dirname(podsDir),
+  node: 'node-1',
+  runtime: 'unix:///run/containerd/containerd.sock',
+});
 
 /** Runs a story in a directory of its own, which is deleted afterwards. */
 export async function inFolder(story: (folder: string, layout: Layout) => Promise<void>): Promise<void> {

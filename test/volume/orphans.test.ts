@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
@@ -8,9 +8,12 @@ import { mountsUnder } from '../../volume/mountinfo.ts';
 import { podDirectories, removeOrphan } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
-import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
+import { claimPod } from '../../volume/podClaim.ts';
+import { MARK_FILE, writeMark } from '../../volume/podMark.ts';
+import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);
+const pod = { uid: 'u1', namespace: 'default', name: 'web' };
 
 test('the pods that a former run left are found; what is no pod is passed over', async () => {
   await inFolder(async (_folder, layout) => {
@@ -24,28 +27,52 @@ test('the pods that a former run left are found; what is no pod is passed over',
 
 test('an orphan goes with its volumes, also twice, and the other pods stay', async () => {
   await inFolder(async (_folder, layout) => {
+    await claimPod({ layout, maker: makerIn(layout), pod });
     const cache = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
     await mkdir(cache, { recursive: true });
     await writeFile(path.join(cache, 'file'), '');
     await mkdir(layout.podDir('u2'), { recursive: true });
-    await removeOrphan({ uid: 'u1', layout, plugins: volumePlugins, signal });
-    await removeOrphan({ uid: 'u1', layout, plugins: volumePlugins, signal });
+    await removeOrphan({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removeOrphan({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
     expect(await podDirectories(layout)).toEqual(['u2']);
   });
 });
 
 withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is left as it is', async () => {
   await inFolder(async (_folder, layout) => {
+    await claimPod({ layout, maker: makerIn(layout), pod });
     const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
     await pluginFor(volumePlugins, volume).mount(requestOf(layout, volume));
     const foreign = layout.volumeDir('u1', 'kubernetes.io/csi', 'disk');
     await mkdir(foreign, { recursive: true });
     await run('mount', ['-t', 'tmpfs', 'tmpfs', foreign]);
-    const orphan = { uid: 'u1', layout, plugins: volumePlugins, signal };
+    const orphan = { uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal };
     await expect(removeOrphan(orphan)).rejects.toMatchObject({ reason: 'FailedUnmount' });
     expect(await mountsUnder(layout.podDir('u1'), signal)).toEqual([{ path: foreign, type: 'tmpfs' }]);
     await unmount(foreign, signal);
     await removeOrphan(orphan);
     expect(await podDirectories(layout)).toEqual([]);
+  });
+});
+
+withRoot('of others nothing is unmounted and nothing removed, whatever mark they have', async () => {
+  await inFolder(async (_folder, layout) => {
+    const maker = makerIn(layout);
+    const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
+    await pluginFor(volumePlugins, volume).mount(requestOf(layout, volume));
+    const cache = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
+    await writeFile(path.join(cache, 'file'), 'kept');
+    const markFile = path.join(layout.podDir('u1'), MARK_FILE);
+    const marks = [
+      () => rm(markFile, { force: true }),
+      () => writeFile(markFile, '{"root":'),
+      () => writeMark(layout.podDir('u1'), { maker: { ...maker, root: '/elsewhere' }, pod }),
+      () => writeMark(layout.podDir('u1'), { maker: { ...maker, node: 'node-2' }, pod }),
+    ];
+    for (const mark of marks) {
+      await mark();
+      await removeOrphan({ uid: 'u1', layout, maker, plugins: volumePlugins, signal });
+      expect(await readFile(path.join(cache, 'file'), 'utf8')).toBe('kept');
+    }
   });
 });

@@ -5,13 +5,14 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { unmount } from '../../volume/mounter.ts';
 import { podDirectories } from '../../volume/orphans.ts';
+import { claimPod } from '../../volume/podClaim.ts';
 import {
   makeTerminationLog,
   preparePodDirectory,
   removePodDirectory,
   removePodLogs,
 } from '../../volume/podDirectory.ts';
-import { inFolder, podWith, signal, withRoot } from './onDisk.ts';
+import { inFolder, makerIn, podWith, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);
 const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
@@ -45,14 +46,15 @@ test('every user of a container may write its last words, and asking again keeps
 
 test('removing a pod deletes its directory and logs, also twice, and nothing that a link in it points to', async () => {
   await inFolder(async (folder, layout) => {
+    await claimPod({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     const precious = path.join(folder, 'precious');
     await mkdir(precious);
     await writeFile(path.join(precious, 'file'), 'kept');
     await symlink(precious, path.join(layout.volumesDir('u1'), 'link'));
     for (let time = 0; time < 2; time += 1) {
-      await removePodDirectory(layout, 'u1', signal);
-      await removePodLogs(layout, identity, signal);
+      await removePodDirectory({ layout, maker: makerIn(layout), signal }, 'u1');
+      await removePodLogs({ layout, maker: makerIn(layout), signal }, identity);
     }
     expect(await podDirectories(layout)).toEqual([]);
     await expect(stat(layout.podLogDir(identity))).rejects.toMatchObject({ code: 'ENOENT' });
@@ -62,27 +64,31 @@ test('removing a pod deletes its directory and logs, also twice, and nothing tha
 
 withRoot('a pod directory with something mounted in it is left whole', async () => {
   await inFolder(async (_folder, layout) => {
+    await claimPod({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     const mounted = path.join(layout.volumesDir('u1'), 'with space');
     await mkdir(mounted);
     await run('mount', ['-t', 'tmpfs', 'tmpfs', mounted]);
     await writeFile(path.join(mounted, 'file'), 'kept');
-    await expect(removePodDirectory(layout, 'u1', signal)).rejects.toMatchObject({
+    await expect(removePodDirectory({ layout, maker: makerIn(layout), signal }, 'u1')).rejects.toMatchObject({
       reason: 'FailedUnmount',
       message: expect.stringContaining(mounted),
     });
     expect(await readFile(path.join(mounted, 'file'), 'utf8')).toBe('kept');
     expect(await modeOf(layout.volumesDir('u1'))).toBe(0o750);
     await unmount(mounted, signal);
-    await removePodDirectory(layout, 'u1', signal);
+    await removePodDirectory({ layout, maker: makerIn(layout), signal }, 'u1');
     expect(await podDirectories(layout)).toEqual([]);
   });
 });
 
 test('a removal that the caller gave up deletes nothing', async () => {
   await inFolder(async (_folder, layout) => {
+    await claimPod({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
-    await expect(removePodDirectory(layout, 'u1', AbortSignal.abort(new Error('gone')))).rejects.toThrow();
+    await expect(
+      removePodDirectory({ layout, maker: makerIn(layout), signal: AbortSignal.abort(new Error('gone')) }, 'u1'),
+    ).rejects.toThrow();
     expect(await modeOf(layout.volumesDir('u1'))).toBe(0o750);
   });
 });

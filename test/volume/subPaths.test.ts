@@ -8,9 +8,10 @@ import { mount, unmount } from '../../volume/mounter.ts';
 import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
 import { removeOrphan } from '../../volume/orphans.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
+import { claimPod } from '../../volume/podClaim.ts';
 import { bindSubPath, removeSubPaths } from '../../volume/subPaths.ts';
 import { readWithin } from '../../volume/within.ts';
-import { inFolder, signal, withRoot } from './onDisk.ts';
+import { inFolder, makerIn, signal, withRoot } from './onDisk.ts';
 
 jest.setTimeout(120_000);
 
@@ -195,8 +196,9 @@ withVolume(
   'C26: those of an orphan go with it, and what they showed stays',
   async ({ volume, layout, bind, mounted }) => {
     await writeFile(join(volume, 'inside', 'kept'), '');
+    await claimPod({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
     await bind('inside');
-    await removeOrphan({ uid: 'u1', layout, plugins: volumePlugins, signal });
+    await removeOrphan({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
     expect(await mounted()).toEqual([]);
     expect(await readdir(join(volume, 'inside'))).toEqual(['kept']);
   },

@@ -1,12 +1,13 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { createOwnership } from '../../../actors/ownership.ts';
 import { garbageServices } from '../../../actors/services/garbage.ts';
 import type { Cri } from '../../../cri/calls.ts';
-import type { NodeFacts } from '../../../cri/nodeFacts.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import type { Layout } from '../../../volume/layout.ts';
-import { inFolder, signal } from '../../volume/onDisk.ts';
+import { claimPod } from '../../../volume/podClaim.ts';
+import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
 const gone = new NodeFailure('NotFound', 'not found');
 const refused = new NodeFailure('RuntimeError', 'it is busy');
@@ -28,9 +29,10 @@ function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFai
     removeContainer: ({ containerId }) => remove(containerId),
     removePodSandbox: ({ podSandboxId }) => remove(podSandboxId),
   };
-  const node: Pick<NodeFacts, 'podLogsDir'> = { podLogsDir: join(folder, 'log', 'pods') };
-  // They use no other call, and no other fact.
-  const services = garbageServices({ cri: cri as Cri, node: node as NodeFacts, layout });
+  const podLogsDir = join(folder, 'log', 'pods');
+  const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir, owner: 'us' });
+  // They use no other call.
+  const services = garbageServices({ cri: cri as Cri, layout, ownership });
   const dead = (id: string) => ({
     pod: { namespace: 'default', name: 'web', uid: 'u1' },
     container: 'main',
@@ -64,14 +66,21 @@ test.each(['c-busy', 's-busy'])(
   },
 );
 
-test('what is on disk of pods that are known is not left over', async () => {
+test('of pods that are not known, what bears the mark is left over, and the rest is of others', async () => {
   await inFolder(async (folder, layout) => {
-    for (const uid of ['known', 'left']) {
-      await mkdir(join(layout.podsDir, uid), { recursive: true });
-      await writeFile(join(layout.podsDir, uid, 'file'), 'x');
-    }
+    const maker = makerIn(layout);
+    const pod = (uid: string) => ({ uid, namespace: 'default', name: `name-${uid}` });
+    for (const uid of ['known', 'left_over']) await claimPod({ layout, maker, pod: pod(uid) });
+    await mkdir(join(layout.podsDir, 'theirs'));
+    await mkdir(join(folder, 'log', 'pods', 'kube-system_etcd_theirs'));
     expect(await garbage({ folder, layout }).survey(['known'])).toEqual({
-      pods: [{ uid: 'left', namespace: 'unknown', name: 'left' }],
+      left: [{ ...pod('left_over'), isMarked: true }],
+      foreign: [
+        {
+          ...{ uid: 'theirs', namespace: 'kube-system', name: 'etcd', sandboxes: [] },
+          ...{ directory: layout.podDir('theirs'), why: "it does not have this agent's mark" },
+        },
+      ],
     });
   });
 });

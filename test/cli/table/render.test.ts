@@ -124,8 +124,9 @@ describe('the live table', () => {
   });
 
   test('without pods it says so', () => {
-    expect(rowsOf(frame([], on(80, 30), { node: { foreign: [sandbox()] } }))).toEqual([
-      '1 sandbox of others left alone',
+    const theirs = { uid: 'u9', namespace: 'default', name: 'theirs', why: 'no mark', sandboxes: ['s9'] };
+    expect(rowsOf(frame([], on(80, 30), { node: { foreign: [theirs] } }))).toEqual([
+      '1 pod of others left alone: "statelet explain node" lists them',
     ]);
     expect(frame([], on(80, 30)).lines[1]).toBe('no pods');
   });

@@ -64,7 +64,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   const hierarchies = await readHierarchies();
   const classes = join(directory, 'classes');
   await mkdir(classes);
-  const node = await factsOf(join(directory, 'kubelet'), containerd.cgroupParent, hierarchies);
+  const node = await factsOf(join(directory, 'kubelet'), containerd, hierarchies);
   const { store, durable } = await openNodeStore(node.rootDir);
   const capacity = { cpuMillis: node.cpuCount * 1_000, memoryBytes: node.memoryCapacityBytes, pods: 110 };
   const errors: string[] = [];
@@ -144,9 +144,14 @@ async function tooLong(): Promise<never> {
   throw new Error(`the pods did not end in ${DRAIN_MS} ms`);
 }
 
-async function factsOf(rootDir: string, cgroupRoot: string, hierarchies: readonly Hierarchy[]): Promise<NodeFacts> {
+async function factsOf(
+  rootDir: string,
+  { cgroupParent: cgroupRoot, endpoint: runtimeEndpoint }: TestContainerd['containerd'],
+  hierarchies: readonly Hierarchy[],
+): Promise<NodeFacts> {
   return {
     ...{ nodeName, rootDir, cgroupRoot, podLogsDir: join(rootDir, 'logs'), owner: ownerMark(rootDir, nodeName) },
+    runtimeEndpoint,
     cgroupDriver: 'cgroupfs',
     cgroups: await cgroupFacts(nodeResources(undefined), hierarchies),
     hostIps: [],

@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import { foreignPods } from '../../machines/nodeOwn.ts';
+import type { FakeWorld } from '../fakes/world.ts';
+import { namedPod, nodeStory } from './support/nodeStory.ts';
+
+const db = namedPod('db');
+const identity = { uid: 'db-uid', namespace: 'default', name: 'db' };
+
+/** The runtime has a sandbox of `db`, with this owner's mark or with none. */
+const sandboxOf = (owner?: string) => (world: FakeWorld) => {
+  const { owner: _us, ...sandbox } = world.sandbox(db);
+  world.sandboxes.set(sandbox.id, { ...sandbox, ...(owner ? { owner } : {}) });
+};
+
+describe('a pod that nobody wants', () => {
+  test.each([
+    ['whose directory bears our mark ends with its sandbox, which nobody has marked', undefined, true, 'ended'],
+    ['whose directory bears our mark stays, when another agent has made its sandbox', '/other@node', true, 'stays'],
+    ['of which there is but a durable fact stays with a sandbox that nobody has marked', undefined, false, 'stays'],
+  ])('%s', (_what, owner, isMarked, becomes) => {
+    const left = [{ ...identity, ...(isMarked ? { isMarked } : {}) }];
+    const story = nodeStory({ before: sandboxOf(owner), left });
+    story.list(story.world.observed(db));
+    story.want([]);
+    expect(story.world.sandboxes.size).toBe(becomes === 'ended' ? 0 : 1);
+    expect(story.ports.asked('removePodData')).toHaveLength(becomes === 'ended' ? 1 : 0);
+  });
+
+  test('that a survey found, with our mark, ends as well', () => {
+    const story = nodeStory({ before: sandboxOf(), held: ['surveyDisk'] });
+    story.list(story.world.observed(db));
+    story.want([]);
+    expect(story.world.sandboxes.size).toBe(1);
+    story.ports.answer('surveyDisk', { left: [{ ...identity, isMarked: true }], foreign: [] });
+    expect(story.world.sandboxes.size).toBe(0);
+  });
+});
+
+describe('pods of others', () => {
+  const directory = { ...identity, why: 'no mark', directory: '/pods/db-uid', sandboxes: [] };
+
+  test('are listed once, with directory and sandboxes, by what the runtime calls them', () => {
+    const foreign = [{ ...directory, name: 'db-uid', namespace: 'unknown' }];
+    const story = nodeStory({ before: sandboxOf('/other@node'), foreign, held: ['surveyDisk'] });
+    story.list(story.world.observed(db));
+    story.want([]);
+    const [sandbox] = [...story.world.sandboxes.keys()];
+    expect(foreignPods(story.context())).toEqual([{ ...directory, sandboxes: [sandbox] }]);
+    expect(story.view().foreign).toEqual(foreignPods(story.context()));
+  });
+
+  test('are those of the last look, and never one that is wanted', () => {
+    const story = nodeStory({ held: ['surveyDisk'], foreign: [directory] });
+    story.list();
+    story.want([db]);
+    expect(foreignPods(story.context())).toEqual([]);
+    const other = { ...directory, uid: 'other-uid' };
+    story.ports.answer('surveyDisk', { left: [], foreign: [directory, other] });
+    expect(foreignPods(story.context())).toEqual([other]);
+  });
+});

@@ -1,0 +1,131 @@
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { Layout } from '../../volume/layout.ts';
+import { claimPod, hasOwnLogs, standingOfPod } from '../../volume/podClaim.ts';
+import { removeHalfRemoved, removePodDirectory, removePodLogs } from '../../volume/podDirectory.ts';
+import { MARK_FILE, type Maker, nameOfRemoved, standingOf, writeMark } from '../../volume/podMark.ts';
+import { inFolder, makerIn, signal } from './onDisk.ts';
+
+const pod = { uid: 'u1', namespace: 'default', name: 'web' };
+
+/** A story in the root directory of an agent. */
+const inRoot = (story: (place: { folder: string; layout: Layout; maker: Maker }) => Promise<void>) =>
+  inFolder((folder, layout) => story({ folder, layout, maker: makerIn(layout) }));
+
+const markOf = async (directory: string): Promise<unknown> =>
+  JSON.parse(await readFile(path.join(directory, MARK_FILE), 'utf8'));
+
+test('a directory that is made bears a mark that names root, node, runtime and pod, and so do its logs', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    expect(await claimPod({ layout, maker, pod })).toBeUndefined();
+    const mark = {
+      root: maker.root,
+      node: 'node-1',
+      runtime: maker.runtime,
+      pod: { namespace: 'default', name: 'web' },
+    };
+    expect(await markOf(layout.podDir('u1'))).toEqual(mark);
+    expect(await markOf(layout.podLogDir(pod))).toEqual(mark);
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+    expect(standingOfPod(layout, maker, 'u1')).toEqual({ kind: 'ours', pod: mark.pod, runtime: maker.runtime });
+    expect(await claimPod({ layout, maker, pod })).toBeUndefined();
+  });
+});
+
+test('what an agent that was killed left of the making does not hinder the next', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await claimPod({ layout, maker, pod });
+    const fresh = nameOfRemoved(layout.podDir('u1'), maker).replace('-old-', '-new-');
+    await rename(layout.podDir('u1'), fresh);
+    await writeFile(path.join(fresh, MARK_FILE), '{');
+    await claimPod({ layout, maker, pod });
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+    expect(standingOfPod(layout, maker, 'u1').kind).toBe('ours');
+  });
+});
+
+test('a directory of others says whose it is, and is adopted with its logs, in which nothing changes', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const directory = layout.podDir('u1');
+    const elsewhere = { ...maker, root: '/elsewhere' };
+    const cases: [string, string, () => Promise<void>][] = [
+      ['unmarked', "it does not have this agent's mark", async () => {}],
+      ['unmarked', `its mark ${MARK_FILE} is damaged`, () => writeFile(path.join(directory, MARK_FILE), '')],
+      ['others', 'made by the agent whose root directory is /elsewhere', () => mark(elsewhere)],
+      ['others', 'made by the agent of node node-2', () => mark({ ...maker, node: 'node-2' })],
+    ];
+    const mark = (by: Maker) => writeMark(directory, { maker: by, pod });
+    for (const [kind, why, arrange] of cases) {
+      await mkdir(directory, { recursive: true });
+      await mkdir(layout.containerLogDir(pod, 'main'), { recursive: true });
+      await writeFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'theirs');
+      await arrange();
+      expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind, why });
+      expect(await claimPod({ layout, maker, pod })).toBeDefined();
+      expect(standingOfPod(layout, maker, 'u1').kind).toBe('ours');
+      expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
+      expect(await readFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'utf8')).toBe('theirs');
+      await rm(directory, { recursive: true });
+      await rm(layout.podLogDir(pod), { recursive: true });
+    }
+  });
+});
+
+test('a link or a file in the place of a directory is used by nobody, and stays', async () => {
+  await inRoot(async ({ folder, layout, maker }) => {
+    const theirs = path.join(folder, 'theirs');
+    await mkdir(theirs);
+    await writeMark(theirs, { maker, pod });
+    await mkdir(layout.podsDir, { recursive: true });
+    await symlink(theirs, layout.podDir('u1'));
+    expect(standingOfPod(layout, maker, 'u1')).toEqual({ kind: 'unusable', why: 'it is a symbolic link' });
+    await expect(claimPod({ layout, maker, pod })).rejects.toMatchObject({
+      message: `${layout.podDir('u1')} cannot hold what is a pod's: it is a symbolic link`,
+    });
+    await removePodDirectory({ layout, maker, signal }, 'u1');
+    expect(await readdir(theirs)).toEqual([MARK_FILE]);
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+  });
+});
+
+test('a root that is reached through a link is the same root; one that was copied or moved is another', async () => {
+  await inRoot(async ({ folder, layout, maker }) => {
+    await claimPod({ layout, maker, pod });
+    await symlink(maker.root, path.join(folder, 'link'));
+    const through = { ...maker, root: path.join(folder, 'link') };
+    expect(standingOf(path.join(through.root, 'pods', 'u1'), through).kind).toBe('ours');
+    const moved = { ...maker, root: path.join(folder, 'moved') };
+    await rename(maker.root, moved.root);
+    expect(standingOf(path.join(moved.root, 'pods', 'u1'), moved).kind).toBe('others');
+  });
+});
+
+test('logs in a folder that was there before stay when the pod goes; in one that was made for it they go', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const removal = { layout, maker, signal };
+    await mkdir(layout.containerLogDir(pod, 'theirs'), { recursive: true });
+    await claimPod({ layout, maker, pod });
+    await removePodLogs(removal, pod);
+    expect(await readdir(layout.podLogDir(pod))).toEqual(['theirs']);
+    const next = { ...pod, uid: 'u2' };
+    await claimPod({ layout, maker, pod: next });
+    await removePodLogs(removal, next);
+    expect(await readdir(path.dirname(layout.podLogDir(pod)))).toEqual([path.basename(layout.podLogDir(pod))]);
+  });
+});
+
+test('a removal that was cut off is gone on with, also when the mark is gone, and by no other agent', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const removal = { layout, maker, signal };
+    await claimPod({ layout, maker, pod });
+    await mkdir(layout.volumesDir('u1'));
+    const half = nameOfRemoved(layout.podDir('u1'), maker);
+    await rename(layout.podDir('u1'), half);
+    await rm(path.join(half, MARK_FILE));
+    await removeHalfRemoved(layout.podsDir, { maker: { ...maker, root: '/elsewhere' }, signal });
+    expect(await readdir(layout.podsDir)).toEqual([path.basename(half)]);
+    await removeHalfRemoved(layout.podsDir, removal);
+    expect(await readdir(layout.podsDir)).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+/**
+ * The mark in each directory that an agent makes for a pod: what bears none, or that of another agent, is nobody's here
+ * to unmount, remove or overwrite. It is there from the first moment of the directory to the last.
+ */
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { errorCode, isMissing, messageOf } from './fileErrors.ts';
+
+/** The agent that a mark names. */
+export interface Maker {
+  /** Its root directory, absolute. */
+  readonly root: string;
+  readonly node: string;
+  /** The endpoint of its runtime, as `unix:///…`. */
+  readonly runtime: string;
+}
+
+/** Whose pod a directory is of, as its mark tells. */
+interface MarkedPod {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** How a directory stands to an agent. */
+export type Standing =
+  | { readonly kind: 'missing' }
+  /** `runtime` is the one that the mark names. */
+  | { readonly kind: 'ours'; readonly pod: MarkedPod; readonly runtime: string }
+  /** Without a mark that can be read: an earlier version of the agent wrote none. */
+  | { readonly kind: 'unmarked'; readonly why: string }
+  /** Made by another agent. */
+  | { readonly kind: 'others'; readonly why: string }
+  /** A link or a file, or closed to this process. */
+  | { readonly kind: 'unusable'; readonly why: string };
+
+export const MARK_FILE = '.statelet.json';
+const NEW = '.statelet-new-';
+const OLD = '.statelet-old-';
+const LARGEST_MARK = 64 * 1024;
+
+const markSchema = z.object({
+  root: z.string(),
+  node: z.string(),
+  runtime: z.string(),
+  pod: z.object({ namespace: z.string(), name: z.string() }),
+});
+
+/** Reads whose a directory is: on the spot, for the kernel has at hand what is asked for. */
+export function standingOf(directory: string, maker: Maker): Standing {
+  try {
+    const found = lstatSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) return { kind: 'missing' };
+    if (found.isSymbolicLink()) return { kind: 'unusable', why: 'it is a symbolic link' };
+    if (!found.isDirectory()) return { kind: 'unusable', why: 'it is not a directory' };
+    return standingByMark(path.join(directory, MARK_FILE), maker);
+  } catch (error) {
+    if (isMissing(error)) return { kind: 'missing' };
+    return { kind: 'unusable', why: `it cannot be read: ${messageOf(error)}` };
+  }
+}
+
+function standingByMark(file: string, maker: Maker): Standing {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return { kind: 'unmarked', why: "it does not have this agent's mark" };
+  const damaged = { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` } as const;
+  if (!found.isFile() || found.size > LARGEST_MARK) return damaged;
+  const read = markSchema.safeParse(parsed(readFileSync(file, 'utf8')));
+  if (!read.success) return damaged;
+  const { root, node, runtime, pod } = read.data;
+  if (!isSamePath(root, maker.root))
+    return { kind: 'others', why: `made by the agent whose root directory is ${root}` };
+  if (node !== maker.node) return { kind: 'others', why: `made by the agent of node ${node}` };
+  return { kind: 'ours', pod, runtime };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether two paths lead to one place, through whatever links. */
+export function isSamePath(one: string, other: string): boolean {
+  return one === other || realOf(one) === realOf(other);
+}
+
+/** A path without links, as far as it exists. */
+function realOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file === path.dirname(file) ? file : path.join(realOf(path.dirname(file)), path.basename(file));
+  }
+}
+
+interface Marking {
+  readonly maker: Maker;
+  readonly pod: MarkedPod;
+}
+
+/**
+ * Makes a directory that bears the mark from its first moment on; false when something is there already, which stays
+ * as it is.
+ */
+export async function makeMarked(directory: string, marking: Marking, mode: number): Promise<boolean> {
+  const fresh = besideOf(directory, NEW, marking.maker);
+  await mkdir(fresh, { recursive: true, mode });
+  await writeFile(path.join(fresh, MARK_FILE), textOf(marking));
+  try {
+    await rename(fresh, directory);
+    return true;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+/** Puts the mark into a directory that is there: it is this agent's from now on. */
+export async function writeMark(directory: string, marking: Marking): Promise<void> {
+  const file = path.join(directory, MARK_FILE);
+  await writeFile(`${file}.new`, textOf(marking));
+  await rename(`${file}.new`, file);
+}
+
+const textOf = ({ maker: { root, node, runtime }, pod: { namespace, name } }: Marking): string =>
+  `${JSON.stringify({ root, node, runtime, pod: { namespace, name } })}\n`;
+
+/** The name under which a directory lies while it is being removed: its mark may go before the rest of it does. */
+export const nameOfRemoved = (directory: string, maker: Maker): string => besideOf(directory, OLD, maker);
+
+/** Whether a file of that name is a directory that an agent with this root has begun to remove. */
+export const isBeingRemoved = (name: string, maker: Maker): boolean => name.startsWith(`${OLD}${short(maker.root)}-`);
+
+/** Beside it, under a name of one length: that of the directory may be as long as a name can be. */
+const besideOf = (directory: string, prefix: string, { root }: Maker): string =>
+  path.join(path.dirname(directory), `${prefix}${short(root)}-${short(path.basename(directory))}`);
+
+const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
