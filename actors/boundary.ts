@@ -98,8 +98,7 @@ export function createBoundary({ ports, feeds }: World, { clock, record, onError
         enter(self, 'elapsed', 'timer', ELAPSED);
         queueMicrotask(() => sendBack(ELAPSED));
       };
-      // Longer delays than a timer can hold would fire at once.
-      const id = clock.setTimeout(elapse, Math.min(Math.max(0, after), 2 ** 31 - 1));
+      const id = clock.setTimeout(elapse, Math.max(0, after));
       return () => clock.clearTimeout(id);
     }),
     tell: (to, fact) => {

@@ -1,3 +1,5 @@
+import { LONGEST_TIMER_MS } from '../pod/duration.ts';
+
 /** Time as an input: what the daemon runs on is the system's, what tests and simulations run on is their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -6,12 +8,32 @@ export interface Clock {
   clearTimeout(id: unknown): void;
 }
 
-/** The one clock that reads the system's time; its timers keep the process alive. */
+/** A timer that waits as long as it says, in steps that a single timer can count. */
+class SteppedTimer {
+  #id: NodeJS.Timeout;
+
+  constructor(fn: () => void, ms: number) {
+    this.#id = this.#step(fn, ms);
+  }
+
+  #step(fn: () => void, left: number): NodeJS.Timeout {
+    if (left <= LONGEST_TIMER_MS) return setTimeout(fn, left);
+    return setTimeout(() => {
+      this.#id = this.#step(fn, left - LONGEST_TIMER_MS);
+    }, LONGEST_TIMER_MS);
+  }
+
+  clear(): void {
+    clearTimeout(this.#id);
+  }
+}
+
+/** The one clock that reads the system's time; its timers keep the process alive, and wait however long they are told to. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  setTimeout: (fn, ms) => setTimeout(fn, ms),
+  setTimeout: (fn, ms) => (ms > LONGEST_TIMER_MS ? new SteppedTimer(fn, ms) : setTimeout(fn, ms)),
   // An id that comes back here is one that this setTimeout gave out.
-  clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
+  clearTimeout: (id) => (id instanceof SteppedTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
 };
 
 /** The one place that throws dice: at least 0 and less than 1. */

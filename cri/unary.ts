@@ -1,10 +1,8 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
 import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedFailure, hangingFailure, runtimeFailure } from './failure.ts';
+import { startLimit } from './limit.ts';
 import { type Method, methodName } from './method.ts';
-
-/** The longest that a timer can count (milliseconds); a longer one would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * A method of the CRI as a call: it ends with the answer, with the runtime's failure, at its time limit or by the signal.
@@ -19,13 +17,13 @@ export function unary<Request, Answer>(
   return (request, { signal, timeoutMs }) => {
     if (signal.aborted) return Promise.reject(cancelledFailure(name, signal.reason));
     const limitMs = timeoutMs ?? limitOf(request);
-    const timeout = limitMs === undefined ? undefined : timeoutSignal(limitMs);
+    const limit = limitMs === undefined ? undefined : startLimit(limitMs);
     const ended = (error: ServiceError) => {
       if (signal.aborted) return cancelledFailure(name, signal.reason);
-      return timeout?.aborted ? hangingFailure(name, limitMs ?? 0, error) : runtimeFailure(name, error);
+      return limit?.signal.aborted ? hangingFailure(name, limitMs ?? 0, error) : runtimeFailure(name, error);
     };
     try {
-      return send(client, method, request, [signal, ...(timeout ? [timeout] : [])], ended);
+      return send(client, method, request, [signal, ...(limit ? [limit.signal] : [])], ended).finally(limit?.end);
     } catch (error) {
       return Promise.reject(closedFailure(name, error));
     }
@@ -54,8 +52,4 @@ function send<Request, Answer>(
   const cancel = () => call.cancel();
   for (const signal of signals) signal.addEventListener('abort', cancel, { once: true });
   return promise;
-}
-
-function timeoutSignal(ms: number): AbortSignal {
-  return AbortSignal.timeout(Math.min(Math.ceil(ms), LONGEST_TIMER_MS));
 }

@@ -1,3 +1,6 @@
+/** The longest that a timer of Node.js can count, in milliseconds; a longer one fires at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,7 @@
 /** The words that an explanation is made of: moments, ends, failures, places in a queue. */
 import { humanDuration } from './duration.ts';
 import type { Failure } from './failure.ts';
+import { isoTime } from './rfc3339.ts';
 import type { ContainerRole, GateView, PodView, TerminatedRun } from './view.ts';
 
 /** Where somebody stands in the queue of a gate. */
@@ -54,8 +55,8 @@ export function queueWords({ gate, place, length, capacity }: QueuePlace): strin
 
 /** `12:03:10` in UTC, with its date when that is not today's. */
 export function clockWords(at: number, now: number): string {
-  const [date = '', time = ''] = new Date(at).toISOString().slice(0, 19).split('T');
-  return new Date(now).toISOString().startsWith(date) ? time : `${date} ${time}`;
+  const [date = '', time = ''] = isoTime(at).slice(0, 19).split('T');
+  return isoTime(now).startsWith(date) ? time : `${date} ${time}`;
 }
 
 /** ` until 12:03:10 (in 14s)`; nothing when there is no deadline. */

@@ -10,6 +10,9 @@ import { validateStatic } from './validation/static.ts';
 import { validateVolumes } from './validation/volumes.ts';
 import { dnsLabel, dnsSubdomain, invalid, notNegative } from './validation/words.ts';
 
+/** In seconds: what fits into 32 bits. */
+const LONGEST_DEADLINE = 2 ** 31 - 1;
+
 /** What a node can not run of a pod with its defaults; empty when all is well. Messages are Kubernetes's own. */
 export function validatePod(pod: Pod): Problem[] {
   const { metadata, spec } = pod;
@@ -18,7 +21,8 @@ export function validatePod(pod: Pod): Problem[] {
     ...dnsLabel('metadata.namespace', metadata.namespace),
     ...validateUid(metadata.uid),
     ...notNegative('spec.terminationGracePeriodSeconds', spec.terminationGracePeriodSeconds),
-    ...(spec.activeDeadlineSeconds !== undefined && spec.activeDeadlineSeconds < 1
+    ...(spec.activeDeadlineSeconds !== undefined &&
+    (spec.activeDeadlineSeconds < 1 || spec.activeDeadlineSeconds > LONGEST_DEADLINE)
       ? [
           invalid(
             'spec.activeDeadlineSeconds',

@@ -28,8 +28,8 @@ interface HookRun {
   readonly signal: AbortSignal;
 }
 
-/** A postStart hook has no deadline; this is only against a runtime that never answers. */
-const LONGEST_MS = 86_400_000;
+/** A postStart hook has no deadline: it takes as long as it says. */
+const NO_DEADLINE = Number.POSITIVE_INFINITY;
 
 export interface HookParts {
   readonly cri: Cri;
@@ -45,7 +45,7 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
     const handler = container.lifecycle?.[hook];
     if (handler === undefined) return { deadline, failure: null };
     // A postStart hook does not use up a grace.
-    const timeoutMs = hook === 'postStart' ? LONGEST_MS : Math.max(1, deadline - clock.now());
+    const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
     try {
       const warnings = await runHandler(cri, clock, {
         handler,
@@ -107,10 +107,11 @@ const LONGEST_OUTPUT = 1_024;
 
 async function execute(cri: Cri, { id, timeoutMs, signal }: HookRun, cmd: readonly string[]): Promise<void> {
   // For the runtime, none is no limit.
-  const timeout = timeoutMs < LONGEST_MS ? BigInt(Math.ceil(timeoutMs / 1_000)) : 0n;
+  const isLimited = Number.isFinite(timeoutMs);
+  const timeout = isLimited ? BigInt(Math.ceil(timeoutMs / 1_000)) : 0n;
   const { exitCode, stdout, stderr } = await cri.execSync(
     { containerId: id, cmd: [...cmd], timeout },
-    { signal, timeoutMs: timeoutMs + 1_000 },
+    { signal, ...(isLimited ? { timeoutMs: timeoutMs + 1_000 } : {}) },
   );
   if (exitCode === 0) return;
   const text = (bytes: Uint8Array) => firstBytes(Buffer.from(bytes).toString('utf8'), LONGEST_OUTPUT);

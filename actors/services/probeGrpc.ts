@@ -13,7 +13,7 @@ export interface GrpcTarget {
 
 export interface GrpcOptions {
   readonly timeoutSeconds: number;
-  /** When the time is over, in milliseconds since the epoch. */
+  /** When the time is over, in milliseconds since the epoch; infinite when only the signal ends it. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
@@ -31,17 +31,19 @@ export async function tryGrpc({ host, port, service }: GrpcTarget, options: Grpc
     'grpc.use_local_subchannel_pool': 1,
     'grpc.initial_reconnect_backoff_ms': 100,
   });
-  const close = () => client.close();
-  signal.addEventListener('abort', close, { once: true });
+  const ended = Promise.withResolvers<false>();
+  const end = () => ended.resolve(false);
+  signal.addEventListener('abort', end, { once: true });
   try {
-    if (!(await isConnected(client, deadline))) {
+    if (!(await Promise.race([isConnected(client, deadline), ended.promise]))) {
       const words = `timeout: failed to connect service "${address}" within ${timeoutSeconds}s: context deadline exceeded`;
       return { result: 'failure', message: words };
     }
-    return await checked(client, service, options);
+    const answer = await Promise.race([checked(client, service, options), ended.promise]);
+    return answer || { result: 'failure', message: incomplete(timeoutSeconds) };
   } finally {
-    signal.removeEventListener('abort', close);
-    close();
+    signal.removeEventListener('abort', end);
+    client.close();
   }
 }
 
@@ -60,11 +62,13 @@ function checked(client: Client, service: string, { deadline, timeoutSeconds }: 
   });
 }
 
+const incomplete = (timeoutSeconds: number) => `timeout: health rpc did not complete within ${timeoutSeconds}s`;
+
 function wordsOf({ code, details }: ServiceError, timeoutSeconds: number): string {
   if (code === status.UNIMPLEMENTED) {
     return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${details}`;
   }
-  if (code === status.DEADLINE_EXCEEDED) return `timeout: health rpc did not complete within ${timeoutSeconds}s`;
+  if (code === status.DEADLINE_EXCEEDED) return incomplete(timeoutSeconds);
   return `error: health rpc probe failed: rpc error: code = ${pascal(status[code] ?? '')} desc = ${details}`;
 }
 

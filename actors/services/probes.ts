@@ -2,6 +2,7 @@
 import type { Cri } from '../../cri/calls.ts';
 import type { ProbeRun } from '../../machines/ports.ts';
 import { probeOf } from '../../machines/probeContext.ts';
+import { LONGEST_TIMER_MS } from '../../pod/duration.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { containerNamed } from './containers.ts';
@@ -51,6 +52,7 @@ async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): P
   const container = containerNamed(pod, run.container);
   const { exec, httpGet, tcpSocket, grpc, timeoutSeconds: given } = probeOf(pod, run.container, kind) ?? {};
   const timeoutSeconds = given || 1;
+  const timeoutMs = timeoutSeconds * 1_000;
   const address = podIp ?? hostIps[0] ?? '127.0.0.1';
   // The runtime counts the time of a command itself, from its start.
   if (exec) return tryExec(cri, { container, id, command: exec.command ?? [] }, { timeoutSeconds, signal });
@@ -58,11 +60,14 @@ async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): P
     if (httpGet) return tryHttp(httpTarget(httpGet, container, { address, purpose: 'probe' }), limited);
     if (tcpSocket) return tryTcp(tcpSocket.host || address, handlerPort(container, tcpSocket.port), limited);
     if (grpc) {
-      const deadline = clock.now() + timeoutSeconds * 1_000;
       const target = { host: address, port: grpc.port, service: grpc.service ?? '' };
-      return tryGrpc(target, { timeoutSeconds, deadline, signal });
+      // A deadline further away than a timer can count would have passed at once: then the clock ends the try.
+      if (timeoutMs > LONGEST_TIMER_MS) {
+        return tryGrpc(target, { timeoutSeconds, deadline: Number.POSITIVE_INFINITY, signal: limited });
+      }
+      return tryGrpc(target, { timeoutSeconds, deadline: clock.now() + timeoutMs, signal });
     }
     throw new Error(`missing probe handler for ${pod.metadata.namespace}/${pod.metadata.name}:${container.name}`);
   };
-  return withinLimit(act, { clock, timeoutMs: timeoutSeconds * 1_000, signal });
+  return withinLimit(act, { clock, timeoutMs, signal });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { withDefaults } from '../../pod/defaults.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import { validatePod } from '../../pod/validate.ts';
 import { aPod } from './fixtures.ts';
@@ -75,5 +76,12 @@ test('C19: a name of its own is one that the kernel can hold, and the only say',
   expect(problemsOf({ hostnameOverride, hostNetwork: true, setHostnameAsFQDN: true })).toEqual([
     `${at} hostNetwork is true`,
     `${at} setHostnameAsFQDN is true`,
+  ]);
+});
+
+test.each([0, 2 ** 31])('activeDeadlineSeconds: %d is refused', (activeDeadlineSeconds) => {
+  const message = `Invalid value: ${activeDeadlineSeconds}: must be between 1 and 2147483647, inclusive`;
+  expect(validatePod(withDefaults(aPod({ activeDeadlineSeconds })))).toEqual([
+    { path: 'spec.activeDeadlineSeconds', message },
   ]);
 });

@@ -202,5 +202,12 @@ describe('C10: a hook that sleeps', () => {
       await run({ sleep: { seconds: 3_600 } }, { hook: 'preStop', deadline: 2_000, advance: 2_000 }),
     ).toMatchObject({ failure: null });
     expect(await run({ sleep: { seconds: 0 } })).toMatchObject({ failure: null });
+    const days = 30 * 86_400;
+    expect(
+      await run({ sleep: { seconds: days } }, { hook: 'preStop', deadline: 31 * 86_400_000, advance: days * 1_000 }),
+    ).toMatchObject({ failure: null });
+    expect(await run({ sleep: { seconds: days } }, { hook: 'postStart', advance: days * 1_000 })).toMatchObject({
+      failure: null,
+    });
   });
 });

@@ -79,3 +79,13 @@ test('a server without the protocol, one that says nothing, and nobody there', a
     failure(`timeout: failed to connect service "${host}:${closed}" within 1s: context deadline exceeded`),
   );
 });
+
+test('a time limit that no timer can count is not over at once: only the signal ends the try', async () => {
+  const { port } = await healthServer();
+  const [limit, timeoutSeconds, deadline] = [new AbortController(), 30 * 86_400, Number.POSITIVE_INFINITY];
+  const options = { timeoutSeconds, deadline, signal: limit.signal };
+  expect(await tryGrpc({ host, port, service: '' }, options)).toMatchObject({ result: 'success' });
+  const silent = tryGrpc({ host, port, service: 'silent' }, options);
+  setTimeout(() => limit.abort(), 100);
+  expect(await silent).toEqual(failure('timeout: health rpc did not complete within 2592000s'));
+});

@@ -1,0 +1,73 @@
+/** Long times: the system's clock waits as long as it is told to, however long that is. */
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { createActor } from 'xstate';
+import { createBoundary, type World } from '../../actors/boundary.ts';
+import { every, systemClock } from '../../actors/clock.ts';
+import { createAlarm } from '../../actors/feeds/alarm.ts';
+import { withinLimit } from '../../actors/services/timeLimit.ts';
+
+const DAY_MS = 86_400_000;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** How many days something takes that calls back; at most so many are waited. */
+async function daysUntil(begin: (done: () => void) => void, most = 200): Promise<number> {
+  let isDone = false;
+  begin(() => {
+    isDone = true;
+  });
+  for (let day = 0; day <= most; day++) {
+    if (isDone) return day;
+    await jest.advanceTimersByTimeAsync(DAY_MS);
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+test.each([1, 24, 25, 30, 50, 68])('a timer of %d days', async (days) => {
+  expect(await daysUntil((done) => void systemClock.setTimeout(done, days * DAY_MS))).toBe(days);
+});
+
+test('one that is taken back never fires, whichever of its steps it is in', async () => {
+  for (const after of [0, 40]) {
+    const id = systemClock.setTimeout(() => expect(after).toBe('never'), 60 * DAY_MS);
+    await jest.advanceTimersByTimeAsync(after * DAY_MS);
+    systemClock.clearTimeout(id);
+    expect(jest.getTimerCount()).toBe(0);
+  }
+});
+
+test('one without an end never fires', async () => {
+  expect(await daysUntil((done) => void systemClock.setTimeout(done, Number.POSITIVE_INFINITY))).toBe(
+    Number.POSITIVE_INFINITY,
+  );
+});
+
+test('what waits through the clock waits as long: a cycle, a limit, an alarm, the timer of a machine', async () => {
+  const cycles: number[] = [];
+  const stop = every(systemClock, 30 * DAY_MS, () => cycles.push(1));
+  expect(await daysUntil((done) => void (cycles.length > 0 && done()), 29)).toBe(Number.POSITIVE_INFINITY);
+  expect(cycles).toHaveLength(1);
+  stop();
+  const limited = (done: () => void) => {
+    const act = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    const options = { clock: systemClock, timeoutMs: 40 * DAY_MS, signal: new AbortController().signal };
+    void withinLimit(act, options).then(done);
+  };
+  expect(await daysUntil(limited)).toBe(40);
+  const alarm = (done: () => void) =>
+    void createAlarm(systemClock)
+      .wait(Date.now() + 35 * DAY_MS)
+      .then(done);
+  expect(await daysUntil(alarm)).toBe(35);
+  const timed = (done: () => void) => {
+    const { timer } = createBoundary(
+      // a timer has nothing to do with either
+      { ports: {}, feeds: {} } as unknown as World,
+      { clock: systemClock, onError: () => {}, record: ({ kind }) => kind === 'elapsed' && done() },
+    );
+    createActor(timer, { input: { after: 45 * DAY_MS } }).start();
+  };
+  expect(await daysUntil(timed)).toBe(45);
+});

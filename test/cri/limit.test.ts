@@ -1,0 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { startLimit } from '../../cri/limit.ts';
+
+/** Stands for the longest that a timer can count. */
+const LONGEST_MS = 20;
+
+test('a limit that no timer can count ends when it says, not before', async () => {
+  const began = performance.now();
+  const { signal } = startLimit(5 * LONGEST_MS, LONGEST_MS);
+  await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  expect(performance.now() - began).toBeGreaterThanOrEqual(5 * LONGEST_MS - 5);
+});
+
+test('one whose call has ended never ends it, in whichever step it is', async () => {
+  const { signal, end } = startLimit(3 * LONGEST_MS, LONGEST_MS);
+  await pause(1.5 * LONGEST_MS);
+  end();
+  await pause(5 * LONGEST_MS);
+  expect(signal.aborted).toBe(false);
+});
+
+test('a limit of 30 days is none that is over at once', async () => {
+  const { signal, end } = startLimit(30 * 86_400_000);
+  await pause(20);
+  expect(signal.aborted).toBe(false);
+  end();
+});
