@@ -25,6 +25,7 @@ import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { defaultLogPolicy, type LogPolicy, logServices } from './services/logs.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
+import { type FindCredentials, noCredentials } from './services/nodeCredentials.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
 import { type FindRuntimeHandler, noRuntimeClasses } from './services/runtimeClasses.ts';
@@ -46,6 +47,8 @@ export interface NodeParts extends Omit<SourceParts, 'nodeName'> {
   readonly cgroups?: PodCgroups;
   /** Absent: there are no RuntimeClasses. */
   readonly findRuntimeHandler?: FindRuntimeHandler;
+  /** The node's credentials for registries; absent: it has none. */
+  readonly findCredentials?: FindCredentials;
   /** When containers' logs are rotated; absent: as a kubelet does. */
   readonly logs?: LogPolicy;
   /** Absent: the runtime is not the node's own. */
@@ -86,7 +89,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       ...containers,
       startContainer: touching(containers.startContainer),
       stopContainer: stops(({ id }) => [id], containers.stopContainer),
-      ...imageServices(cri, clock),
+      ...imageServices({ cri, clock, node, findCredentials: parts.findCredentials ?? noCredentials }),
       ...diskServices({ cri, node, clock, layout, ownership, cgroups: parts.cgroups }),
       ...resizeServices({ cri, node, cgroups: parts.cgroups }),
       ...garbageServices({ cri, layout, ownership }),

@@ -1,12 +1,13 @@
 /** Puts a node agent together from its configuration: the runtime, the facts of the host, the store. */
 import { readFile } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism, homedir, totalmem } from 'node:os';
 import { systemClock } from '../actors/clock.ts';
 import { createNodeAgent, type NodeAgent } from '../actors/createNodeAgent.ts';
 import { openNodeStore } from '../actors/durableFacts.ts';
 import { createEventRecorder, type EventRecorder } from '../actors/eventRecorder.ts';
 import { podsLeftOnDisk, SIMULATED } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
+import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { readRuntimeClasses, runtimeClassesIn } from '../actors/services/runtimeClasses.ts';
 import { sourceNames } from '../actors/sources.ts';
 import { type Hierarchy, readHierarchies } from '../cgroup/hierarchies.ts';
@@ -63,6 +64,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
     node,
     ...(cgroups ? { cgroups } : {}),
     ...(restartRuntime ? { restartRuntime } : {}),
+    ...(simulated ? {} : { findCredentials: credentialsOn(config.rootDirectory, logger) }),
     ...(config.runtimeClassPath ? classesIn(config.runtimeClassPath, logger) : {}),
     store,
     durable,
@@ -91,6 +93,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
       admission,
       startSlots: startSlots(),
       pullSlots: config.maxParallelImagePulls,
+      ...(config.imagePullTimeoutMs > 0 ? { pullLimitMs: config.imagePullTimeoutMs } : {}),
       crashLoop: {
         baseMs: Math.min(CRASH_BASE_MS, config.maxContainerRestartPeriodMs),
         maxMs: config.maxContainerRestartPeriodMs,
@@ -119,6 +122,12 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
   };
   return { agent: port, stop, drain: agent.drain, failed };
 };
+
+function credentialsOn(rootDir: string, logger: Parameters<StartNode>[0]['logger']) {
+  const onUnusable = (file: string, why: string) =>
+    logger.warn({ file }, `${file}: not read for the credentials of registries: ${why}`);
+  return nodeCredentials({ rootDir, workingDir: process.cwd(), homeDir: homedir(), onUnusable });
+}
 
 function classesIn(directory: string, logger: Parameters<StartNode>[0]['logger']) {
   const told = new Set<string>();

@@ -55,6 +55,8 @@ export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size
   readonly imageRef?: string | undefined;
   /** When the image was last looked for: a pull may have to wait for its turn. */
   readonly soughtAt: number;
+  /** How long the pull may take, in milliseconds; absent: as long as it takes. */
+  readonly pullLimitMs?: number | undefined;
   /** What the runtime made of it last. */
   readonly made?: MadeContainer | undefined;
   /** The container of the present attempt at the runtime. */

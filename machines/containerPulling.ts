@@ -30,7 +30,7 @@ export const pulling = containerSetup.createStateConfig({
       entry: { type: 'report', params: { standing: 'coming' } },
       invoke: {
         src: 'findImage',
-        input: ({ context }) => ({ image: specOf(context).image ?? '' }),
+        input: ({ context }) => ({ pod: context.pod, image: specOf(context).image ?? '' }),
         onDone: [
           {
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },
@@ -55,14 +55,18 @@ export const pulling = containerSetup.createStateConfig({
     queued: {
       meta: { waitsFor: 'a slot' },
       entry: [tellsPull, 'requestPull'],
-      on: { 'gate.granted': 'fetching' },
+      on: { 'gate.granted': { target: 'fetching', actions: 'recordPullLimit' } },
     },
     fetching: {
-      meta: { waitsFor: 'the pull of the image' },
+      meta: { waitsFor: 'the pull of the image', until: 'pullBy' },
       exit: 'releasePull',
       invoke: {
         src: 'pullImage',
-        input: ({ context }) => ({ pod: context.pod, image: specOf(context).image ?? '' }),
+        input: ({ context }) => ({
+          pod: context.pod,
+          image: specOf(context).image ?? '',
+          limitMs: context.pullLimitMs,
+        }),
         onDone: {
           target: 'found',
           actions: [

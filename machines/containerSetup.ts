@@ -37,7 +37,7 @@ import {
 } from './containerTrouble.ts';
 import type { ContainerEvent, ContainerStanding } from './events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from './failure.ts';
-import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble } from './imageTrouble.ts';
+import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble, pullClaim, pullLimit } from './imageTrouble.ts';
 import { type PortTypes, port, timerPort } from './ports.ts';
 import { probeMachine } from './probe.ts';
 import { hasEnded, type StateMeta } from './stateMeta.ts';
@@ -203,10 +203,11 @@ export const containerSetup = setup({
       ({ context, self }) => ({
         type: 'gate.request',
         key: gateKey(context, 'pull'),
-        ticket: context.ticket,
+        ...pullClaim(context, imageOf(context)),
         holder: self,
       }),
     ),
+    recordPullLimit: assign(({ event }) => pullLimit(event)),
     releasePull: sendTo(
       ({ context }) => context.pullGate,
       ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'pull') }),

@@ -19,11 +19,11 @@ export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 /** A wait is over. */
 type TimerEvent = { type: 'timer.elapsed' };
 
-/** A gate's answer: the slot that was asked for under this key is held now. */
-export type GateGranted = { type: 'gate.granted'; key: string };
+/** A gate's answer: the slot that was asked for under this key is held now, for `limitMs` at most where that is given. */
+export type GateGranted = { type: 'gate.granted'; key: string; limitMs?: number };
 
 export type GateEvent =
-  | { type: 'gate.request'; key: string; ticket: number; holder: Ref<GateGranted> }
+  | { type: 'gate.request'; key: string; ticket: number; holder: Ref<GateGranted>; purpose?: string }
   /** Gives a slot back, or leaves the queue. Harmless when neither is the case. */
   | { type: 'gate.release'; key: string }
   /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */

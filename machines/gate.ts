@@ -8,10 +8,14 @@ interface Claim {
   /** The pod's number in the order of arrival: all of a pod's requests go before those of later pods. */
   readonly ticket: number;
   readonly holder: Ref<GateGranted>;
+  /** What it is for, in words for those that stand behind it. */
+  readonly purpose?: string;
 }
 
 export interface GateContext {
   readonly capacity: number;
+  /** How long a slot may be held, in milliseconds: whoever holds one sees to it. */
+  readonly limitMs?: number;
   readonly held: readonly Claim[];
   readonly queue: readonly Claim[];
 }
@@ -27,7 +31,7 @@ const without = (claims: readonly Claim[], drop: (claim: Claim) => boolean) => c
 /** One gate: `open` while a slot is free, `full` while requests wait. */
 export const gateMachine = setup({
   types: {
-    input: {} as { capacity: number },
+    input: {} as Pick<GateContext, 'capacity' | 'limitMs'>,
     context: {} as GateContext,
     events: {} as GateEvent,
   },
@@ -52,12 +56,17 @@ export const gateMachine = setup({
       const [next, ...queue] = context.queue;
       if (next === undefined) return;
       enqueue.assign({ held: [...context.held, next], queue });
-      enqueue.sendTo(next.holder, { type: 'gate.granted', key: next.key });
+      const { limitMs } = context;
+      enqueue.sendTo(next.holder, {
+        type: 'gate.granted',
+        key: next.key,
+        ...(limitMs === undefined ? {} : { limitMs }),
+      });
     }),
   },
 }).createMachine({
   id: 'gate',
-  context: ({ input }) => ({ capacity: input.capacity, held: [], queue: [] }),
+  context: ({ input }) => ({ ...input, held: [], queue: [] }),
   initial: 'open',
   on: {
     'gate.request': [{ guard: 'isKnown' }, { actions: 'enqueue' }],

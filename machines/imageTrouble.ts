@@ -1,8 +1,24 @@
 /** What a failed look at, or pull of, an image leaves behind, whoever needs it: the wait, and the words of a status (C16). */
 import { nextBackOff, pullBackOff } from '../pod/backoff.ts';
 import type { Failure } from '../pod/failure.ts';
+import type { Pod } from '../pod/schema/pod.ts';
 import { SHOWN_FAILED_MS, type Trouble } from './containerTrouble.ts';
+import type { ContainerEvent, VolumeEvent } from './events.ts';
 import { isRuntimeAway, RUNTIME_AWAY_MS } from './failure.ts';
+
+/** How long a pull that has its slot may take: what the gate has said. */
+export const pullLimit = (event: ContainerEvent | VolumeEvent): { pullLimitMs: number | undefined } => ({
+  pullLimitMs: event.type === 'gate.granted' ? event.limitMs : undefined,
+});
+
+/**
+ * The claim of a pull. One that is tried again stands behind all others, however early its pod came: a registry that
+ * never answers would have the slot each time.
+ */
+export const pullClaim = (seeker: Seeker & { pod: Pod; ticket: number }, image: string) => ({
+  ticket: seeker.pullDelayMs > 0 ? Number.MAX_SAFE_INTEGER : seeker.ticket,
+  purpose: `the pull of ${image} for ${seeker.pod.metadata.namespace}/${seeker.pod.metadata.name}`,
+});
 
 /** What who needs an image knows of the tries to get it. */
 interface Seeker {

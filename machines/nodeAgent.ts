@@ -9,14 +9,17 @@ const LOG_CHECK_MS = 10_000;
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
-  context: ({ input: { startSlots, pullSlots, ...input }, spawn, self }) => ({
+  context: ({ input: { startSlots, pullSlots, pullLimitMs, ...input }, spawn, self }) => ({
     ...input,
     ledger: spawn('ledger', {
       id: 'ledger',
       input: { capacity: input.capacity, node: admissionNode(input), parent: self },
     }),
     startGate: spawn('gate', { id: 'startGate', input: { capacity: startSlots } }),
-    pullGate: spawn('gate', { id: 'pullGate', input: { capacity: pullSlots } }),
+    pullGate: spawn('gate', {
+      id: 'pullGate',
+      input: { capacity: pullSlots, ...(pullLimitMs === undefined ? {} : { limitMs: pullLimitMs }) },
+    }),
     desired: {},
     problems: {},
     unread: [],

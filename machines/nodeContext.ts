@@ -42,6 +42,8 @@ export interface NodeInput {
   readonly admission?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
   readonly startSlots: number;
   readonly pullSlots: number;
+  /** How long one pull may take, in milliseconds; absent: as long as it takes. */
+  readonly pullLimitMs?: number;
   readonly crashLoop: BackOff;
   /** Terminal statuses that pods had reached before the restart, by uid. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
@@ -59,7 +61,7 @@ export interface NodeInput {
   readonly foreign?: readonly ForeignPod[];
 }
 
-export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots'> {
+export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs'> {
   readonly ledger: Ref<LedgerEvent>;
   readonly startGate: Ref<GateEvent>;
   readonly pullGate: Ref<GateEvent>;

@@ -55,10 +55,10 @@ export interface PortTypes {
   /** Removes sandboxes with all containers in them. */
   removeSandboxes: { input: { ids: readonly string[] }; output: null };
   /** The image's reference on this node, null when it is not there; and when it was asked for. */
-  findImage: { input: { image: string }; output: { imageRef: string | null; at: number } };
-  /** Pulls an image, whatever is there already. The times are in milliseconds since the epoch. */
+  findImage: { input: { pod: Pod; image: string }; output: { imageRef: string | null; at: number } };
+  /** Pulls an image within the limit, whatever is there already. The times are in milliseconds since the epoch. */
   pullImage: {
-    input: { pod: Pod; image: string };
+    input: { pod: Pod; image: string; limitMs: number | undefined };
     output: { imageRef: string; sizeBytes: number; startedAt: number; finishedAt: number };
   };
   /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */

@@ -3,7 +3,7 @@ export interface StateMeta {
   /** In words, what must happen for it to go on. */
   readonly waitsFor?: string;
   /** Which moment of the actor ends the wait. */
-  readonly until?: 'retryAt' | 'stopBy' | 'deadline' | 'dueAt';
+  readonly until?: 'retryAt' | 'stopBy' | 'pullBy' | 'deadline' | 'dueAt';
   /** How long the wait lasts from its beginning, in milliseconds, where it is always the same. */
   readonly afterMs?: number;
 }

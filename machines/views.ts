@@ -4,6 +4,7 @@ import { KIND_WORDS } from '../pod/explainWords.ts';
 import type { ContainerView, GateView, PodView, VolumeView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
 import type { containerMachine } from './container.ts';
+import { specOf } from './containerContext.ts';
 import { containerView } from './containerView.ts';
 import type { GateEvent, Ref, RuntimeHealth } from './events.ts';
 import type { GateContext } from './gate.ts';
@@ -14,6 +15,7 @@ import { heldUpBy } from './podLaunchOrder.ts';
 import { isResizing, isUnfitted } from './podResizing.ts';
 import { probeViews } from './probeView.ts';
 import type { volumeMachine } from './volume.ts';
+import { referenceOf } from './volumeSetup.ts';
 
 /** Since when an actor has been in its present state, in milliseconds since the epoch. */
 export type SinceOf = (ref: AnyActorRef) => number;
@@ -35,9 +37,10 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     const own = child.getSnapshot();
     const { retryAt: again, stopBy, failure: last, crashDelayMs = 0 } = own.context;
     // A back-off after an end that nobody saw lasts its delay from its own beginning.
-    const moments = { retryAt: again || sinceOf(child) + crashDelayMs, stopBy };
+    const moments = { retryAt: again || sinceOf(child) + crashDelayMs, stopBy, pullBy: pullBy(child, own, sinceOf) };
     const actor = { path: `${path}/${child.id}`, since: sinceOf(child), snapshot: own, moments, failure: last };
-    return containerView(actorView(actor), own, { ends, probes: probeViews(actor.path, own, sinceOf) });
+    const wait = pullWait(own.matches({ pulling: 'fetching' }), specOf(own.context).image);
+    return containerView({ ...actorView(actor), ...wait }, own, { ends, probes: probeViews(actor.path, own, sinceOf) });
   });
   return {
     ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
@@ -109,11 +112,23 @@ export function awaitedViews(context: NodeContext): PodView[] {
 export const runtimeTroubleOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
   ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'it does not say why');
 
+/** When a pull that goes on has to be done. */
+function pullBy(ref: AnyActorRef, { context }: { context: { pullLimitMs?: number | undefined } }, sinceOf: SinceOf) {
+  return context.pullLimitMs === undefined ? undefined : sinceOf(ref) + context.pullLimitMs;
+}
+
+/** A wait for a pull names the image. */
+function pullWait(isPulling: boolean, image: string | undefined): { waitingFor?: string } {
+  return isPulling && image !== undefined ? { waitingFor: `the pull of ${image}` } : {};
+}
+
 function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   const snapshot = ref.getSnapshot();
   const { name, retryAt, failure, trouble } = snapshot.context;
+  const moments = { retryAt, pullBy: pullBy(ref, snapshot, sinceOf) };
   return {
-    ...actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments: { retryAt }, failure }),
+    ...actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments, failure }),
+    ...pullWait(snapshot.matches({ pulling: 'fetching' }), referenceOf(snapshot.context)),
     name,
     mounted: snapshot.matches('mounted'),
     ...(trouble && snapshot.matches('pulling')
@@ -129,6 +144,7 @@ export function gateView(ref: Ref<GateEvent>): GateView {
   return {
     capacity: context.capacity,
     held: context.held.map(({ key }) => key),
+    purposes: context.held.flatMap(({ purpose }) => purpose ?? []),
     queue: context.queue.map(({ key }) => key),
   };
 }

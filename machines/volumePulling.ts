@@ -31,7 +31,7 @@ export const pulling = volumeSetup.createStateConfig({
       meta: { waitsFor: 'a look for the image' },
       invoke: {
         src: 'findImage',
-        input: ({ context }) => ({ image: referenceOf(context) }),
+        input: ({ context }) => ({ pod: context.pod, image: referenceOf(context) }),
         onDone: [
           {
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },
@@ -66,14 +66,18 @@ export const pulling = volumeSetup.createStateConfig({
     queued: {
       meta: { waitsFor: 'a slot' },
       entry: [{ type: 'note', params: ({ context }) => pullBegins(referenceOf(context)) }, 'requestPull'],
-      on: { 'gate.granted': 'fetching' },
+      on: { 'gate.granted': { target: 'fetching', actions: 'recordPullLimit' } },
     },
     fetching: {
-      meta: { waitsFor: 'the pull of the image' },
+      meta: { waitsFor: 'the pull of the image', until: 'pullBy' },
       exit: 'releasePull',
       invoke: {
         src: 'pullImage',
-        input: ({ context }) => ({ pod: context.pod, image: referenceOf(context) }),
+        input: ({ context }) => ({
+          pod: context.pod,
+          image: referenceOf(context),
+          limitMs: context.pullLimitMs,
+        }),
         onDone: {
           target: 'found',
           actions: [

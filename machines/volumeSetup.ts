@@ -10,7 +10,7 @@ import type { Volume } from '../pod/schema/volume.ts';
 import type { Trouble } from './containerTrouble.ts';
 import type { GateEvent, PodEvent, Ref, VolumeEvent, VolumeStanding } from './events.ts';
 import { failureOf, isRuntimeAway } from './failure.ts';
-import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble } from './imageTrouble.ts';
+import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble, pullClaim, pullLimit } from './imageTrouble.ts';
 import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
 
@@ -35,6 +35,8 @@ export interface VolumeContext extends VolumeInput {
   readonly trouble?: Trouble | undefined;
   /** When its image was last looked for: a pull may have to wait for its turn. */
   readonly soughtAt: number;
+  /** How long the pull may take, in milliseconds; absent: as long as it takes. */
+  readonly pullLimitMs?: number | undefined;
   /** When that try is due. */
   readonly retryAt: number;
 }
@@ -121,9 +123,10 @@ export const volumeSetup = setup({
     requestPull: sendTo(pullGateOf, ({ context, self }) => ({
       type: 'gate.request',
       key: pullKey(context),
-      ticket: context.ticket,
+      ...pullClaim(context, referenceOf(context)),
       holder: self,
     })),
+    recordPullLimit: assign(({ event }) => pullLimit(event)),
     releasePull: sendTo(pullGateOf, ({ context }) => ({ type: 'gate.release', key: pullKey(context) })),
   },
 });

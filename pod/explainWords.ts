@@ -12,6 +12,8 @@ export interface QueuePlace {
   readonly place: number;
   readonly length: number;
   readonly capacity: number;
+  /** What those that hold the gate do meanwhile, where they say so. */
+  readonly behind?: readonly string[];
 }
 
 const LONGEST_MESSAGE = 240;
@@ -40,17 +42,24 @@ export function queuePlace(view: PodView, gates: readonly GateView[], container?
     if (uid !== view.pod.metadata.uid) return false;
     return container === undefined ? !view.containers.some(({ name }) => name === actor) : actor === container;
   };
-  for (const { queue, capacity } of gates) {
+  for (const { queue, capacity, purposes = [] } of gates) {
     const index = queue.findIndex(own);
     const gate = queue[index]?.split('/').at(-1) ?? '';
-    if (index >= 0) return { gate, place: index + 1, length: queue.length, capacity };
+    if (index >= 0)
+      return {
+        ...{ gate, place: index + 1, length: queue.length, capacity },
+        ...(purposes.length > 0 ? { behind: purposes } : {}),
+      };
   }
   return undefined;
 }
 
-/** `in the start queue: place 3 of 7, 2 at a time`. */
-export function queueWords({ gate, place, length, capacity }: QueuePlace): string {
-  return `in the ${gate} queue: place ${place} of ${length}, ${capacity} at a time`;
+/** `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for default/web`. */
+export function queueWords({ gate, place, length, capacity, behind = [] }: QueuePlace): string {
+  const [first, ...others] = behind;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const holders = first === undefined ? '' : `, behind ${first}${more}`;
+  return `in the ${gate} queue: place ${place} of ${length}, ${capacity} at a time${holders}`;
 }
 
 /** `12:03:10` in UTC, with its date when that is not today's. */

@@ -132,6 +132,8 @@ export interface GateView {
   readonly capacity: number;
   /** Who has a slot. */
   readonly held: readonly string[];
+  /** What for, of those that say so. */
+  readonly purposes?: readonly string[];
   /** Who waits for one, the next first. */
   readonly queue: readonly string[];
 }

@@ -1,35 +1,83 @@
 /** Fills the ports of images over the CRI. */
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeWordsWithCode } from '../../cri/failure.ts';
+import { AuthConfig, type PullImageRequest } from '../../cri/generated/runtime.ts';
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import { goDuration } from '../../pod/duration.ts';
 import { NodeFailure } from '../../pod/failure.ts';
+import { parseImageReference, withDefaultTag } from '../../pod/imageReference.ts';
+import type { Credential } from '../../pod/keyring.ts';
+import type { Pod } from '../../pod/schema/pod.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import type { FindCredentials } from './nodeCredentials.ts';
+import { withinLimit } from './timeLimit.ts';
 
-/** A pull of a large image over a slow line takes its time; nobody else waits for it but those who queue for a pull. */
-const PULL_TIMEOUT_MS = 1_800_000;
-/** What a reference to an image may look like: `[registry[:port]/]name[:tag][@digest]`. */
-const REFERENCE = /^[a-zA-Z0-9]+([._:/-][a-zA-Z0-9_.-]+|[._/-])*(@[a-z0-9+._-]+:[0-9a-f]{32,})?$/;
+interface ImageParts {
+  readonly cri: Cri;
+  readonly clock: Clock;
+  readonly node: NodeFacts;
+  readonly findCredentials: FindCredentials;
+}
 
-export function imageServices(cri: Cri, clock: Clock): Pick<Services, 'findImage' | 'pullImage'> {
+export function imageServices({ cri, clock, node, findCredentials }: ImageParts): ImagePorts {
   return {
-    findImage: async ({ image }, options) => {
+    findImage: async ({ pod, image }, options) => {
       const at = clock.now();
-      const { image: found } = await cri.imageStatus({ image: specOf(image), verbose: false }, options);
+      const { spec } = named(pod, image);
+      const { image: found } = await cri.imageStatus({ image: spec, verbose: false }, options);
       return { imageRef: found?.id || null, at };
     },
-    pullImage: async ({ image }, { signal }) => {
-      const request = { image: specOf(image), auth: undefined, sandboxConfig: undefined };
+    pullImage: async ({ pod, image, limitMs }, { signal }) => {
+      const { spec, repository } = named(pod, image);
+      const credentials = await findCredentials(repository);
+      const request = { image: spec, sandboxConfig: sandboxConfig(pod, 0, node) };
       const startedAt = clock.now();
-      try {
-        const { imageRef } = await cri.pullImage(request, { signal, timeoutMs: PULL_TIMEOUT_MS });
-        const finishedAt = clock.now();
-        return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
-      } catch (cause) {
-        if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') throw cause;
-        throw failedPull(image, cause);
-      }
+      const pull = (within: AbortSignal) =>
+        pullWith(credentials, (auth) => pulled(cri, { ...request, auth }, within)).catch((cause) => {
+          if (within.aborted && !signal.aborted) throw overdue(limitMs ?? 0, cause);
+          if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') throw cause;
+          throw failedPull(image, cause);
+        });
+      const imageRef = await (limitMs === undefined
+        ? pull(signal)
+        : withinLimit(pull, { clock, timeoutMs: limitMs, signal }));
+      const finishedAt = clock.now();
+      return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
     },
   };
+}
+
+type ImagePorts = Pick<Services, 'findImage' | 'pullImage'>;
+
+const overdue = (limitMs: number, cause: unknown): NodeFailure =>
+  new NodeFailure('ErrImagePull', `the pull was given up: it did not end within ${goDuration(limitMs)}`, { cause });
+
+async function pulled(cri: Cri, request: PullImageRequest, signal: AbortSignal): Promise<string> {
+  return (await cri.pullImage(request, { signal })).imageRef;
+}
+
+/** Tries one credential after the other, none where there is none; what went wrong with all of them is told together. */
+async function pullWith(
+  credentials: readonly Credential[],
+  pull: (auth: AuthConfig | undefined) => Promise<string>,
+): Promise<string> {
+  if (credentials.length === 0) return pull(undefined);
+  const failures: NodeFailure[] = [];
+  for (const { username, password } of credentials) {
+    try {
+      return await pull(AuthConfig.fromPartial({ username, password }));
+    } catch (error) {
+      if (!(error instanceof NodeFailure) || error.reason === 'RuntimeUnavailable') throw error;
+      failures.push(error);
+    }
+  }
+  const [first, ...others] = failures;
+  const messages = [...new Set(failures.map(({ message }) => message))];
+  throw first !== undefined && others.length === 0
+    ? first
+    : new NodeFailure('RuntimeError', `[${messages.join(', ')}]`);
 }
 
 /** What a registry's fault or a bad signature is called, when the runtime begins its error with that word. */
@@ -60,18 +108,21 @@ async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<
   }
 }
 
-function specOf(image: string) {
-  if (!REFERENCE.test(image)) {
-    const message = `Failed to apply default image tag "${image}": couldn't parse image name "${image}": invalid reference format`;
+/** An image as the runtime is asked for it on behalf of a pod, and where its registry has it. */
+function named(pod: Pod, image: string) {
+  const reference = parseImageReference(image);
+  if ('refusal' in reference) {
+    const message = `Failed to apply default image tag "${image}": couldn't parse image name "${image}": ${reference.refusal}`;
     throw new NodeFailure('InvalidImageName', message);
   }
-  return imageSpec(image);
+  const annotations = pod.metadata.annotations ?? {};
+  return { spec: imageSpec(withDefaultTag(image, reference), annotations), repository: reference.repository };
 }
 
 /** An image as the runtime is asked for it. */
-export const imageSpec = (image: string) => ({
+export const imageSpec = (image: string, annotations: Readonly<Record<string, string>> = {}) => ({
   image,
-  annotations: {},
+  annotations,
   userSpecifiedImage: image,
   runtimeHandler: '',
   imageRef: '',

@@ -85,6 +85,7 @@ export const fieldsActedOn: ReadonlySet<string> = new Set<keyof Fields>([
   'fileCheckFrequency',
   'serializeImagePulls',
   'maxParallelImagePulls',
+  'imagePullTimeout',
   'clusterDNS',
   'clusterDomain',
   'resolvConf',

@@ -41,6 +41,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly podsPerCore: number;
   /** Infinity when pulls are not bounded. */
   readonly maxParallelImagePulls: number;
+  /** How long one pull may take, in milliseconds; 0 for as long as it takes. */
+  readonly imagePullTimeoutMs: number;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** The file whose name servers pods get; empty for none. */
@@ -65,6 +67,8 @@ export interface ConfigDefaults {
   readonly containerRuntimeEndpoint?: string;
 }
 
+const HOUR_MS = 3_600_000;
+
 function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
   const runtime =
     flags['--container-runtime-endpoint'] ||
@@ -80,6 +84,7 @@ function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, default
     seccompDefault: file?.seccompDefault ?? false,
     idsPerPod: file?.userNamespaces?.idsPerPod ?? 65_536,
     maxContainerRestartPeriodMs: file?.crashLoopBackOff?.maxContainerRestartPeriod ?? 300_000,
+    imagePullTimeoutMs: file?.imagePullTimeout ?? HOUR_MS,
     maxParallelImagePulls:
       file?.maxParallelImagePulls ?? (file?.serializeImagePulls === false ? Number.POSITIVE_INFINITY : 1),
   };

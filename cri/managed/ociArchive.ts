@@ -26,6 +26,9 @@ interface Blob {
   readonly content: Buffer;
 }
 
+/** What the manifest of an image is called among the kinds of content. */
+export const ociManifestType = 'application/vnd.oci.image.manifest.v1+json';
+
 const platform = { architecture: process.arch === 'x64' ? 'amd64' : process.arch, os: 'linux' };
 
 /** Makes an image out of its recipe; the same recipe always gives the same digests. */
@@ -34,7 +37,7 @@ export function buildImage({ name, files, config }: ImageRecipe): BuiltImage {
   const configBlob = json({ ...platform, config, rootfs: { type: 'layers', diff_ids: [layer.digest] } });
   const manifest = json({
     schemaVersion: 2,
-    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    mediaType: ociManifestType,
     config: descriptor('application/vnd.oci.image.config.v1+json', configBlob),
     layers: [descriptor('application/vnd.oci.image.layer.v1.tar', layer)],
   });
@@ -47,7 +50,7 @@ export function ociArchive(images: readonly BuiltImage[]): Buffer {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.index.v1+json',
     manifests: images.map(({ name, manifest }) => ({
-      ...descriptor('application/vnd.oci.image.manifest.v1+json', manifest),
+      ...descriptor(ociManifestType, manifest),
       platform,
       annotations: { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': name.split(':').at(-1) },
     })),

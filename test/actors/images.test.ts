@@ -71,15 +71,31 @@ describe('images', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('an image name that is none is InvalidImageName, and is never asked for', async () => {
+  test('C16: an image name that is none is InvalidImageName, and is never asked for', async () => {
     const node = await simulatedNode();
-    node.apply(withImage('Not An Image!'));
+    node.apply(withImage('registry.local/App:1'));
     await node.advance('30s');
-    expect(waitingOf(node)).toMatchObject({
+    const name = 'registry.local/App:1';
+    expect(waitingOf(node)).toEqual({
       reason: 'InvalidImageName',
-      message: expect.stringContaining('invalid reference format'),
+      message: `Failed to apply default image tag "${name}": couldn't parse image name "${name}": invalid reference format: repository name (App) must be lowercase`,
     });
     expect(node.calls('pullImage', 'imageStatus')).toEqual([]);
+  });
+
+  test('the pod’s annotations and its sandbox’s configuration go with a look and a pull, and the tag that none stands for', async () => {
+    const node = await simulatedNode({ runtime: { images: { registry: { 'registry.local/app:latest': {} } } } });
+    const pod = withImage('registry.local/app');
+    node.apply({ ...pod, metadata: { ...pod.metadata, annotations: { 'example.com/key': 'value' } } });
+    await node.advance('2s');
+    expect(node.pod('web').phase).toBe('Running');
+    const image = { image: 'registry.local/app:latest', annotations: { 'example.com/key': 'value' } };
+    expect(node.calls('imageStatus')[0]?.request).toMatchObject({ image });
+    expect(node.calls('pullImage')[0]?.request).toMatchObject({
+      image,
+      auth: undefined,
+      sandboxConfig: { metadata: { name: 'web', namespace: 'default', uid: 'web-uid' } },
+    });
   });
 
   test('pulls are bounded by their gate, and a slot is free again when its pod goes', async () => {

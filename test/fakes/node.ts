@@ -36,7 +36,9 @@ export interface SimulatedNodeOptions {
   readonly runtime?: Partial<Omit<SimulatedRuntimeOptions, 'clock'>>;
   /** Whether the runtime has an event stream; it has one when absent. */
   readonly eventStream?: boolean;
-  readonly config?: Partial<Pick<NodeAgentConfig, 'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'crashLoop'>>;
+  readonly config?: Partial<
+    Pick<NodeAgentConfig, 'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'crashLoop'>
+  >;
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
   readonly silentSource?: boolean;
   readonly death?: Death;

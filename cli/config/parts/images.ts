@@ -6,6 +6,8 @@ export const images = {
   imageServiceEndpoint: z.optional(endpoint),
   serializeImagePulls: z.optional(boolean),
   maxParallelImagePulls: z.optional(whole(1)),
+  /** Not a kubelet's: how long one pull may take. */
+  imagePullTimeout: z.optional(duration()),
   registryPullQPS: z.optional(whole()),
   registryBurst: z.optional(whole()),
   imagePullCredentialsVerificationPolicy: z.optional(

@@ -1,0 +1,62 @@
+/** The node's own credentials for registries: read from the files that a kubelet has them from, anew for each pull. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../pod/keyring.ts';
+
+/** Finds the credentials for a repository, those to try first at the beginning. */
+export type FindCredentials = (repository: string) => Promise<Credential[]>;
+
+export const noCredentials: FindCredentials = async () => [];
+
+interface Places {
+  /** That of the node. */
+  readonly rootDir: string;
+  readonly workingDir: string;
+  /** The user's, in whose `.docker` docker keeps them. */
+  readonly homeDir: string;
+  /** Told once of each file that cannot be used, until it can; never with what is in it. */
+  readonly onUnusable: (file: string, why: string) => void;
+}
+
+/** Looks in the kubelet's order: a `config.json` before a `.dockercfg`, the first one that can be read counts. */
+export function nodeCredentials({ rootDir, workingDir, homeDir, onUnusable }: Places): FindCredentials {
+  const files = [
+    ...[rootDir, workingDir, join(homeDir, '.docker'), '/.docker'].map((directory) => ({
+      file: join(directory, 'config.json'),
+      form: 'config.json' as const,
+    })),
+    ...[rootDir, workingDir, homeDir, '/'].map((directory) => ({
+      file: join(directory, '.dockercfg'),
+      form: '.dockercfg' as const,
+    })),
+  ];
+  const told = new Set<string>();
+  const tell = (file: string, why: string) => {
+    if (!told.has(file)) onUnusable(file, why);
+    told.add(file);
+  };
+  return async (repository) => {
+    for (const { file, form } of files) {
+      const keyring = await keyringIn(file, form, tell);
+      if (keyring === undefined) continue;
+      told.delete(file);
+      return credentialsFor(repository, keyring);
+    }
+    return [];
+  };
+}
+
+async function keyringIn(
+  file: string,
+  form: 'config.json' | '.dockercfg',
+  tell: (file: string, why: string) => void,
+): Promise<Keyring | undefined> {
+  const read = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => error);
+  if (typeof read !== 'string') {
+    if (read.code !== 'ENOENT' && read.code !== 'ENOTDIR') tell(file, `it cannot be read (${read.code ?? read.name})`);
+    return undefined;
+  }
+  const keyring = readKeyring(read, form);
+  if (keyring === undefined) tell(file, `it is no JSON with ${form === 'config.json' ? '"auths"' : 'registries'}`);
+  return keyring;
+}

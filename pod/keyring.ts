@@ -1,0 +1,121 @@
+/** The node's credentials for registries, in the files that docker has them in, and which of them an image is pulled with. */
+import * as z from 'zod/mini';
+
+/** A user of a registry. Nothing of it is ever shown or logged. */
+export interface Credential {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Credentials by the registry, and perhaps the path there, that they are for. */
+export type Keyring = readonly (readonly [place: string, credential: Credential])[];
+
+const entrySchema = z.nullable(
+  z.looseObject({
+    username: z.exactOptional(z.string()),
+    password: z.exactOptional(z.string()),
+    auth: z.exactOptional(z.string()),
+  }),
+);
+const authsSchema = z.record(z.string(), entrySchema);
+const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(authsSchema)) });
+
+/**
+ * Reads a `config.json` (with `auths`) or, as `.dockercfg` has it, the entries alone; undefined for what is none. Says
+ * nothing of why: the words could quote a password.
+ */
+export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): Keyring | undefined {
+  const value = parsed(text);
+  const read = form === 'config.json' ? z.safeParse(configSchema, value) : z.safeParse(authsSchema, value);
+  if (!read.success) return undefined;
+  // Each schema has read what its form is.
+  const auths = (form === 'config.json' ? read.data['auths'] : read.data) as
+    | z.infer<typeof authsSchema>
+    | null
+    | undefined;
+  const entries = Object.entries(auths ?? {}).map(([place, entry]) => [placeOf(place), credentialOf(entry)] as const);
+  if (entries.some(([, credential]) => credential === undefined)) return undefined;
+  // Where a helper keeps them, docker writes an entry without any.
+  const known = entries.flatMap(([place, credential]) => (credential?.username ? [[place, credential] as const] : []));
+  // The more specific place of two that begin alike comes first.
+  return known.sort(([a], [b]) => (a === b ? 0 : a < b ? 1 : -1));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function credentialOf(entry: z.infer<typeof entrySchema>): Credential | undefined {
+  const { username = '', password = '', auth = '' } = entry ?? {};
+  if (auth === '') return { username, password };
+  const decoded = fromBase64(auth);
+  const colon = decoded?.indexOf(':') ?? -1;
+  return decoded === undefined || colon < 0
+    ? undefined
+    : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
+}
+
+/** Padded or not, as both are found. */
+function fromBase64(text: string): string | undefined {
+  const plain = text.replace(/[\r\n]/g, '');
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || (plain.endsWith('=') && plain.length % 4 !== 0)) return undefined;
+  return new TextDecoder().decode(Uint8Array.from(atob(plain), (byte) => byte.charCodeAt(0)));
+}
+
+/** `https://host/v1/` and `host` are one place, a path after the version of the protocol is one within the registry. */
+function placeOf(written: string): string {
+  const [host = '', path] = split(written.replace(/^https?:\/\//, ''));
+  const within = path.replace(/^\/v[12](?=\/)/, '');
+  return within === '/' ? host : host + within;
+}
+
+/** The host with its port, and the path with its first slash. */
+function split(place: string): [host: string, path: string] {
+  const [, host = '', path = ''] = /^([^/?#]*)([^?#]*)/.exec(place) ?? [];
+  return [host.slice(host.lastIndexOf('@') + 1), path];
+}
+
+const DOCKER_HUB = 'index.docker.io';
+
+/** The credentials to try for a repository such as `registry.example/team/app`, one after the other (C15). */
+export function credentialsFor(repository: string, keyring: Keyring): Credential[] {
+  const matching = keyring.filter(([place]) => isFor(place, repository));
+  const found =
+    matching.length > 0 ? matching : keyring.filter(([place]) => place === DOCKER_HUB && isHubs(repository));
+  return found.map(([, credential]) => credential);
+}
+
+const isHubs = (repository: string): boolean => /^(index\.)?docker\.io\//.test(repository);
+
+/** The port is the same, each label of the host matches its pattern, and the path begins alike. */
+function isFor(place: string, repository: string): boolean {
+  const [[globs, globPort, prefix], [labels, port, path]] = [hostOf(place), hostOf(repository)];
+  if (globPort !== port || globs.length !== labels.length || !path.startsWith(prefix)) return false;
+  return globs.every((glob, index) => matches(glob, labels[index] ?? ''));
+}
+
+function hostOf(place: string): [labels: string[], port: string, path: string] {
+  const [host, path] = split(place);
+  const [, plain, v6, port = ''] = /^(?:([^:]*)|\[(.*)\]):([0-9]*)$/.exec(host) ?? [];
+  return [(plain ?? v6 ?? host).split('.'), port, path];
+}
+
+/** A pattern with `*`, `[a-z]`, `[^a-z]` and `\` before what is meant as it is. */
+function matches(glob: string, label: string): boolean {
+  const source = glob.replace(/\\(.)|\[\^?[^\]]+\]|\*|[^\w-]/g, (token, escaped: string | undefined) => {
+    if (escaped !== undefined) return literal(escaped);
+    if (token === '*') return '[^]*';
+    return token.length > 1 ? token : literal(token);
+  });
+  try {
+    return new RegExp(`^(?:${source})$`).test(label);
+  } catch {
+    return false;
+  }
+}
+
+const literal = (text: string): string => text.replace(/[^\w]/g, '\\$&');

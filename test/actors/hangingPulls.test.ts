@@ -1,0 +1,76 @@
+import { expect, test } from '@jest/globals';
+import { formatExplanation } from '../../pod/formatExplanation.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+const HOUR = 3_600_000;
+const hanging = { pullMs: 100 * HOUR };
+
+const pulling = (name: string, image: string) =>
+  podWith(name, { containers: [containerWith('main', { image, imagePullPolicy: 'IfNotPresent' })] });
+
+const waitingOf = (node: SimulatedNode, name: string) => node.container(name).state?.waiting;
+const answerOf = (node: SimulatedNode, name: string) => node.agent.explain(name)?.answer;
+
+/** A node that pulls one image at a time, each within an hour. */
+const serialNode = (registry: Record<string, { pullMs?: number }>) =>
+  simulatedNode({ runtime: { images: { registry } }, config: { pullSlots: 1, pullLimitMs: HOUR } });
+
+test('a pull that hangs is given up at its limit, which explain shows with the image, and backs off', async () => {
+  const node = await serialNode({ 'slow.example/app:1': hanging });
+  node.apply(pulling('web', 'slow.example/app:1'));
+  await node.advance('1m');
+  const main = node.containerView('web');
+  expect(main).toMatchObject({ state: 'pulling.fetching', until: main.since + HOUR });
+  expect(answerOf(node, 'web')).toMatch(/waits for the pull of slow\.example\/app:1 until .* \(in 59m\)/);
+  await node.advance('59m');
+  await node.advance('5s');
+  expect(waitingOf(node, 'web')).toEqual({
+    reason: 'ImagePullBackOff',
+    message:
+      'Back-off pulling image "slow.example/app:1": ErrImagePull: the pull was given up: it did not end within 1h0m0s',
+  });
+  expect(node.agent.overview().gates.pull.held).toEqual([]);
+  node.runtime.images.publish('slow.example/app:1', {});
+  await node.advance('1m');
+  expect(node.pod('web').phase).toBe('Running');
+});
+
+test('who waits behind it sees who holds the slot and what for', async () => {
+  const node = await serialNode({ 'slow.example/app:1': hanging, 'other.example/app:1': {} });
+  node.apply(pulling('slow', 'slow.example/app:1'));
+  await node.advance('1s');
+  node.apply(pulling('web', 'other.example/app:1'));
+  await node.advance('1m');
+  const place = 'in the pull queue: place 1 of 1, 1 at a time, behind the pull of slow.example/app:1 for default/slow';
+  expect(answerOf(node, 'web')).toContain(place);
+  const explanation = node.agent.explain('web');
+  expect((explanation ? formatExplanation(explanation) : '').replace(/\s+/g, ' ')).toContain(place);
+});
+
+test('registries that hang hold up the pulls from others for one limit each, and not time and again', async () => {
+  const registry = { 'one.example/app:1': hanging, 'two.example/app:1': hanging, 'other.example/app:1': {} };
+  const node = await serialNode(registry);
+  for (const name of ['one', 'two', 'other']) {
+    node.apply(pulling(name, `${name}.example/app:1`));
+    await node.advance('1s');
+  }
+  await node.advance('90m');
+  // The back-off of the first is long over: it stands behind those that have not had a try.
+  expect(answerOf(node, 'one')).toContain('in the pull queue: place 2 of 2');
+  await node.advance('31m');
+  expect(node.pod('other').phase).toBe('Running');
+  expect(node.containerView('one').state).toBe('pulling.fetching');
+});
+
+test('without a limit a pull takes as long as it takes', async () => {
+  const node = await simulatedNode({
+    runtime: { images: { registry: { 'slow.example/app:1': { pullMs: 3 * HOUR } } } },
+  });
+  node.apply(pulling('web', 'slow.example/app:1'));
+  await node.advance('2h');
+  expect(node.containerView('web').state).toBe('pulling.fetching');
+  expect(node.containerView('web')).not.toHaveProperty('until');
+  await node.advance('61m');
+  expect(node.pod('web').phase).toBe('Running');
+});
