@@ -1,5 +1,6 @@
 /** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in pod.ts. */
 import type { Refusal } from '../pod/claims.ts';
+import type { ContainerSize } from '../pod/containerSize.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import { isResizable, resizeRefusal, resourcesOf, sameResources, sameSize, withResources } from '../pod/resize.ts';
 import { containerSize } from '../pod/resources.ts';
@@ -14,6 +15,19 @@ export function wish(
   const unadmitted = resizeRefusal(allocated, desired);
   const asked = unadmitted === undefined ? desired : withResources(desired, resourcesOf(allocated));
   return { desired, asked, unadmitted };
+}
+
+/**
+ * The size that a container had when the agent ended, as it was kept: the resources of the pod may be others by now, when
+ * its manifest was edited meanwhile. Undefined where nothing was kept.
+ */
+export function keptSize({ allocation, allocated }: PodContext, name: string): ContainerSize | undefined {
+  const { sizes, resources } = allocation ?? {};
+  const kept = lookUp(sizes, name);
+  if (kept !== undefined || resources === undefined) return kept;
+  const { spec } = withResources(allocated, resources);
+  const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+  return container && containerSize(spec, container);
 }
 
 /** Some container that has a process still has another size than was admitted for it. */

@@ -17,6 +17,7 @@ import type { ContainerEvent } from './events.ts';
 import { departed, hostPaths, mayRun, vanished, withContainer } from './podContext.ts';
 import { nextLaunch } from './podLaunchOrder.ts';
 import { podResizeWords } from './podResizeWords.ts';
+import { keptSize } from './podResizing.ts';
 import {
   afterInits,
   earlierTurns,
@@ -82,9 +83,12 @@ export const podSetup = podResizeWords.extend({
         const { name } = container;
         if (Object.hasOwn(context.containers, name)) continue;
         const seen = observed.containers.filter((shown) => shown.name === name);
-        const size = lookUp(context.allocation?.sizes, name);
+        const size = seen.length > 0 ? keptSize(context, name) : undefined;
         const standing = seen[0] && mayRun(seen[0]) ? ('live' as const) : ('pending' as const);
-        enqueue.assign(({ context: now }) => ({ containers: { ...now.containers, [name]: standing } }));
+        enqueue.assign(({ context: now }) => ({
+          containers: { ...now.containers, [name]: standing },
+          ...(size ? { sizes: { ...now.sizes, [name]: size } } : {}),
+        }));
         const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
         const input = { ...common, name, role, observed: seen, probed, size };
         enqueue.spawnChild('container', { id: containerId(name), input });

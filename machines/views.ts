@@ -141,10 +141,11 @@ function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
 export function gateView(ref: Ref<GateEvent>): GateView {
   // The refs that the node keeps under this type are of gates only.
   const { context } = ref.getSnapshot() as unknown as { context: GateContext };
+  const purposes = context.held.flatMap(({ purpose }) => purpose ?? []);
   return {
     capacity: context.capacity,
     held: context.held.map(({ key }) => key),
-    purposes: context.held.flatMap(({ purpose }) => purpose ?? []),
+    ...(purposes.length > 0 ? { purposes } : {}),
     queue: context.queue.map(({ key }) => key),
   };
 }

@@ -8,7 +8,6 @@ import { parseQuantity } from './quantity.ts';
 import { containerSize } from './resources.ts';
 import type { Container, ResourceRequirements } from './schema/container.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
-import { isStaticPod } from './staticPod.ts';
 
 /** The resources of a pod by container, and the pod's own: what is admitted apart from the rest of its spec. */
 export interface PodResources {
@@ -74,7 +73,6 @@ const infeasible = (message: string): Refusal => ({ reason: 'Infeasible', messag
 export function resizeRefusal(allocated: Pod, desired: Pod): Refusal | undefined {
   const [from, to] = [resourcesOf(allocated), resourcesOf(desired)];
   if (sameResources(from, to)) return undefined;
-  if (isStaticPod(desired)) return infeasible('In-place resize of static-pods is not supported');
   if (qosClass(withResources(allocated, to).spec) !== qosClass(allocated.spec)) {
     return infeasible('Pod QOS Class may not change as a result of resizing');
   }

@@ -103,32 +103,22 @@ describe('C25: in-place resize', () => {
     expect(node.calls('updateContainerResources')).toEqual([]);
   });
 
-  test.each([
-    [
-      'a static pod',
-      { annotations: { 'kubernetes.io/config.source': 'file' } },
-      { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '1', memory: '64Mi' } },
-      'In-place resize of static-pods is not supported',
-    ],
-    [
-      'another QoS class',
-      {},
-      { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '500m', memory: '64Mi' } },
-      'Pod QOS Class may not change as a result of resizing',
-    ],
-  ])('%s is not resized, and the rest of the update counts', async (_, metadata, resources, message) => {
+  test('what would change the QoS class is not resized, and the rest of the update counts', async () => {
+    const resources = { limits: { cpu: '1', memory: '64Mi' }, requests: { cpu: '500m', memory: '64Mi' } };
     const before = sized('500m', '64Mi');
-    const node = await running({ ...before, metadata: { ...before.metadata, ...metadata } });
+    const node = await running(before);
     const [main] = before.spec.containers;
     const containers = main ? [{ ...main, resources }] : [];
     const labels = { changed: 'yes' };
     node.apply({
       ...before,
-      metadata: { ...before.metadata, ...metadata, labels },
+      metadata: { ...before.metadata, labels },
       spec: { ...before.spec, containers },
     });
     await node.advance('1s');
-    expect(conditionOf(node, 'PodResizePending')).toBe(`True Infeasible ${message}`);
+    expect(conditionOf(node, 'PodResizePending')).toBe(
+      'True Infeasible Pod QOS Class may not change as a result of resizing',
+    );
     expect(node.view('web').pod.metadata.labels).toEqual(labels);
     expect(node.container('web').allocatedResources?.cpu).toBe('500m');
     expect(node.calls('updateContainerResources')).toEqual([]);
@@ -166,6 +156,26 @@ describe('C25: in-place resize', () => {
     expect(conditionOf(node, 'PodResizePending')).toMatch(/^True Infeasible/);
     expect(node.container('web')).toMatchObject({ restartCount: 0, allocatedResources: { cpu: '1', memory: '64Mi' } });
     expect(quotaOf(node, node.containerId('web'))).toBe(100_000);
+  });
+
+  test('what was changed while no agent ran is a resize when the next one comes: the container first, then its pod', async () => {
+    const node = await running(sized('500m', '64Mi'));
+    const id = node.containerId('web');
+    node.killAgent();
+    node.apply(sized('250m', '32Mi'));
+    const { release } = node.runtime.faults.add({ call: 'updateContainerResources', hang: true });
+    await node.startAgent();
+    await node.advance('1s');
+    expect(node.containerView('web').state).toBe('running.resizing');
+    expect(node.pod('web')).toMatchObject({
+      allocatedResources: { cpu: '250m', memory: '32Mi' },
+      resources: { limits: { cpu: '500m', memory: '64Mi' } },
+    });
+    release();
+    await node.advance('20s');
+    expect(node.container('web')).toMatchObject({ restartCount: 0, resources: { limits: { cpu: '250m' } } });
+    expect([node.containerId('web'), quotaOf(node, id)]).toEqual([id, 25_000]);
+    expect(node.pod('web').resources?.limits).toEqual({ cpu: '250m', memory: '32Mi' });
   });
 
   test('C7: other resources begin the back-off anew', async () => {
