@@ -17,8 +17,7 @@ const entrySchema = z.nullable(
     auth: z.exactOptional(z.string()),
   }),
 );
-const authsSchema = z.record(z.string(), entrySchema);
-const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(authsSchema)) });
+const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(z.record(z.string(), entrySchema))) });
 
 /**
  * Reads a `config.json` (with `auths`) or, as `.dockercfg` has it, the entries alone; undefined for what is none. Says
@@ -26,14 +25,9 @@ const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(authsSche
  */
 export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): Keyring | undefined {
   const value = parsed(text);
-  const read = form === 'config.json' ? z.safeParse(configSchema, value) : z.safeParse(authsSchema, value);
+  const read = z.safeParse(configSchema, form === 'config.json' ? value : { auths: value });
   if (!read.success) return undefined;
-  // Each schema has read what its form is.
-  const auths = (form === 'config.json' ? read.data['auths'] : read.data) as
-    | z.infer<typeof authsSchema>
-    | null
-    | undefined;
-  const entries = Object.entries(auths ?? {}).map(([place, entry]) => [placeOf(place), credentialOf(entry)] as const);
+  const entries = Object.entries(read.data.auths ?? {}).map(([place, entry]) => [placeOf(place), credentialOf(entry)] as const);
   if (entries.some(([, credential]) => credential === undefined)) return undefined;
   // Where a helper keeps them, docker writes an entry without any.
   const known = entries.flatMap(([place, credential]) => (credential?.username ? [[place, credential] as const] : []));
