@@ -1,7 +1,6 @@
 /** What a pod does with its children: volumes and containers are spawned, told and dismissed. The chart is in pod.ts. */
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../pod/containers.ts';
-import { lookUp } from '../pod/lookUp.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import { involvedPod, occurrence } from '../pod/occurrence.ts';
 import {

@@ -27,7 +27,9 @@ export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): K
   const value = parsed(text);
   const read = z.safeParse(configSchema, form === 'config.json' ? value : { auths: value });
   if (!read.success) return undefined;
-  const entries = Object.entries(read.data.auths ?? {}).map(([place, entry]) => [placeOf(place), credentialOf(entry)] as const);
+  const entries = Object.entries(read.data.auths ?? {}).map(
+    ([place, entry]) => [placeOf(place), credentialOf(entry)] as const,
+  );
   if (entries.some(([, credential]) => credential === undefined)) return undefined;
   // Where a helper keeps them, docker writes an entry without any.
   const known = entries.flatMap(([place, credential]) => (credential?.username ? [[place, credential] as const] : []));
