@@ -61,9 +61,9 @@ export const mutations: readonly Mutation[] = [
   {
     rule: 'C3',
     breaks: 'init containers do not run again in a new sandbox',
-    file: 'machines/podStartOrder.ts',
-    find: "const again = standing === 'succeeded' && inits.includes(name);",
-    put: 'const again = standing === undefined && inits.includes(name);',
+    file: 'machines/container.ts',
+    find: "'container.start': { guard: 'isInit', target: 'restarting', actions: 'takeTurn' },",
+    put: '',
   },
   {
     rule: 'C4',

@@ -163,12 +163,13 @@ describe('each condition', () => {
 
   test('C14: of somebody else is kept as it is', () => {
     const theirs: PodCondition = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
+    const gate: PodCondition = { type: 'example.com/registered', status: 'False', message: 'not yet' };
     const { conditions } = podStatus(podView({ main: { a: running() } }), {
       ...options,
-      previous: { conditions: [theirs] },
+      previous: { conditions: [gate, theirs] },
     });
-    expect(conditions?.[0]).toEqual(theirs);
-    expect(conditions).toHaveLength(6);
+    expect(conditions?.slice(0, 2)).toEqual([gate, theirs]);
+    expect(conditions).toHaveLength(7);
   });
 });
 

@@ -83,6 +83,7 @@ const tables: Readonly<Record<string, string>> = {
     Never     | 1       |  | wait   |        | ended               | Failed
     Never     | 0, 1    |  | wait   |        | ended               | Failed
     Never     | 1       |  | wait   |        | was Pending         | Pending
+    Never     | 1       |  | wait   |        | ended, static, told to end | Failed
     Never     | 0       |  | 0      |        | ended               | Succeeded
     Never     | 0       |  | 1      |        | ended               | Failed`,
   'C1: init containers in a new sandbox': `
