@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { ConfigError, describeIssues } from './configError.ts';
-import { fieldsActedOn, type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
+import { fieldsActedOn } from './fieldsActedOn.ts';
+import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
 
 /** A KubeletConfiguration as read, with the fields it sets that this version does not act on. */
 export interface ConfigFile {

@@ -1,0 +1,77 @@
+/**
+ * Writes the commands, flags and fields into docs/reference.md, as the code has them. With `--check` it changes nothing
+ * and fails when the page is stale.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fieldsActedOn } from '../cli/config/fieldsActedOn.ts';
+import { fieldNames } from '../cli/config/kubeletConfiguration.ts';
+import { createProgram } from '../cli/program.ts';
+import { root } from './setup/places.mjs';
+
+const page = join(root, 'docs/reference.md');
+
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** A table of two columns, or nothing. */
+const table = (head, rows) =>
+  rows.length === 0
+    ? []
+    : ['', `| ${head} | |`, '|---|---|', ...rows.map(([name, text]) => `| ${name} | ${cell(text)} |`)];
+
+const choices = ({ argChoices = [] }) => (argChoices.length > 0 ? `: ${argChoices.join(', ')}` : '');
+
+/** One command, or where it has commands of its own each of these. */
+function commandSection(command, names) {
+  if (command.commands.length > 0)
+    return command.commands.flatMap((each) => commandSection(each, [...names, each.name()]));
+  const words = command.registeredArguments.map((argument) => {
+    const shown = `${argument.name()}${argument.variadic ? '...' : ''}`.toUpperCase();
+    return argument.required ? shown : `[${shown}]`;
+  });
+  return [
+    '',
+    `### ${['statelet', ...names].join(' ')}`,
+    '',
+    `\`${['statelet', ...names, ...words].join(' ')}\`: ${cell(command.description())}.`,
+    ...table(
+      'Argument',
+      command.registeredArguments.map((each) => [`\`${each.name().toUpperCase()}\``, each.description + choices(each)]),
+    ),
+    ...table(
+      'Flag',
+      command.options
+        .filter(({ hidden }) => !hidden)
+        .map((each) => [`\`${each.flags}\``, each.description + choices(each)]),
+    ),
+  ];
+}
+
+const program = createProgram({});
+const commands = program.commands.flatMap((command) => commandSection(command, [command.name()]));
+const fields = table(
+  'Field',
+  [...fieldsActedOn].map(([name, text]) => [`\`${name}\``, text]),
+);
+const others = fieldNames.filter((name) => !fieldsActedOn.has(name)).map((name) => `\`${name}\``);
+const written = {
+  commands: commands.slice(1),
+  fields: fields.slice(1),
+  'other fields': [`${others.join(', ')}.`],
+};
+
+/** Puts the lines between the marks of a part. */
+function withPart(text, [name, lines]) {
+  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`docs/reference.md lacks ${begin} … ${end}`);
+  return `${text.slice(0, from + begin.length)}\n${lines.join('\n')}\n${text.slice(to)}`;
+}
+
+const before = readFileSync(page, 'utf8');
+const after = Object.entries(written).reduce(withPart, before);
+if (!process.argv.includes('--check')) writeFileSync(page, after);
+else if (after !== before) {
+  console.error('docs/reference.md is stale: npm run reference');
+  process.exit(1);
+}

@@ -1,0 +1,10 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+
+const script = join(import.meta.dirname, '../../scripts/reference.mjs');
+
+test('docs/reference.md has the commands, flags and fields as they are: `npm run reference` writes them', () => {
+  const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
