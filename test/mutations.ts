@@ -220,6 +220,20 @@ export const mutations: readonly Mutation[] = [
     put: 'lastTransitionTime: rfc3339(first ?? now),',
   },
   {
+    rule: 'C15',
+    breaks: 'the resources of a pod do not count its overhead',
+    file: 'pod/effectiveResources.ts',
+    find: "nanosOf(lookUp(overhead, name) ?? '0')",
+    put: "nanosOf('0')",
+  },
+  {
+    rule: 'C16',
+    breaks: 'a repository in upper case is pulled',
+    file: 'pod/imageReference.ts',
+    find: 'if (path.toLowerCase() !== path) {',
+    put: 'if (path.toLowerCase() === undefined) {',
+  },
+  {
     rule: 'C16',
     breaks: 'what waits with init containers before it is ContainerCreating',
     file: 'pod/containerStatuses.ts',
@@ -262,6 +276,13 @@ export const mutations: readonly Mutation[] = [
     put: "name === undefined ? '$$' :",
   },
   {
+    rule: 'C21',
+    breaks: 'a limit of the pod itself is not a container’s',
+    file: 'pod/fieldRef.ts',
+    find: 'return own || parsed(',
+    put: 'return parsed(',
+  },
+  {
     rule: 'C22',
     breaks: 'a container that succeeded tells its log',
     file: 'cri/lastWords.ts',
@@ -295,6 +316,13 @@ export const mutations: readonly Mutation[] = [
     file: 'pod/staticPod.ts',
     find: 'return isStaticPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL;',
     put: 'return (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL;',
+  },
+  {
+    rule: 'C24',
+    breaks: 'a static pod is not resized in place',
+    file: 'pod/resize.ts',
+    find: 'if (sameResources(from, to)) return undefined;',
+    put: "if (sameResources(from, to)) return undefined;\n  if (desired.metadata.annotations) return infeasible('');",
   },
   {
     rule: 'C25',

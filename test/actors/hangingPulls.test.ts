@@ -36,6 +36,24 @@ test('a pull that hangs is given up at its limit, which explain shows with the i
   expect(node.pod('web').phase).toBe('Running');
 });
 
+test('the pull of an image volume has the same limit', async () => {
+  const node = await serialNode({ 'slow.example/data:1': hanging });
+  const volumes = [{ name: 'data', image: { reference: 'slow.example/data:1', pullPolicy: 'IfNotPresent' as const } }];
+  node.apply(podWith('web', { volumes, containers: [containerWith('main')] }));
+  await node.advance('1m');
+  const [data] = node.view('web').volumes;
+  expect(data).toMatchObject({
+    state: 'pulling.fetching',
+    waitingFor: 'the pull of slow.example/data:1',
+    until: (data?.since ?? 0) + HOUR,
+  });
+  await node.advance('59m');
+  await node.advance('5s');
+  expect(node.view('web').volumes).toMatchObject([
+    { state: 'pulling.backingOff', trouble: { reason: 'ImagePullBackOff' } },
+  ]);
+});
+
 test('who waits behind it sees who holds the slot and what for', async () => {
   const node = await serialNode({ 'slow.example/app:1': hanging, 'other.example/app:1': {} });
   node.apply(pulling('slow', 'slow.example/app:1'));

@@ -65,7 +65,7 @@ describe('answers', () => {
     const createdAt = 1_700_000_000_123_456_789n;
     answer = ({ request }, send) =>
       send(null, wire.ContainerStatusResponse.fromPartial({ status: { id: request.containerId, createdAt } }));
-    expect((await containerStatus()).status).toMatchObject({ id: containerId, createdAt });
+    expect((await containerStatus({ timeoutMs: 10_000 })).status).toMatchObject({ id: containerId, createdAt });
   });
 
   test('an answer larger than 4 MiB, gRPC own limit, arrives', async () => {

@@ -43,6 +43,15 @@ describe('C25: what can be resized in place', () => {
     ['a request that goes', burstable('1', { memory: '1' }), burstable('1'), 'resource requests cannot be removed'],
   ])('%s', (_, from, to, message) => expect(resizeRefusal(from, to)?.message).toBe(message));
 
+  test('C24: a static pod is resized as others are', () => {
+    const ofFile = (cpu: string): Pod => {
+      const pod = burstable(cpu);
+      const annotations = { 'kubernetes.io/config.source': 'file' };
+      return { ...pod, metadata: { ...pod.metadata, annotations } };
+    };
+    expect(resizeRefusal(ofFile('1'), ofFile('2'))).toBeUndefined();
+  });
+
   test('init containers that are no sidecars keep what they have', () => {
     const init = (cpu: string): Pod =>
       aPod({ initContainers: [aContainer({ name: 'init', resources: { requests: { cpu } } })] });
