@@ -50,6 +50,7 @@ export interface NodeOverview {
   readonly runtime: NodeContext['health'];
   readonly foreign: readonly ForeignPod[];
   readonly problems: NodeContext['problems'][string];
+  readonly warnings: NodeContext['warnings'][string];
   readonly gates: { readonly start: ReturnType<typeof gateView>; readonly pull: ReturnType<typeof gateView> };
 }
 
@@ -158,13 +159,14 @@ export function agentBehind(
     explainNode: () => explainNode(nodeView(root, since.of), clock.now()),
     overview: () => {
       const snapshot = root.getSnapshot();
-      const { health, problems } = snapshot.context;
+      const { health, problems, warnings } = snapshot.context;
       return {
         state: statePath(snapshot.value),
         since: since.of(root),
         runtime: health,
         foreign: foreignPods(snapshot.context),
         problems: Object.values(problems).flat(),
+        warnings: Object.values(warnings).flat(),
         gates: gates(),
       };
     },

@@ -1,11 +1,13 @@
 /** Where pods come from: each source brings its full sets, side by side with the others. */
+import type { SourceProblem } from '../machines/events.ts';
 import type { RuntimeClasses } from '../pod/runtimeClass.ts';
 import type { Feed } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 import { watchManifests } from './feeds/fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './feeds/httpSource.ts';
-import type { FileProblem, ManifestSet } from './feeds/manifestSet.ts';
+import type { ManifestSet } from './feeds/manifestSet.ts';
+import { keyOf } from './feeds/urlSecrets.ts';
 
 export interface SourceParts {
   readonly nodeName: string;
@@ -19,6 +21,8 @@ export interface SourceParts {
   readonly fileCheckMs: number;
   /** A URL that lists pods; absent: none. */
   readonly manifestUrl?: ManifestUrl;
+  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  readonly isLenient?: boolean;
   /** Reads the RuntimeClasses that pods may name; absent: there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   readonly onError: (source: string, error: unknown) => void;
@@ -53,6 +57,7 @@ function fileSource(parts: SourceParts): Feed {
     await watchManifests({
       path,
       nodeName,
+      ...(parts.isLenient ? { isLenient: true } : {}),
       listEveryMs: fileCheckMs,
       clock,
       signal,
@@ -60,8 +65,8 @@ function fileSource(parts: SourceParts): Feed {
       ...(parts.readClasses ? { readClasses: parts.readClasses } : {}),
       onSet: (set) => {
         tell(set);
-        const { pods, problems } = set;
-        send({ type: 'config.podsChanged', source: 'file', pods, problems, at: clock.now() });
+        const { pods, problems, warnings } = set;
+        send({ type: 'config.podsChanged', source: 'file', pods, problems, warnings, at: clock.now() });
       },
       onManifest: ({ file, manifest }) => {
         const kept = manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
@@ -76,39 +81,47 @@ function httpSource(parts: SourceParts): Feed {
   const { clock, nodeName, durable, store, manifestUrl, onError } = parts;
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;
-    const { url } = manifestUrl;
+    const key = keyOf(manifestUrl.url);
     const tell = problemTeller(parts);
     const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
-    for (const other of durable.fetched.keys()) if (other !== url) keep(store.remove('fetched', other));
+    for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
     await watchManifestUrl({
       ...manifestUrl,
       nodeName,
+      ...(parts.isLenient ? { isLenient: true } : {}),
       clock,
       signal,
-      lastGood: durable.fetched.get(url),
+      lastGood: durable.fetched.get(key),
       ...(parts.readClasses ? { readClasses: parts.readClasses } : {}),
       onSet: (set) => {
         tell(set);
-        const { pods, problems } = set;
-        send({ type: 'config.podsChanged', source: 'http', pods, problems, at: clock.now() });
+        const { pods, problems, warnings } = set;
+        send({ type: 'config.podsChanged', source: 'http', pods, problems, warnings, at: clock.now() });
       },
       onUnread: (problems) => {
         tell({ problems, warnings: [] });
         send({ type: 'config.sourceUnread', source: 'http', problems });
       },
-      onGood: (pods) => keep(store.write('fetched', url, [...pods])),
+      onGood: (pods) => keep(store.write('fetched', key, [...pods])),
     });
   };
 }
 
-/** Tells each problem once for as long as it lasts, and each warning. */
+/** Tells each problem and warning once for as long as it stands. */
 function problemTeller({ onManifestProblem }: SourceParts): (set: Pick<ManifestSet, 'problems' | 'warnings'>) => void {
-  let told: ReadonlySet<string> = new Set();
+  const tellNew = (level: 'error' | 'warning') => {
+    let told: ReadonlySet<string> = new Set();
+    return (problems: readonly SourceProblem[]) => {
+      const now = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
+      for (const [key, { file, path, message }] of now) {
+        if (!told.has(key)) onManifestProblem(level, file, path, message);
+      }
+      told = new Set(now.keys());
+    };
+  };
+  const [tellProblems, tellWarnings] = [tellNew('error'), tellNew('warning')];
   return ({ problems, warnings }) => {
-    const say = (level: 'error' | 'warning', { file, path, message }: FileProblem) =>
-      onManifestProblem(level, file, path, message);
-    for (const problem of problems) if (!told.has(JSON.stringify(problem))) say('error', problem);
-    told = new Set(problems.map((problem) => JSON.stringify(problem)));
-    for (const warning of warnings) say('warning', warning);
+    tellProblems(problems);
+    tellWarnings(warnings);
   };
 }

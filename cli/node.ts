@@ -69,6 +69,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
     store,
     durable,
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
+    isLenient: config.lenientManifests,
     ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),
     fileCheckMs: config.fileCheckFrequencyMs,
     logs: config.logs,
@@ -153,10 +154,10 @@ function agentPort(agent: NodeAgent, recorder: EventRecorder, { nodeName }: Node
     explain: agent.explain,
     explainNode: agent.explainNode,
     node: () => {
-      const { state, runtime, foreign, problems, gates } = agent.overview();
+      const { state, runtime, foreign, problems, warnings, gates } = agent.overview();
       const { name, version, since, message, ready } = runtime;
       const shown = { name, version, since, state: ready ? 'ready' : 'not ready', ...(message ? { message } : {}) };
-      return { name: nodeName, state, runtime: shown, simulated, foreign, problems, gates };
+      return { name: nodeName, state, runtime: shown, simulated, foreign, problems, warnings, gates };
     },
   };
 }

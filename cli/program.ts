@@ -70,6 +70,10 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
       'headers for --manifest-url, as name:value,other:value; may be repeated',
       (value: string, before?: string) => (before === undefined ? value : `${before},${value}`),
     )
+    .option(
+      '--lenient-manifests',
+      'take pods that refer to objects of an API server as far as they can do without them: optional ones, imagePullSecrets',
+    )
     .option('--container-runtime-endpoint <socket>', `the CRI runtime, as unix:///path (default: ${endpoint})`)
     .option('--image-service-endpoint <socket>', 'the CRI image service (default: the runtime)')
     .option(

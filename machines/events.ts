@@ -185,16 +185,30 @@ export interface RuntimeHealth {
   readonly strictGroups?: boolean;
 }
 
+/** What is wrong or odd in what a source reads; the path is a field's, empty for the whole file. */
 export interface SourceProblem {
   readonly file: string;
   readonly path: string;
   readonly message: string;
+  /** `NAMESPACE/NAME` of the pod that it is about, as the node calls it; absent where that cannot be told. */
+  readonly pod?: string;
+  /** What has to happen before the manifest is used; absent where it is in use. */
+  readonly until?: string;
 }
 
 /** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 export type NodeFact =
   /** The full set of pods of one source. */
-  | { type: 'config.podsChanged'; source: string; pods: readonly Pod[]; problems: readonly SourceProblem[]; at: number }
+  | {
+      type: 'config.podsChanged';
+      source: string;
+      pods: readonly Pod[];
+      /** Why manifests are not used. */
+      problems: readonly SourceProblem[];
+      /** What is odd in those that are; absent: nothing. */
+      warnings?: readonly SourceProblem[];
+      at: number;
+    }
   /** A source that has told no set yet can not be read now. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */

@@ -22,6 +22,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     }),
     desired: {},
     problems: {},
+    warnings: {},
     unread: [],
     pods: {},
     health: { since: 0, ready: false, name: '', version: '', message: 'not asked yet' },

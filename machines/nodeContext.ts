@@ -67,7 +67,9 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' 
   readonly pullGate: Ref<GateEvent>;
   /** The last full set of each source that has spoken. */
   readonly desired: Readonly<Record<string, readonly Pod[]>>;
+  /** Why manifests are not used, and what is odd in those that are, by source. */
   readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
+  readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;
   /** The sources that could not be read before they had told a set. */
   readonly unread: readonly string[];
   /** What the runtime has, by uid; absent until it has been listed once. */

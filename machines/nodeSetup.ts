@@ -87,11 +87,12 @@ export const nodeSetup = setup({
     }),
     recordSource: assign(({ context, event }) => {
       if (event.type !== 'config.podsChanged') return {};
-      const { source, pods, problems, at } = event;
+      const { source, pods, problems, warnings = [], at } = event;
       return {
         heardAt: at,
         desired: { ...context.desired, [source]: pods },
         problems: { ...context.problems, [source]: problems },
+        warnings: { ...context.warnings, [source]: warnings },
       };
     }),
     recordObserved: assign(({ context, event }) =>

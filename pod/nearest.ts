@@ -1,8 +1,13 @@
+/** A field, a kind or a name is shorter: what is longer is no misspelling of one. */
+const LONGEST_WORD = 256;
+
 /** The known name that someone who wrote `word` most likely meant; undefined when none is near. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
+  if (word.length > LONGEST_WORD) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const name of known) {
+    if (Math.abs(name.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [name, distance];
   }

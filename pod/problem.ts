@@ -8,6 +8,14 @@ export interface Problem {
   readonly message: string;
 }
 
+const LONGEST_VALUE = 200;
+
+/** A value in a message, as JSON, or its beginning. */
+export function shownValue(value: unknown): string {
+  const json = JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_VALUE + 1) : value);
+  return json.length <= LONGEST_VALUE ? json : `${json.slice(0, LONGEST_VALUE)}…`;
+}
+
 /** A field's path as Kubernetes writes it. */
 function fieldPath(keys: readonly PropertyKey[]): string {
   return keys.reduce<string>((path, key) => {
@@ -31,13 +39,13 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     case 'invalid_union':
       return `expected ${expectations(issue).join(' or ')}, got ${kindOf(value)}`;
     case 'invalid_value':
-      return `Unsupported value: ${JSON.stringify(value)}: supported values: ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
+      return `Unsupported value: ${shownValue(value)}: supported values: ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
     case 'too_big':
       return `Invalid value: ${String(value)}: must be less than or equal to ${issue.maximum}`;
     case 'too_small':
       return `Invalid value: ${String(value)}: must be greater than or equal to ${issue.minimum}`;
     default:
-      return `Invalid value: ${JSON.stringify(value)}: ${issue.message}`;
+      return `Invalid value: ${shownValue(value)}: ${issue.message}`;
   }
 }
 
@@ -58,18 +66,25 @@ function kindOf(value: unknown): string {
   return typeof value === 'number' && !Number.isInteger(value) ? 'a fraction' : typeof value;
 }
 
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+/** What stands at a path, of own fields or inherited ones: only to be looked at. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
     value,
   );
 }
 
-/** Says that a field is unknown, with the known name that was likely meant. */
-export function unknownField(schema: z.core.$ZodType, path: readonly PropertyKey[], key: string): Problem {
-  const meant = nearest(key, knownKeys(schema, path));
+/** Says that a field is unknown, or `what` it is, and, if wanted, which known one was likely meant. */
+export function unknownField(
+  schema: z.core.$ZodType,
+  path: readonly PropertyKey[],
+  key: string,
+  isHinted: boolean,
+  what = 'unknown field',
+): Problem {
+  const meant = isHinted ? nearest(key, knownKeys(schema, path)) : undefined;
   const hint = meant === undefined ? '' : `, did you mean "${meant}"?`;
-  return { path: fieldPath([...path, key]), message: `unknown field${hint}` };
+  return { path: fieldPath([...path, key]), message: `${what}${hint}` };
 }
 
 /** The fields that a schema knows at a path. */

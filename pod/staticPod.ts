@@ -24,7 +24,7 @@ export function staticPod(manifest: PodManifest, { nodeName, source, origin, see
     kind: 'Pod',
     metadata: {
       ...manifest.metadata,
-      name: `${manifest.metadata.name}-${node}`,
+      name: staticPodName(manifest.metadata.name, nodeName),
       namespace: manifest.metadata.namespace || 'default',
       uid,
       annotations: {
@@ -37,6 +37,9 @@ export function staticPod(manifest: PodManifest, { nodeName, source, origin, see
     spec: { ...manifest.spec, nodeName: node, ...priority(manifest.spec), ...tolerations(manifest.spec, source) },
   };
 }
+
+/** The name that a node gives the pod of a manifest (C24). */
+export const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;
 
 /** 32 hex digits that are the same for the same content, node and origin; of what was written, so that new defaults restart nothing. */
 function uidOf(manifest: PodManifest, node: string, origin: string): string {

@@ -13,8 +13,11 @@ import { dnsLabel, dnsSubdomain, invalid, notNegative } from './validation/words
 /** In seconds: what fits into 32 bits. */
 const LONGEST_DEADLINE = 2 ** 31 - 1;
 
-/** What a node can not run of a pod with its defaults; empty when all is well. Messages are Kubernetes's own. */
-export function validatePod(pod: Pod): Problem[] {
+/**
+ * What a node can not run of a pod with its defaults; empty when all is well. Messages are Kubernetes's own. A static pod
+ * that refers to objects of an API server is refused, or, `isLenient`, taken as far as it can do without them.
+ */
+export function validatePod(pod: Pod, { isLenient = false }: { readonly isLenient?: boolean } = {}): Problem[] {
   const { metadata, spec } = pod;
   return [
     ...dnsSubdomain('metadata.name', metadata.name),
@@ -41,7 +44,7 @@ export function validatePod(pod: Pod): Problem[] {
     ...validateAmounts(spec.overhead ?? {}, 'spec.overhead'),
     ...validateSecurity(pod),
     ...validateHostNetwork(pod),
-    ...(isStaticPod(pod) ? validateStatic(spec) : []),
+    ...(isStaticPod(pod) ? validateStatic(spec, isLenient) : []),
   ];
 }
 

@@ -98,7 +98,13 @@ async function build() {
     entryPoints: { index: join(root, 'index.ts') },
     packages: 'external',
   });
-  const metafiles = [command.metafile, daemon.metafile, library.metafile];
+  // A thread has a file of its own.
+  const worker = await esbuild.build({
+    ...common,
+    entryPoints: { manifestWorker: join(root, 'actors/feeds/manifestWorker.ts') },
+    sourcemap: false,
+  });
+  const metafiles = [command.metafile, daemon.metafile, library.metafile, worker.metafile];
   removeOthers(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }

@@ -19,6 +19,17 @@ interface EventChange {
   readonly removed: boolean;
 }
 
+/** What is wrong or odd in a manifest, or with reading it; the path is a field's, empty for the whole. */
+export interface ManifestProblem {
+  readonly file: string;
+  readonly path: string;
+  readonly message: string;
+  /** `NAMESPACE/NAME` of the pod that it is about; absent where that cannot be told. */
+  readonly pod?: string;
+  /** What has to happen before the manifest is used; absent where it is in use. */
+  readonly until?: string;
+}
+
 /** The node itself, as the agent sees it. */
 export interface NodeSummary {
   readonly name: string;
@@ -34,8 +45,10 @@ export interface NodeSummary {
   readonly simulated: boolean;
   /** Pods of others, which the agent leaves alone. */
   readonly foreign: readonly ForeignPod[];
-  /** Manifests that could not be used; the pod's last good version goes on. */
-  readonly problems: readonly { readonly file: string; readonly path: string; readonly message: string }[];
+  /** Why manifests are not used; the pod's last good version, if there is one, goes on. */
+  readonly problems: readonly ManifestProblem[];
+  /** What is odd about those that are, and about where they are looked for. */
+  readonly warnings: readonly ManifestProblem[];
   /** The node's queues, plain data to show as it is. */
   readonly gates: unknown;
 }

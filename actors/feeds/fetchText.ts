@@ -1,8 +1,9 @@
 import { messageOf } from '../../volume/fileErrors.ts';
 import type { Clock } from '../clock.ts';
+import { LARGEST_ANSWER } from './manifestLimits.ts';
+import { splitCredentials } from './urlSecrets.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
-const LARGEST_ANSWER = 10 * 1024 * 1024;
 
 export interface FetchOptions {
   readonly url: string;
@@ -16,9 +17,16 @@ export interface FetchOptions {
 export async function fetchText({ url, headers, clock, signal }: FetchOptions): Promise<string> {
   const late = new AbortController();
   const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
+  const { url: asked, authorization } = splitCredentials(url);
+  const isAuthorized = headers.some(([name]) => name.toLowerCase() === 'authorization');
   try {
-    const response = await fetch(url, {
-      headers: headers.map(([...pair]) => pair),
+    const response = await fetch(asked, {
+      headers: [
+        ...headers.map(([name, value]): [string, string] => [name, value]),
+        ...(authorization === undefined || isAuthorized
+          ? []
+          : [['Authorization', authorization] satisfies [string, string]]),
+      ],
       signal: AbortSignal.any([signal, late.signal]),
     });
     if (response.status !== 200) {
@@ -41,7 +49,7 @@ async function bodyOf(response: Response): Promise<string> {
   let length = 0;
   for await (const part of response.body ?? []) {
     length += part.byteLength;
-    if (length > LARGEST_ANSWER) throw new Error(`the answer is larger than ${LARGEST_ANSWER} bytes`);
+    if (length > LARGEST_ANSWER) throw new Error(`the answer has more than ${LARGEST_ANSWER} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');

@@ -1,15 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { goDuration } from '../../pod/duration.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Clock } from '../clock.ts';
+import { type FoundText, readTextFile } from '../yaml/textFile.ts';
 import { createAlarm } from './alarm.ts';
-import {
-  isManifestName,
-  listManifests,
-  locateManifests,
-  type ManifestPlace,
-  readManifestText,
-} from './manifestDirectory.ts';
+import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
+import { createManifestReader, nextTurn } from './manifestReader.ts';
 import { type GoodManifest, type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSet.ts';
 
 const FIRST_RETRY_MS = 1_000;
@@ -17,11 +14,18 @@ const FIRST_RETRY_MS = 1_000;
 const SETTLE_MS = 5;
 /** So many changed files make a set: of many that come at once the first pods start while the others are still read. */
 const FILES_AT_ONCE = 8;
+/** What may fail beside the single files; no path is like it. */
+const LISTING = 'list';
+const NOTHING_THERE = 'no such file or directory: no pods are read from here until there is one';
+/** Reading several that are larger one after the other could hold up the event loop. */
+const SHORT = 1_024;
 
 export interface FileSourceOptions {
   /** A directory of manifests or one file; both may come and go. */
   readonly path: string;
   readonly nodeName: string;
+  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  readonly isLenient?: boolean;
   /** Last good versions by file, from before a restart. */
   readonly lastGood: ReadonlyMap<string, GoodManifest>;
   /** How often all is listed, in milliseconds, beside what inotify tells. */
@@ -72,10 +76,22 @@ class FileSource {
   #retryMs = FIRST_RETRY_MS;
   #watched: { place: ManifestPlace; watcher: FSWatcher } | undefined;
 
-  constructor({ path, clock, signal, nodeName, lastGood, onManifest, listEveryMs, readClasses }: FileSourceOptions) {
+  constructor(options: FileSourceOptions) {
+    const {
+      path,
+      clock,
+      signal,
+      nodeName,
+      isLenient = false,
+      lastGood,
+      onManifest,
+      listEveryMs,
+      readClasses,
+    } = options;
+    const readManifests = createManifestReader(clock, signal);
     this.#readClasses = readClasses;
     this.#listEveryMs = listEveryMs;
-    this.files = new ManifestFiles({ nodeName, lastGood, onManifest });
+    this.files = new ManifestFiles({ nodeName, isLenient, lastGood, readManifests, onManifest });
     this.#path = path;
     this.#clock = clock;
     this.#signal = signal;
@@ -98,11 +114,11 @@ class FileSource {
       this.#classes = await this.#readClasses?.();
     });
     const now = this.#clock.now();
-    if (now >= this.#listAt) return this.#attempt(this.#path, () => this.#list(now));
+    if (now >= this.#listAt) return this.#attempt(LISTING, () => this.#list(now), this.#path);
     const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);
     for (const name of settled) this.#due.delete(name);
     const directory = this.#watched?.place.directory;
-    if (directory !== undefined) await Promise.all(settled.map((name) => this.#readFile(join(directory, name))));
+    if (directory !== undefined) await this.#readFiles(settled.map((name) => join(directory, name)));
   }
 
   async #list(now: number): Promise<void> {
@@ -111,11 +127,15 @@ class FileSource {
     if (this.#signal.aborted) return;
     if (place === undefined) return this.#absent(now);
     this.#retryMs = FIRST_RETRY_MS;
+    this.files.odd(this.#path);
     await this.#attempt(`inotify on ${place.directory}`, () => this.#watch(place));
-    const present = await listManifests(place);
+    const { files, unnameable } = await listManifests(place);
     // What is being written has its own time.
-    await Promise.all(present.filter((file) => !this.#due.has(basename(file))).map((file) => this.#readFile(file)));
-    if (!this.#signal.aborted) this.files.keepOnly(new Set(present));
+    await this.#readFiles(files.filter((file) => !this.#due.has(basename(file))));
+    if (this.#signal.aborted) return;
+    this.files.keepOnly(new Set(files));
+    this.#forgetTroubles(place.directory, new Set([...files, ...unnameable]));
+    for (const file of unnameable) this.#trouble(file, file, 'the name is not UTF-8', 'it is renamed');
   }
 
   /** Nothing is at the path: an empty set, and another look soon, then ever later. */
@@ -123,30 +143,58 @@ class FileSource {
     this.#unwatch();
     this.#due.clear();
     this.files.keepOnly(new Set());
+    this.#forgetTroubles(this.#path, new Set());
+    this.files.odd(this.#path, NOTHING_THERE);
     this.#listAt = now + this.#retryMs;
     this.#retryMs = Math.min(this.#listEveryMs, this.#retryMs * 2);
   }
 
-  #readFile(file: string): Promise<void> {
-    return this.#attempt(file, async () => {
-      const text = await readManifestText(file, this.#signal);
-      if (this.#signal.aborted) return;
-      if (text === undefined) this.files.remove(file);
-      else this.files.update(file, text, this.#clock.now(), this.#classes);
-    });
+  /** The files of a place whose troubles are over because they are gone. */
+  #forgetTroubles(directory: string, present: ReadonlySet<string>): void {
+    for (const what of this.#troubles.keys()) {
+      if ((what !== this.#path && dirname(what) !== directory) || present.has(what)) continue;
+      this.#troubles.delete(what);
+      this.files.readable(what);
+    }
+  }
+
+  /** Some files at a time, so that never all are held in memory; what they hold is taken in one by one. */
+  async #readFiles(files: readonly string[]): Promise<void> {
+    for (let at = 0; at < files.length && !this.#signal.aborted; at += FILES_AT_ONCE) {
+      const found = files.slice(at, at + FILES_AT_ONCE).map((file) => {
+        const reading = readTextFile(file, this.#signal);
+        // Whoever waits for it hears of it.
+        reading.catch(() => {});
+        return { file, reading };
+      });
+      for (const { file, reading } of found) await this.#attempt(file, async () => this.#take(file, await reading));
+    }
+  }
+
+  async #take(file: string, found: FoundText): Promise<void> {
+    if (this.#signal.aborted) return;
+    if (found === undefined || 'noFile' in found) this.files.remove(file);
+    if (found === undefined) return;
+    if ('noFile' in found) throw new Error(found.noFile);
+    await this.files.update(file, found.text, this.#clock.now(), this.#classes);
+    if (found.text.length > SHORT) await nextTurn();
   }
 
   /** Does something that the file system may refuse; the refusal is told once, until it succeeds again. */
-  async #attempt(what: string, action: () => void | Promise<void>): Promise<void> {
+  async #attempt(what: string, action: () => void | Promise<void>, file = what): Promise<void> {
     try {
       await action();
       if (this.#troubles.delete(what)) this.files.readable(what);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (this.#signal.aborted || this.#troubles.get(what) === message) return;
-      this.#troubles.set(what, message);
-      this.files.unreadable(what, message);
+      this.#trouble(what, file, message, `it can be read: it is tried again every ${goDuration(this.#listEveryMs)}`);
     }
+  }
+
+  #trouble(what: string, file: string, message: string, until: string): void {
+    if (this.#signal.aborted || this.#troubles.get(what) === message) return;
+    this.#troubles.set(what, message);
+    this.files.unreadable(what, { file, path: '', message, until });
   }
 
   #watch(place: ManifestPlace): void {
@@ -170,7 +218,9 @@ class FileSource {
 
   #heard(place: ManifestPlace, name: string | null): void {
     const now = this.#clock.now();
-    if (name !== null && isManifestName(place, name)) this.#due.set(name, now + SETTLE_MS);
+    // Of a name that is not UTF-8 only a list can tell what it is.
+    if (name?.includes('\ufffd')) this.#listAt = now;
+    else if (name !== null && isManifestName(place, name)) this.#due.set(name, now + SETTLE_MS);
     // The directory itself, or the link that a mounted volume swaps to change all its files at once.
     if (name === null || name === basename(place.directory) || name.startsWith('..')) this.#listAt = now;
     this.#alarm.ring();

@@ -1,14 +1,17 @@
 /** Follows the pods that a URL lists: asked every so often, the last good answer stands until a better one comes. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Problem } from '../../pod/problem.ts';
+import type { SourceProblem } from '../../machines/events.ts';
+import { goDuration } from '../../pod/duration.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { messageOf } from '../../volume/fileErrors.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from './alarm.ts';
 import { fetchText } from './fetchText.ts';
-import { parseManifestList } from './manifestList.ts';
-import { type FileProblem, type ManifestSet, samePod } from './manifestSet.ts';
+import { type ListProblem, podsOf } from './manifestList.ts';
+import { createManifestReader, nextTurn, type ReadManifests } from './manifestReader.ts';
+import { type ManifestSet, samePod } from './manifestSet.ts';
+import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
 
 export interface ManifestUrl {
   readonly url: string;
@@ -19,6 +22,8 @@ export interface ManifestUrl {
 
 export interface HttpSourceOptions extends ManifestUrl {
   readonly nodeName: string;
+  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  readonly isLenient?: boolean;
   /** Reads the RuntimeClasses that its pods may name; absent: there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The last good set from before a restart. */
@@ -28,7 +33,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   /** Called with the full set at first and whenever it, or what is wrong, has changed. */
   readonly onSet: (set: ManifestSet) => void;
   /** Called when it cannot be read and there is no set to stand in; again when there is another reason. */
-  readonly onUnread: (problems: readonly FileProblem[]) => void;
+  readonly onUnread: (problems: readonly SourceProblem[]) => void;
   /** Called with each new good set, before it is told. */
   readonly onGood: (pods: readonly Pod[]) => void;
 }
@@ -46,48 +51,58 @@ export async function watchManifestUrl(options: HttpSourceOptions): Promise<void
 
 class HttpSource {
   readonly #options: HttpSourceOptions;
+  readonly #readManifests: ReadManifests;
   /** The last answer, and the classes that it was read with: the same again says nothing new. */
   #text: string | undefined;
   #classes: RuntimeClasses | undefined;
   #pods: readonly Pod[] | undefined;
   /** What is wrong with the last answer, and with getting one. */
-  #invalid: readonly FileProblem[] = [];
-  #unreachable: readonly FileProblem[] = [];
-  #warnings: readonly FileProblem[] = [];
+  #invalid: readonly SourceProblem[] = [];
+  #unreachable: readonly SourceProblem[] = [];
+  #warnings: readonly SourceProblem[] = [];
+  /** How many answers were read; what was told last. */
+  #answers = 0;
   #told: string | undefined;
 
   constructor(options: HttpSourceOptions) {
     this.#options = options;
+    this.#readManifests = createManifestReader(options.clock, options.signal);
   }
 
   async ask(): Promise<void> {
-    const { signal } = this.#options;
+    const { signal, url, headers, everyMs } = this.#options;
     try {
       const text = await fetchText(this.#options);
       this.#unreachable = [];
-      this.#take(text, await this.#options.readClasses?.());
+      await this.#take(text, await this.#options.readClasses?.());
     } catch (error) {
-      this.#unreachable = this.#located([{ path: '', message: messageOf(error) }]);
+      const message = hideSecrets(messageOf(error), url, headers);
+      const until = `there is an answer: it is asked again every ${goDuration(everyMs)}`;
+      this.#unreachable = this.#located([{ path: '', message }], until);
     }
     if (!signal.aborted) this.#tell();
   }
 
-  #take(text: string, classes: RuntimeClasses = new Map()): void {
-    const { url, nodeName, clock, lastGood, onGood } = this.#options;
+  async #take(text: string, classes: RuntimeClasses = new Map()): Promise<void> {
+    const { nodeName, clock, lastGood, onGood, isLenient = false, url } = this.#options;
     // What was admitted stays so whatever becomes of its class; what was refused others may admit.
     const isOther = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
     if (text === this.#text && !isOther) return;
     this.#text = text;
     this.#classes = classes;
+    this.#answers += 1;
     const known = new Map((this.#pods ?? lastGood ?? []).map((pod) => [pod.metadata.uid, pod]));
-    const read = parseManifestList(text, { url, nodeName, seenAt: clock.now(), classes, known });
-    this.#invalid = this.#located('problems' in read ? read.problems : read.refused);
+    const before = (uid: string) => known.get(uid);
+    const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, seenAt: clock.now() } as const;
+    const manifests = await this.#readManifests(text, 'answer');
+    const read = await podsOf(manifests, { ...origin, classes, before, isLenient }, nextTurn);
+    this.#invalid = this.#located('problems' in read ? read.problems : read.refused, 'there is another answer');
     if ('problems' in read) return;
     const pods = read.pods.map((pod) => {
-      const before = known.get(pod.metadata.uid);
-      return before !== undefined && samePod(before, pod) ? before : pod;
+      const same = before(pod.metadata.uid);
+      return same !== undefined && samePod(same, pod) ? same : pod;
     });
-    const isNew = pods.length !== known.size || pods.some((pod) => known.get(pod.metadata.uid) !== pod);
+    const isNew = pods.length !== known.size || pods.some((pod) => before(pod.metadata.uid) !== pod);
     this.#pods = pods;
     this.#warnings = this.#located(read.warnings);
     if (isNew) onGood(pods);
@@ -98,15 +113,15 @@ class HttpSource {
     const problems = [...this.#unreachable, ...this.#invalid];
     if (problems.length > 0) this.#pods ??= lastGood;
     const pods = this.#pods;
-    const said = JSON.stringify([pods?.map(({ metadata }) => metadata), problems, this.#text]);
+    const said = JSON.stringify([this.#answers, pods === undefined, problems]);
     if (said === this.#told) return;
     this.#told = said;
     if (pods === undefined) onUnread(problems);
     else onSet({ pods, problems, warnings: this.#warnings });
-    this.#warnings = [];
   }
 
-  #located(problems: readonly Problem[]): FileProblem[] {
-    return problems.map((problem) => ({ file: this.#options.url, ...problem }));
+  #located(problems: readonly ListProblem[], until?: string): SourceProblem[] {
+    const file = withoutSecrets(this.#options.url);
+    return problems.map((problem) => ({ file, ...(until === undefined ? {} : { until }), ...problem }));
   }
 }

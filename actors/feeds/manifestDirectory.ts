@@ -1,7 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-
-const LARGEST_MANIFEST = 10 * 1024 * 1024;
+import { orAbsent } from '../yaml/textFile.ts';
 
 /** Where a source's files are: all of a directory, or one file of it. `id` tells one directory from another. */
 export interface ManifestPlace {
@@ -26,31 +26,22 @@ export function isManifestName(place: ManifestPlace, name: string): boolean {
   return place.only === undefined ? !name.startsWith('.') : name === place.only;
 }
 
-/** The paths that may be manifests, in order. */
-export async function listManifests(place: ManifestPlace): Promise<string[]> {
-  const names = await readdir(place.directory);
-  return names
-    .filter((name) => isManifestName(place, name))
-    .sort()
-    .map((name) => join(place.directory, name));
+/** What a directory has: paths that may be manifests, in order, and names that no path can be made of. */
+export interface ListedManifests {
+  readonly files: readonly string[];
+  /** Paths as they can be shown, with the bytes that are no UTF-8 as `\\xff`. */
+  readonly unnameable: readonly string[];
 }
 
-/** A file's text; undefined when there is no regular file (symlinks are followed). Throws when it can not be read. */
-export async function readManifestText(file: string, signal: AbortSignal): Promise<string | undefined> {
-  return orAbsent(async () => {
-    const found = await stat(file);
-    if (!found.isFile()) return undefined;
-    if (found.size > LARGEST_MANIFEST) throw new Error(`the file is larger than ${LARGEST_MANIFEST} bytes`);
-    return readFile(file, { encoding: 'utf8', signal });
-  });
+/** Lists what may be manifests. */
+export async function listManifests(place: ManifestPlace): Promise<ListedManifests> {
+  const names = await readdir(place.directory, { encoding: 'buffer' });
+  const path = (name: string) => join(place.directory, name);
+  const files = names.filter(isUtf8).map((name) => name.toString('utf8'));
+  const others = names.filter((name) => !isUtf8(name)).map(shownBytes);
+  const isManifest = (name: string) => isManifestName(place, name);
+  return { files: files.filter(isManifest).sort().map(path), unnameable: others.filter(isManifest).sort().map(path) };
 }
 
-async function orAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await look();
-  } catch (error) {
-    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
-}
+const shownBytes = (name: Buffer): string =>
+  name.toString('latin1').replace(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`);

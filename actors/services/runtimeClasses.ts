@@ -1,13 +1,15 @@
 /** Finds the RuntimeClass of a pod: on a node without an API server, in the files of a directory. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import { NodeFailure } from '../../pod/failure.ts';
 import { problemOf } from '../../pod/problem.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { PodSpec } from '../../pod/schema/pod.ts';
 import { type RuntimeClass, runtimeClassSchema } from '../../pod/schema/runtimeClass.ts';
-import { isMissing, messageOf } from '../../volume/fileErrors.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
+import { problemsToTell } from '../feeds/problemsToTell.ts';
+import { excessOf, parseDocuments, type TextLimits } from '../yaml/boundedYaml.ts';
+import { readTextFile } from '../yaml/textFile.ts';
 
 /** The handler that a RuntimeClass names; undefined when there is no such class. */
 export type FindRuntimeHandler = (runtimeClassName: string) => Promise<string | undefined>;
@@ -47,36 +49,48 @@ export async function readRuntimeClasses(directory: string, onSkipped: OnSkipped
 
 /** A fault of one document leaves those beside it. */
 function classesOf(text: string, skip: (why: string) => void): RuntimeClass[] {
-  return [...parseAllDocuments(text)].flatMap((document) => {
-    try {
-      const [fault] = document.errors;
-      if (fault !== undefined) throw fault;
-      const value: unknown = document.toJS();
-      if (!isRuntimeClass(value)) return [];
-      const read = runtimeClassSchema.safeParse(value);
-      if (read.success) return [read.data];
-      for (const { path, message } of read.error.issues.map((issue) => problemOf(issue, value))) {
-        skip(`no RuntimeClass: ${path}: ${message}`);
-      }
-    } catch (error) {
-      // An alias without its anchor, or too many of them, is found only when the value is made.
-      skip(messageOf(error).replace(/:?\n[\s\S]*$/, ''));
-    }
+  const read = parseDocuments(text, LIMITS);
+  if (!Array.isArray(read)) {
+    skip('problem' in read ? read.problem : `has ${read.beyond}`);
     return [];
+  }
+  return read.flatMap((document) => {
+    if ('problem' in document) {
+      skip(document.problem);
+      return [];
+    }
+    return isRuntimeClass(document.value) ? classOf(document.value, skip) : [];
   });
 }
+
+function classOf(value: unknown, skip: (why: string) => void): RuntimeClass[] {
+  const excess = excessOf(value, LIMITS);
+  if (excess !== undefined) {
+    skip('problem' in excess ? excess.problem : `has ${excess.beyond}`);
+    return [];
+  }
+  const read = runtimeClassSchema.safeParse(value);
+  if (read.success) return [read.data];
+  for (const { path, message } of problemsToTell(read.error.issues.map((issue) => problemOf(issue, value)))) {
+    skip(`no RuntimeClass: ${path}: ${message}`);
+  }
+  return [];
+}
+
+/** They are read on the event loop, whenever a pod may need them. */
+const LIMITS: TextLimits = { tokens: 20_000, values: 10_000, characters: 65_536 };
 
 const isRuntimeClass = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'RuntimeClass';
 
-/** To read a FIFO or a device might never end. */
 async function regularText(file: string, skip: (why: string) => void): Promise<string> {
   try {
-    if ((await stat(file)).isFile()) return await readFile(file, 'utf8');
-    skip('no regular file');
-  } catch (error) {
+    const found = await readTextFile(file);
+    if (found !== undefined && 'text' in found && found.text.length <= LIMITS.characters) return found.text;
     // It may have been removed since it was listed.
-    if (!isMissing(error)) skip(messageOf(error));
+    if (found !== undefined) skip('noFile' in found ? found.noFile : `has more than ${LIMITS.characters} characters`);
+  } catch (error) {
+    skip(messageOf(error));
   }
   return '';
 }

@@ -43,6 +43,7 @@ const flags = section({
   '--pod-manifest-path': z.optional(text),
   '--manifest-url': z.optional(manifestUrl),
   '--manifest-url-header': z.optional(headersFlag),
+  '--lenient-manifests': z.optional(boolean),
   '--runonce': z.optional(boolean),
   '--container-runtime-endpoint': z.optional(endpoint),
   '--image-service-endpoint': z.optional(endpoint),

@@ -21,6 +21,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly runtimeClassPath?: string;
   /** A URL that lists pods; absent when there is none. */
   readonly manifestUrl?: ManifestUrlConfig;
+  /** References to objects of an API server are taken as far as a pod can do without them. */
+  readonly lenientManifests: boolean;
   /** The pods are started once and not looked after. */
   readonly runOnce: boolean;
   /** `unix:///…`. */
@@ -116,6 +118,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
     ...runtimeOf(flags, file, defaults),
     resources: nodeResources(file),
     fileCheckFrequencyMs: file?.fileCheckFrequency || 20_000,
+    lenientManifests: flags['--lenient-manifests'] ?? false,
     runOnce: flags['--runonce'] ?? file?.runOnce ?? false,
     admission: nodeAdmission(flags, file),
     ...housekeepingOf(flags, file),

@@ -143,11 +143,12 @@ function validateShares({ hostUsers, hostNetwork, hostPID, hostIPC, shareProcess
 
 /** AppArmor's old annotations: each names a container of the pod and a profile, the one of its field if there is one. */
 function validateAnnotations({ metadata: { annotations = {} }, spec }: Pod): Problem[] {
+  const containers = new Map(containersOf(spec).map((placed) => [placed.container.name, placed]));
   return Object.entries(annotations).flatMap(([key, value]) => {
     if (!key.startsWith(APPARMOR_ANNOTATION)) return [];
     const path = `metadata.annotations[${key}]`;
     const name = key.slice(APPARMOR_ANNOTATION.length);
-    const placed = containersOf(spec).find(({ container }) => container.name === name);
+    const placed = containers.get(name);
     if (placed === undefined) return [invalid(path, name, 'container not found')];
     const profile = value === '' ? undefined : profileOfAnnotation(value);
     if (value !== '' && profile === undefined)

@@ -1,4 +1,4 @@
-import type { Problem } from '../problem.ts';
+import { type Problem, shownValue } from '../problem.ts';
 import type { Container, VolumeMount } from '../schema/container.ts';
 import type { Volume } from '../schema/volume.ts';
 import { validateDownwardApi, validateProjected } from './projections.ts';
@@ -38,24 +38,24 @@ function validateHostPath(hostPath: string, path: string): Problem[] {
 /** Mounts and devices of a container refer to volumes of the pod, each at a path of its own. */
 export function validateMounts(container: Container, volumes: readonly Volume[], path: string): Problem[] {
   const { volumeMounts = [], volumeDevices = [] } = container;
-  const known = new Set(volumes.map(({ name }) => name));
+  const known = new Map(volumes.map((volume) => [volume.name, volume]));
   const unknown = (name: string, at: string) =>
-    known.has(name) ? [] : [{ path: at, message: `Not found: ${JSON.stringify(name)}` }];
+    known.has(name) ? [] : [{ path: at, message: `Not found: ${shownValue(name)}` }];
   const validateDevice = (name: string, at: string) => {
-    const volume = volumes.find((each) => each.name === name);
+    const volume = known.get(name);
     if (volume === undefined || volume.persistentVolumeClaim || volume.ephemeral) return unknown(name, at);
     const rule = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
     return [invalid(at, name, rule)];
   };
-  const paths = volumeMounts.map(({ mountPath }) => mountPath);
+  const paths = new Set<string>();
   return [
     ...volumeMounts.flatMap((mount, index) => unknown(mount.name, `${path}.volumeMounts[${index}].name`)),
     ...volumeDevices.flatMap((device, index) => validateDevice(device.name, `${path}.volumeDevices[${index}].name`)),
-    ...paths.flatMap((mountPath, index) =>
-      paths.indexOf(mountPath) < index
-        ? [invalid(`${path}.volumeMounts[${index}].mountPath`, mountPath, 'must be unique')]
-        : [],
-    ),
+    ...volumeMounts.flatMap(({ mountPath }, index) => {
+      const isRepeated = paths.has(mountPath);
+      paths.add(mountPath);
+      return isRepeated ? [invalid(`${path}.volumeMounts[${index}].mountPath`, mountPath, 'must be unique')] : [];
+    }),
     ...volumeMounts.flatMap((mount, index) =>
       validateMount(mount, container.securityContext?.privileged ?? false, `${path}.volumeMounts[${index}]`),
     ),

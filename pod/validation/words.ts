@@ -1,10 +1,10 @@
-import type { Problem } from '../problem.ts';
+import { type Problem, shownValue } from '../problem.ts';
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** A check's result, in Kubernetes's words: nothing, or one problem at the path. */
 export function invalid(path: string, value: unknown, detail: string): Problem {
-  return { path, message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
+  return { path, message: `Invalid value: ${shownValue(value)}: ${detail}` };
 }
 
 export function required(path: string, detail?: string): Problem {
@@ -46,11 +46,12 @@ export function notNegative(path: string, value: number | undefined): Problem[] 
 
 /** Reports every value that stands a second time; `path` says where an index is. */
 export function duplicates(values: readonly string[], path: (index: number) => string): Problem[] {
-  return values.flatMap((value, index) =>
-    value !== '' && values.indexOf(value) < index
-      ? [{ path: path(index), message: `Duplicate value: ${JSON.stringify(value)}` }]
-      : [],
-  );
+  const seen = new Set<string>();
+  return values.flatMap((value, index) => {
+    const isRepeated = value !== '' && seen.has(value);
+    seen.add(value);
+    return isRepeated ? [{ path: path(index), message: `Duplicate value: ${shownValue(value)}` }] : [];
+  });
 }
 
 /** A path below a volume: relative, and never upwards (C26). */

@@ -6,11 +6,10 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
 import { watchManifests } from '../../actors/feeds/fileSource.ts';
-import { parseManifestFile } from '../../actors/feeds/manifestFile.ts';
-import { parseManifestList } from '../../actors/feeds/manifestList.ts';
 import type { GoodManifest, KeptManifest, ManifestSet } from '../../actors/feeds/manifestSet.ts';
 import { readRuntimeClasses, runtimeClassesIn, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
+import { readAnswer, readFileText } from '../fakes/manifests.ts';
 
 let directory = '';
 beforeEach(async () => {
@@ -59,13 +58,16 @@ test('C25: a static pod of a file or URL is admitted with what its class gives, 
   const classes = await readRuntimeClasses(directory);
   const manifest = (spec: string) =>
     `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {runtimeClassName: sandboxed, ${spec}containers: [{name: main, image: a}]}}`;
-  const file = { file: '/pods/web.yaml', nodeName: 'node', seenAt: 0, classes };
-  const url = { url: 'http://host/pods', nodeName: 'node', seenAt: 0, classes };
-  expect(parseManifestFile(manifest(''), file)).toMatchObject({ pod: { spec: { overhead: { cpu: '250m' } } } });
-  expect(parseManifestList(manifest(''), url)).toMatchObject({ pods: [{ spec: { overhead: { cpu: '250m' } } }] });
+  expect(readFileText(manifest(''), { classes })).toMatchObject({ pod: { spec: { overhead: { cpu: '250m' } } } });
+  expect(await readAnswer(manifest(''), { classes })).toMatchObject({
+    pods: [{ spec: { overhead: { cpu: '250m' } } }],
+  });
   const refused = { path: 'spec.overhead', message: expect.stringMatching(/^pod rejected: Pod's Overhead/) };
-  expect(parseManifestFile(manifest('overhead: {cpu: 1}, '), file)).toEqual({ problems: [refused] });
-  expect(parseManifestList(manifest('overhead: {cpu: 1}, '), url)).toMatchObject({ pods: [], refused: [refused] });
+  expect(readFileText(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject({ problems: [refused] });
+  expect(await readAnswer(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject({
+    pods: [],
+    refused: [refused],
+  });
 });
 
 describe('C25: the source of static pods', () => {

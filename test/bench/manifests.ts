@@ -1,8 +1,8 @@
 import { rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseManifestFile } from '../../actors/feeds/manifestFile.ts';
 import { busyboxImage } from '../../cri/managed/images.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import { readFileText } from '../fakes/manifests.ts';
 import { preciseNow } from './statistics.ts';
 
 /** The name of the agent's node. */
@@ -57,7 +57,7 @@ const PROBED = `      command: [sh, -c, 'httpd -p 8080 -h /etc; trap "exit 0" TE
 /** The pod that a node makes of the manifest of this name in a directory. */
 export function podNamed(name: string, directory: string): Pod {
   const file = join(directory, `${name}.yaml`);
-  const read = parseManifestFile(manifest(name), { file, nodeName, seenAt: 0 });
+  const read = readFileText(manifest(name), { origin: file, nodeName });
   if ('problems' in read) throw new Error(read.problems.map(({ message }) => message).join('; '));
   return read.pod;
 }

@@ -37,6 +37,7 @@ export function fakeAgent(options: {
     simulated: false,
     foreign: [],
     problems: [],
+    warnings: [],
     gates: [],
     ...options.node,
   };

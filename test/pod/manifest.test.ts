@@ -171,6 +171,18 @@ describe('an unknown field', () => {
     expect(JSON.stringify('pod' in result ? result.pod : key)).not.toContain(key);
   });
 
+  test('is a problem where it was to say of what kind a volume is', () => {
+    const withVolumes = (...volumes: object[]) => problems({ ...good, spec: { ...good.spec, volumes } });
+    expect(withVolumes({ name: 'a', emptyDir: {} }, { name: 'b', hostpath: { path: '/srv' } })).toEqual([
+      { path: 'spec.volumes[1].hostpath', message: 'unknown type of volume, did you mean "hostPath"?' },
+    ]);
+    expect(withVolumes({ name: 'a', projected: { sources: [{ downwardApi: {} }] } })).toEqual([
+      { path: 'spec.volumes[0].projected.sources[0].downwardApi', message: expect.stringMatching(/^unknown type/) },
+    ]);
+    expect(withVolumes({ name: 'a' })).toEqual([]);
+    expect(withVolumes({ name: 'a', emptyDir: {}, emptydir: {} })).toEqual([]);
+  });
+
   test('beside a problem is told after it', () => {
     expect(problems(withContainer({ imge: 'x', tty: 1 }))).toEqual([
       { path: 'spec.containers[0].tty', message: 'expected boolean, got number' },

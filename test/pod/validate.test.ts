@@ -3,7 +3,6 @@ import { withDefaults } from '../../pod/defaults.ts';
 import type { Container, EnvVar, VolumeMount } from '../../pod/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
 import type { Volume } from '../../pod/schema/volume.ts';
-import { staticPod } from '../../pod/staticPod.ts';
 import { validatePod } from '../../pod/validate.ts';
 import { aContainer, aPod } from './fixtures.ts';
 
@@ -335,64 +334,6 @@ describe('volumes', () => {
   test('two mounts at one path', () => {
     expect(mounted({ name: 'v', mountPath: '/a' }, { name: 'v', mountPath: '/a' })).toEqual([
       `${main}.volumeMounts[1].mountPath: Invalid value: "/a": must be unique`,
-    ]);
-  });
-});
-
-describe('a static pod may not refer to API objects', () => {
-  const forStatic = (over: Partial<PodSpec>) =>
-    check(
-      staticPod(
-        { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers: [aContainer()], ...over } },
-        { nodeName: 'node', source: 'file', origin: '/a', seenAt: 0 },
-      ),
-    );
-
-  test.each<[string, Partial<PodSpec>]>([
-    ['spec.volumes[0].secret', { volumes: [{ name: 'v', secret: {} }] }],
-    ['spec.volumes[0].configMap', { volumes: [{ name: 'v', configMap: {} }] }],
-    ['spec.volumes[0].persistentVolumeClaim', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'a' } }] }],
-    [
-      'spec.volumes[0].projected.sources[1].serviceAccountToken',
-      {
-        volumes: [{ name: 'v', projected: { sources: [{ downwardAPI: {} }, { serviceAccountToken: { path: 'a' } }] } }],
-      },
-    ],
-    [
-      `${main}.env[0].valueFrom.secretKeyRef`,
-      { containers: [aContainer({ env: [{ name: 'a', valueFrom: { secretKeyRef: { key: 'k' } } }] })] },
-    ],
-    [`${main}.envFrom[0].configMapRef`, { containers: [aContainer({ envFrom: [{ configMapRef: { name: 'c' } }] })] }],
-  ])('%s', (path, over) => {
-    expect(forStatic(over)).toEqual([
-      `${path}: Forbidden: a static pod may not refer to API objects: there is no API server that it comes from`,
-    ]);
-    expect(spec(over)).toEqual([]);
-  });
-
-  test('but to optional ones, which it goes without', () => {
-    const name = 'o';
-    const optional = true;
-    const sources = [{ secret: { name, optional } }, { configMap: { name, optional } }];
-    const volumes = [
-      { name: 'a', secret: { secretName: name, optional } },
-      { name: 'b', configMap: { name, optional } },
-      { name: 'c', projected: { sources: [...sources, { clusterTrustBundle: { name, path: 'ca', optional } }] } },
-    ];
-    const env = [
-      { name: 'A', valueFrom: { secretKeyRef: { name, key: 'k', optional } } },
-      { name: 'B', valueFrom: { configMapKeyRef: { name, key: 'k', optional } } },
-    ];
-    const envFrom = [{ secretRef: { name, optional } }, { configMapRef: { name, optional } }];
-    expect(forStatic({ volumes, containers: [aContainer({ env, envFrom })] })).toEqual([]);
-    const needed = { name: 'a', secret: { secretName: name, optional: false } };
-    expect(forStatic({ volumes: [needed] })).toEqual([expect.stringContaining('spec.volumes[0].secret: Forbidden')]);
-  });
-
-  test('nor name a service account, nor have ephemeral containers', () => {
-    expect(forStatic({ serviceAccountName: 'a', ephemeralContainers: [aContainer({ name: 'e' })] })).toEqual([
-      expect.stringContaining('spec.serviceAccountName: Forbidden'),
-      'spec.ephemeralContainers: Forbidden: a static pod may not have ephemeral containers',
     ]);
   });
 });

@@ -104,7 +104,8 @@ describe('the set', () => {
     await rm(path, { recursive: true });
     const clock = manualClock();
     start({ clock });
-    expect(await first()).toEqual({ pods: [], problems: [], warnings: [] });
+    const warnings = [{ file: path, path: '', message: expect.stringMatching(/^no such file or directory/) }];
+    expect(await first()).toEqual({ pods: [], problems: [], warnings });
     await mkdir(path);
     await writeFile(join(path, 'a.yaml'), manifest('a'));
     await clock.untilWaiting();
@@ -270,9 +271,8 @@ describe('an invalid manifest', () => {
     await replace(file, manifest('a').replace("'busybox:1'", '7'));
     const second = await until(() => sets.length > 1);
     expect(second.pods).toEqual([pod]);
-    expect(second.problems).toEqual([
-      { file, path: 'spec.containers[0].image', message: 'expected string, got number' },
-    ]);
+    const told = { file, path: 'spec.containers[0].image', message: 'expected string, got number' };
+    expect(second.problems).toEqual([{ ...told, pod: 'default/a-node-1', until: 'the file changes' }]);
     await replace(join(path, 'b.yaml'), manifest('b'));
     const third = await untilNames('a-node-1', 'b-node-1');
     expect(third.problems).toEqual(second.problems);
@@ -289,7 +289,7 @@ describe('an invalid manifest', () => {
     startAnew(file, good);
     const again = await first();
     expect(again.pods).toEqual([good.pod]);
-    expect(again.problems).toEqual([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
+    expect(again.problems).toMatchObject([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
   });
 
   test('whose file is gone after a restart: the last good version is dropped', async () => {
@@ -330,7 +330,7 @@ describe('an invalid manifest', () => {
     start();
     const found = await first();
     expect(names(found)).toEqual(['a-node-1']);
-    expect(found.warnings).toEqual([
+    expect(found.warnings).toMatchObject([
       { file, path: 'spec.containers[0].imagePullPolcy', message: 'unknown field, did you mean "imagePullPolicy"?' },
     ]);
   });

@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { type ManifestUrl, watchManifestUrl } from '../../../actors/feeds/httpSource.ts';
-import type { FileProblem, ManifestSet } from '../../../actors/feeds/manifestSet.ts';
+import type { ManifestSet } from '../../../actors/feeds/manifestSet.ts';
 import { SimulatedClock } from '../../../actors/simulatedClock.ts';
+import type { SourceProblem } from '../../../machines/events.ts';
 import type { RuntimeClasses } from '../../../pod/runtimeClass.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 
@@ -23,7 +24,7 @@ let requests: IncomingMessage[];
 let stop: AbortController;
 let ended: Promise<void> | undefined;
 let sets: ManifestSet[];
-let unread: (readonly FileProblem[])[];
+let unread: (readonly SourceProblem[])[];
 let good: (readonly Pod[])[];
 
 beforeEach(async () => {
@@ -223,7 +224,7 @@ describe('from one answer to the next', () => {
       [expect.stringMatching(/^items\[1\]\.metadata\.uid: Duplicate/) as unknown as string],
     ],
     ['an error', 'gone', 404, [': the server answers 404 Not Found']],
-    ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the answer is larger than 10485760 bytes']],
+    ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the answer has more than 10485760 bytes']],
   ])(
     'with %s the last good set stays, and the problem is told once with the URL and field',
     async (_, body, status, problems) => {
@@ -251,7 +252,7 @@ describe('a URL that cannot be read at the start', () => {
     start();
     await asked();
     await asked();
-    expect(unread).toEqual([[{ file: url, path: '', message: 'the server answers 503 Service Unavailable' }]]);
+    expect(unread).toMatchObject([[{ file: url, path: '', message: 'the server answers 503 Service Unavailable' }]]);
     expect(sets).toEqual([]);
     answers(manifest('web'));
     await until(() => sets.length === 1);

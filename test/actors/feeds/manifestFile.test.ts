@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseManifestFile } from '../../../actors/feeds/manifestFile.ts';
+import { readFileText } from '../../fakes/manifests.ts';
 
-const source = { file: '/pods/a.yaml', nodeName: 'node', seenAt: 0 };
-const read = (text: string) => parseManifestFile(text, source);
+const read = (text: string) => readFileText(text);
 const pod = (spec: string) =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - {name: c, image: i}\n${spec}`;
 

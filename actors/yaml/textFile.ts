@@ -1,0 +1,56 @@
+/** Reads files that somebody else has written: whatever lies there, it is read at once and to a bounded length. */
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+
+/** The largest file in bytes that is read: an API server takes no larger object either. */
+export const LARGEST_FILE = 1024 * 1024;
+
+/** What was found at a path: a text, something that is no file, or nothing. */
+export type FoundText = { readonly text: string } | { readonly noFile: string } | undefined;
+
+/** A file's text (symlinks are followed). Throws when it can not be read. */
+export async function readTextFile(file: string, signal?: AbortSignal): Promise<FoundText> {
+  return orAbsent(async () => {
+    // To open a device may already do something, and to open a FIFO may never end.
+    const noFile = kindOf(await stat(file));
+    if (noFile !== undefined) return { noFile };
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return await textOf(handle, signal);
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+async function textOf(handle: FileHandle, signal: AbortSignal | undefined): Promise<FoundText> {
+  const found = await handle.stat();
+  const noFile = kindOf(found);
+  if (noFile !== undefined) return { noFile };
+  if (found.size > LARGEST_FILE) throw new Error(tooLargeFile(found.size));
+  const bytes = await handle.readFile(signal ? { signal } : {});
+  // It may have grown meanwhile.
+  if (bytes.length > LARGEST_FILE) throw new Error(tooLargeFile(bytes.length));
+  return { text: bytes.toString('utf8') };
+}
+
+const tooLargeFile = (size: number): string => `the file has ${size} bytes, and may have at most ${LARGEST_FILE}`;
+
+/** What something is that is no regular file, and why it is not read. */
+function kindOf(found: Stats): string | undefined {
+  if (found.isFile()) return undefined;
+  if (found.isDirectory()) return 'a directory: those below a manifest path are not read';
+  if (found.isFIFO()) return 'a FIFO, not a file';
+  return found.isSocket() ? 'a socket, not a file' : 'a device, not a file';
+}
+
+/** What a look finds; undefined when nothing is there. */
+export async function orAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
