@@ -20,7 +20,7 @@ interface EventChange {
 }
 
 /** What is wrong or odd in a manifest, or with reading it; the path is a field's, empty for the whole. */
-export interface ManifestProblem {
+interface ManifestProblem {
   readonly file: string;
   readonly path: string;
   readonly message: string;

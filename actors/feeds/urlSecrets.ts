@@ -1,6 +1,5 @@
 /** A URL may hold a password, or a token in its query: neither is ever shown or kept. */
 import { hash } from 'node:crypto';
-import type { ManifestUrl } from './httpSource.ts';
 
 const HIDDEN = 'xxxxx';
 
@@ -39,7 +38,11 @@ function decoded(text: string): string {
 }
 
 /** A message in which what must not be shown is not: whoever made it may have put the URL or a header into it. */
-export function hideSecrets(message: string, text: string, headers: ManifestUrl['headers']): string {
+export function hideSecrets(
+  message: string,
+  text: string,
+  headers: readonly (readonly [name: string, value: string])[],
+): string {
   const url = URL.parse(text);
   const shown = message.replaceAll(text, withoutSecrets(text));
   const secrets = [
