@@ -27,10 +27,10 @@ export function readManifest(value: unknown): ManifestResult {
   if (first.success) return { pod: first.data, warnings: [] };
   const { warnings, rest, wrong } = strip(first.error.issues, input);
   if (rest.length + wrong.length === 0) return { pod: z.parse(podManifestSchema, input), warnings };
-  const named = metadataOnly.safeParse(input);
+  const known = metadataOnly.safeParse(input);
   return {
     problems: [...rest.map((issue) => problemOf(issue, input)), ...wrong, ...warnings],
-    ...(named.success ? { metadata: named.data.metadata } : {}),
+    ...(known.success ? { metadata: known.data.metadata } : {}),
   };
 }
 

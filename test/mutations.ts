@@ -307,8 +307,8 @@ export const mutations: readonly Mutation[] = [
     rule: 'C24',
     breaks: 'a static pod has its manifest’s name',
     file: 'pod/staticPod.ts',
-    find: '.name}-$'.concat('{node}`,'),
-    put: '.name}`,',
+    find: '`$'.concat('{name}-$', '{nodeName.toLowerCase()}`;'),
+    put: 'name;',
   },
   {
     rule: 'C24',
