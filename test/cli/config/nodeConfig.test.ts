@@ -21,6 +21,7 @@ describe('defaults', () => {
     expect(compileConfig({ flags: {}, defaults })).toEqual({
       nodeName: 'host-a',
       nodeIps: ['192.0.2.1'],
+      lenientManifests: false,
       rootDirectory: '/var/lib/kubelet',
       podLogsDirectory: '/var/log/pods',
       containerLogsDirectory: '/var/log/containers',
