@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../pod/observed.ts';
 import { createLayout, type Layout } from '../volume/layout.ts';
@@ -46,6 +47,7 @@ export async function podsLeftOnDisk(
   const uids = await podDirectories(layout);
   const standings = uids.map((uid) => ({ uid, standing: standingOfPod(layout, maker, uid) }));
   if (!takesOver) refuseOtherRuntime(standings, maker);
+  const taken = new Set<string>();
   for (const each of standings) {
     const { uid, standing } = each;
     const isKnown = allocations.has(uid) || probes.has(uid);
@@ -53,15 +55,42 @@ export async function podsLeftOnDisk(
     if (!isTaken && !(standing.kind === 'unmarked' && (isKnown || takesOver))) continue;
     await adoptPod({ layout, maker, pod: identityOf(uid) });
     each.standing = standingOfPod(layout, maker, uid);
+    if (!isKnown || isTaken) taken.add(uid);
   }
   const found = standings.map(({ uid, standing }) => sorted(layout, uid, { standing, identityOf }));
   const withoutDirectory = [...allocations.keys(), ...statuses.keys(), ...probes.keys()].filter(
     (uid) => !uids.includes(uid),
   );
   return {
-    left: [...found.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
+    left: [
+      ...found.flatMap(({ left = [] }) => left).map((pod) => (taken.has(pod.uid) ? { ...pod, isTaken: true } : pod)),
+      ...[...new Set(withoutDirectory)].map(identityOf),
+    ],
     foreign: found.flatMap(({ foreign = [] }) => foreign),
   };
+}
+
+/** The pods below a root that a take-over is about: those with a directory that is not this agent's, over this runtime. */
+export async function takenOver(place: AgentPlace, known: ReadonlySet<string>): Promise<readonly ForeignPod[]> {
+  const layout = createLayout(place);
+  const maker = makerOf(place);
+  const identityOf = await identities(place.podLogsDir);
+  return (await podDirectories(layout)).flatMap((uid) => {
+    const standing = standingOfPod(layout, maker, uid);
+    const common = { directory: layout.podDir(uid), sandboxes: [] };
+    if (standing.kind === 'ours') {
+      const why = `made over the runtime ${standing.runtime}`;
+      return isOfOtherRuntime(standing, maker) ? [{ uid, ...standing.pod, ...common, why }] : [];
+    }
+    const isTheirs = standing.kind === 'others' || (standing.kind === 'unmarked' && !known.has(uid));
+    return isTheirs ? [{ ...identityOf(uid), ...common, why: standing.why }] : [];
+  });
+}
+
+/** The uids of which a durable fact tells that they were admitted: by the names of its files alone, which are not read. */
+export async function ownedByFact(rootDir: string): Promise<ReadonlySet<string>> {
+  const kinds = ['allocations', 'probes'].map((kind) => readdir(path.join(rootDir, 'statelet', kind)).catch(() => []));
+  return new Set((await Promise.all(kinds)).flat().map((name) => name.replace(/\.json$/, '')));
 }
 
 /** What is on disk of pods that the agent does not know. */

@@ -3,11 +3,15 @@ import { join } from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering, socketPath } from '../server/socketPath.ts';
 
-/** When a process started, in the kernel's ticks since boot: with its pid it names a process for good. */
+/**
+ * When a process started, in the kernel's ticks since boot: with its pid it names a process for good. One that has ended
+ * and that nobody has asked for its exit code yet (a zombie) is none any more.
+ */
 async function startOf(pid: number): Promise<string> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0';
+    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' || state === 'X' ? 'ended' : (fields[18] ?? '0');
   } catch {
     return '0';
   }

@@ -38,7 +38,7 @@ const CRASH_BASE_MS = 10_000;
  */
 const startSlots = (): number => 2 * availableParallelism();
 
-export const startNode: StartNode = async ({ config, simulated, logger, restartRuntime }) => {
+export const startNode: StartNode = async ({ config, simulated, logger, restartRuntime, takesOver = false }) => {
   const cri = simulated ? await simulatedCri() : connect(config);
   const { onError, settled, failed } = logErrors(logger);
   const hierarchies = await readHierarchies();
@@ -104,7 +104,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
       probed: Object.fromEntries(durable.probes),
-      ...(await podsLeftOnDisk(node, durable)),
+      ...(await podsLeftOnDisk(node, durable, { takesOver })),
     },
     { ...services, events: recorder.record },
     { clock: systemClock, onError },

@@ -11,10 +11,13 @@ export function packageDirectory(): string {
   return directory;
 }
 
-/** Where `run` keeps its things unless told otherwise: the kubelet's own place. */
+/** Where a kubelet keeps its things unless told otherwise. */
 export const kubeletDirectory = '/var/lib/kubelet';
 
 const systemStateDirectory = '/var/lib/statelet';
+
+/** Where `run` keeps its things unless told otherwise: neither a kubelet's place nor that of `up`. */
+export const runDirectory = join(systemStateDirectory, 'run');
 
 function ownStateDirectory(): string {
   return join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'statelet');
@@ -44,6 +47,6 @@ export function candidateSockets(named: { rootDir?: string; stateDir?: string })
   const roots =
     named.rootDir !== undefined || named.stateDir !== undefined
       ? [named.rootDir, named.stateDir === undefined ? undefined : ofState(named.stateDir)]
-      : [kubeletDirectory, ofState(systemStateDirectory), ofState(ownStateDirectory())];
+      : [runDirectory, kubeletDirectory, ofState(systemStateDirectory), ofState(ownStateDirectory())];
   return roots.filter((root) => root !== undefined).map(socketPath);
 }

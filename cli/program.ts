@@ -10,7 +10,7 @@ import type { DescribeOptions } from './describe.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
 import type { GetEventsOptions } from './getEvents.ts';
-import { packageDirectory } from './places.ts';
+import { packageDirectory, runDirectory } from './places.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
 export interface Commands {
@@ -40,7 +40,7 @@ const nodeDefaults = {
   run: {
     manifests: 'none',
     endpoint: 'unix:///run/containerd/containerd.sock',
-    rootDir: '/var/lib/kubelet',
+    rootDir: runDirectory,
     logDir: '/var/log/pods',
   },
   up: {
@@ -120,6 +120,10 @@ const socketOptions = (command: Command) =>
 function addNodeCommands(program: Command, commands: Commands): void {
   nodeCommand(program, 'run', 'run the node agent; when it stops, its pods go on running')
     .option('--runonce', 'start the pods once, wait until they run or have ended, report, and leave them running')
+    .option(
+      '--take-over <how>',
+      'the pods that a kubelet has left below --root-dir: list prints what a take-over would end, and exits; now adopts those that the manifests want and ends the others (default: they are left alone)',
+    )
     .action((_, command: Command) => commands.run(readFlags(givenFlags(command))));
   nodeCommand(program, 'up', 'run a node of its own: a private containerd, the agent and a live table, until Ctrl-C')
     .option('--state-dir <directory>', 'where everything of its own lies (default: /var/lib/statelet)')

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { AgentPort } from '../server/agent.ts';
@@ -5,15 +6,18 @@ import { serveSocket } from '../server/socket.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import { ConfigError } from './config/configError.ts';
 import type { Flags } from './config/flags.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import { refuseKubeletsRoot } from './kubelets.ts';
 import { claimRootDirectory } from './lock.ts';
 import { createLogger } from './logger.ts';
-import { kubeletDirectory } from './places.ts';
+import { runDirectory } from './places.ts';
 import { runOnce } from './runOnce.ts';
 import { readSettings } from './settings.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 import type { StartNode } from './startNode.ts';
+import { nameOf, planTakeOver, planText, refuseTakeOver } from './takeOver.ts';
 
-const defaults = { rootDirectory: kubeletDirectory, podLogsDirectory: '/var/log/pods' };
+const defaults = { rootDirectory: runDirectory, podLogsDirectory: '/var/log/pods' };
 
 type Write = (text: string) => unknown;
 
@@ -26,6 +30,19 @@ async function reportOnce(agent: AgentPort, write: Write, asked: AbortSignal): P
   if (failed.length > 0) throw new NodeFailure('RunOnceFailed', `error running pods: ${failed.join(', ')}`);
 }
 
+/** Tells which pods are taken over, or why none is: before anything is changed. */
+async function tellTakeOver(config: NodeConfig, logger: Logger): Promise<void> {
+  const plan = await planTakeOver(config);
+  refuseTakeOver(plan);
+  if (plan.pods.length === 0) logger.info(`there is no pod of others below ${config.rootDirectory} to take over`);
+  for (const pod of plan.pods) {
+    logger.info(
+      { pod: `${pod.namespace}/${pod.name}`, uid: pod.uid },
+      `taking over the pod ${nameOf(pod)}: ${pod.why}`,
+    );
+  }
+}
+
 /** The daemon: runs the node agent until a signal, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
   const { config, warnings } = await readSettings(flags, { defaults, checkHost: true });
@@ -34,14 +51,21 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     throw new ConfigError('--runonce needs pods to run: give --pod-manifest-path or --manifest-url');
   const path = socketPath(config.rootDirectory);
   checkSocketPath(path);
+  const how = flags['--take-over'];
+  if (how === 'list') {
+    write(planText(await planTakeOver(config), config));
+    return;
+  }
   const terminal = process.stderr.isTTY === true;
   const logger = await createLogger({ logging: config.logging, terminal, simulated: false });
+  await refuseKubeletsRoot(config.rootDirectory);
   const release = await claimRootDirectory(config.rootDirectory);
   const signals = endOnSignals();
   try {
     for (const warning of warnings) logger.warn(warning);
     if (!hasSource) logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
-    const node = await startNode({ config, simulated: false, logger });
+    if (how === 'now') await tellTakeOver(config, logger);
+    const node = await startNode({ config, simulated: false, logger, takesOver: how === 'now' });
     const socket = await serveSocket({ path, agent: node.agent });
     logger.info({ node: config.nodeName, socket: path }, 'the node agent runs');
     try {

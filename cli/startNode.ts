@@ -18,6 +18,8 @@ interface StartNodeOptions {
   /** Stands in for the runtime with one that runs no containers. */
   readonly simulated: boolean;
   readonly logger: Logger;
+  /** The pods of others that have a directory below the root are this agent's from now on. */
+  readonly takesOver?: boolean;
   /** Restarts the runtime where it is the node's own; its pods go on meanwhile. */
   readonly restartRuntime?: ((why: string) => void) | undefined;
 }

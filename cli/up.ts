@@ -6,6 +6,7 @@ import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import type { Flags } from './config/flags.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { drainInTime } from './drain.ts';
+import { refuseKubeletsRoot } from './kubelets.ts';
 import { openLiveView } from './liveTable.ts';
 import type { LiveView, Output } from './liveView.ts';
 import { claimRootDirectory } from './lock.ts';
@@ -107,6 +108,7 @@ function warningsOf({ settings, ownRuntime }: { settings: Settings; ownRuntime: 
 export async function up(flags: Flags, parts: UpParts): Promise<void> {
   const prepared = await prepare(flags);
   const { settings, layout, simulatedBecause, ownRuntime } = prepared;
+  await refuseKubeletsRoot(settings.config.rootDirectory);
   const release = await claimRootDirectory(settings.config.rootDirectory);
   const view = openLiveView(parts.output, parts.input);
   let runtime: OwnRuntime | undefined;

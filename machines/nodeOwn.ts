@@ -18,7 +18,9 @@ import {
  */
 export function markedPods({ observed = {}, owner, pods, left }: NodeContext): ObservedPod[] {
   const marked = new Set(left.filter(({ isMarked }) => isMarked).map(({ uid }) => uid));
+  const taken = new Set(left.filter(({ isTaken }) => isTaken).map(({ uid }) => uid));
   const isOurs = ({ uid, sandboxes }: ObservedPod) =>
+    taken.has(uid) ||
     sandboxes.some((sandbox) => sandbox.owner === owner) ||
     (marked.has(uid) && sandboxes.every((sandbox) => sandbox.owner === undefined));
   return Object.values(observed).filter((pod) => !Object.hasOwn(pods, pod.uid) && isOurs(pod));

@@ -65,6 +65,8 @@ export const UNKNOWN = 'unknown';
 export interface LeftPod extends PodIdentity {
   /** Its directory bears this agent's mark: whatever the runtime has of it is this agent's, too. */
   readonly isMarked?: boolean;
+  /** It was taken over just now: its sandboxes are this agent's too, whoever marked them. */
+  readonly isTaken?: boolean;
 }
 
 /** A pod of others: left alone, and listed. */

@@ -38,6 +38,8 @@ function fromText(bounds: z.ZodMiniCustom<number, number>) {
 /** A negative number bounds nothing. */
 const wholeOrNone = whole(-(2 ** 31));
 
+const takeOver = z.enum(['list', 'now'], { error: 'expected "list" or "now"' });
+
 const flags = section({
   '--config': z.optional(text),
   '--pod-manifest-path': z.optional(text),
@@ -45,6 +47,7 @@ const flags = section({
   '--manifest-url-header': z.optional(headersFlag),
   '--lenient-manifests': z.optional(boolean),
   '--runonce': z.optional(boolean),
+  '--take-over': z.optional(takeOver),
   '--container-runtime-endpoint': z.optional(endpoint),
   '--image-service-endpoint': z.optional(endpoint),
   '--root-dir': z.optional(text),

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -21,6 +21,8 @@ interface Process {
 
 let directory: string;
 let processes: Process[] = [];
+/** What else a test has started. */
+const afterEachTest: (() => unknown)[] = [];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'statelet-cli-'));
@@ -30,6 +32,7 @@ afterEach(async () => {
   for (const { child } of processes) child.kill('SIGKILL');
   await Promise.all(processes.map(({ ended }) => ended));
   processes = [];
+  for (const end of afterEachTest.splice(0)) end();
   await rm(directory, { recursive: true });
 });
 
@@ -115,6 +118,19 @@ test('run --runonce reports each pod and leaves it running; without any source i
   });
 });
 
+/** The claim of an agent whose process has ended and whose parent, which lives on, has not asked for its exit code. */
+async function zombie(): Promise<string> {
+  const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  afterEachTest.push(() => parent.kill('SIGKILL'));
+  const [line]: unknown[] = await once(parent.stdout.setEncoding('utf8'), 'data');
+  const pid = Number(line);
+  const fields = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+  const start = (await fields())[19];
+  process.kill(pid, 'SIGKILL');
+  while ((await fields())[0] !== 'Z') await new Promise((resolve) => setTimeout(resolve, 5));
+  return `${pid}-${start}`;
+}
+
 describe('run', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the agent and leaves the pods', async (signal) => {
     const daemon = nodeProcess('run');
@@ -130,6 +146,15 @@ describe('run', () => {
       .map((line): unknown => JSON.parse(line));
     expect(lines.at(-1)).toMatchObject({ level: 30, msg: 'the node agent has stopped' });
     expect(await readdir(join(directory, 'agents'))).toEqual([]);
+  });
+
+  test('an agent that was killed and not yet reaped does not keep the next one from starting', async () => {
+    const claim = await zombie();
+    await mkdir(join(directory, 'agents'));
+    await writeFile(join(directory, 'agents', claim), '');
+    const daemon = nodeProcess('run');
+    await daemon.says('the node agent runs');
+    expect(await readdir(join(directory, 'agents'))).toEqual([expect.stringMatching(`^${daemon.child.pid}-`)]);
   });
 
   test('a second agent over the same directory is refused, the first goes on', async () => {

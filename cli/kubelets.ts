@@ -1,0 +1,62 @@
+/** Looks for a kubelet at work over a root directory: its pods are not to be touched, whatever is below the root. */
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { NodeFailure } from '../pod/failure.ts';
+import { isAnswering } from '../server/socketPath.ts';
+import { isSamePath } from '../volume/podMark.ts';
+import { kubeletDirectory } from './places.ts';
+
+/** Sockets that a kubelet serves below its root directory for as long as it runs, also one within another program. */
+const SOCKETS = ['pod-resources/kubelet.sock', 'device-plugins/kubelet.sock'];
+
+/** What says that a kubelet runs over a root directory, a sentence each; none when nothing does. */
+export async function kubeletsOver(rootDirectory: string, proc = '/proc'): Promise<string[]> {
+  const [sockets, processes] = await Promise.all([
+    Promise.all(SOCKETS.map((name) => listener(join(rootDirectory, name)))),
+    kubeletProcesses(rootDirectory, proc),
+  ]);
+  return [...processes, ...sockets.flat()];
+}
+
+/** Throws a `NodeFailure` when a kubelet runs over a root directory. */
+export async function refuseKubeletsRoot(rootDirectory: string): Promise<void> {
+  const [why] = await kubeletsOver(rootDirectory);
+  if (why === undefined) return;
+  throw new NodeFailure('RootInUse', `${why}: stop the kubelet first, or use another root directory`);
+}
+
+async function listener(path: string): Promise<string[]> {
+  try {
+    return (await isAnswering(path)) ? [`something listens on ${path}, as a kubelet does`] : [];
+  } catch (error) {
+    return [
+      `it cannot be seen whether a kubelet listens on ${path}: ${error instanceof Error ? error.message : error}`,
+    ];
+  }
+}
+
+async function kubeletProcesses(rootDirectory: string, proc: string): Promise<string[]> {
+  const pids = (await readdir(proc).catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      // A process that is gone, or a zombie, has none.
+      const line = await readFile(join(proc, pid, 'cmdline'), 'utf8').catch(() => '');
+      const root = rootOfKubelet(line.split('\0'));
+      if (root === undefined) return [];
+      const from = await readlink(join(proc, pid, 'cwd')).catch(() => '/');
+      return isSamePath(resolve(from, root), rootDirectory)
+        ? [`a kubelet (process ${pid}) runs over ${rootDirectory}`]
+        : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** The root directory of the kubelet with this command line; undefined when it is that of another program. */
+function rootOfKubelet([program = '', ...args]: readonly string[]): string | undefined {
+  const isKubelet = basename(program) === 'kubelet' || (basename(program) === 'hyperkube' && args[0] === 'kubelet');
+  if (!isKubelet) return undefined;
+  const at = args.findLastIndex((arg) => /^--?root-dir(=|$)/.test(arg));
+  const [, inside] = /^--?root-dir=(.*)$/.exec(args[at] ?? '') ?? [];
+  return inside ?? (at < 0 ? kubeletDirectory : args[at + 1]);
+}
