@@ -73,9 +73,9 @@ async function pullWith(
       failures.push(error);
     }
   }
-  const [first, ...others] = failures;
-  const messages = [...new Set(failures.map(({ message }) => message))];
-  throw first !== undefined && others.length === 0
+  const [first] = failures;
+  const messages = [...new Set(failures.map(runtimeWordsWithCode))];
+  throw first !== undefined && messages.length === 1
     ? first
     : new NodeFailure('RuntimeError', `[${messages.join(', ')}]`);
 }

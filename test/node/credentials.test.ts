@@ -51,7 +51,7 @@ test('C16: an image of a registry that asks for a password is pulled with the no
   for (const secret of [password, wrong.password, auth]) expect(said).not.toContain(secret);
 });
 
-test('without credentials that the registry takes the reason is ErrImagePull, and all tries are told', async () => {
+test('of a user whom the registry does not know nothing is pulled, and those of another port are not tried', async () => {
   const config = join(node.rootDir, 'config.json');
   const before = await readFile(config, 'utf8');
   const auths = {
