@@ -1,7 +1,10 @@
 /** Gives a volume to its pod's fsGroup: the group owns everything in it, may use it, and owns what comes later. */
-import type { Stats } from 'node:fs';
-import { chmod, lchown, lstat, opendir } from 'node:fs/promises';
-import path from 'node:path';
+import { constants, type Stats } from 'node:fs';
+import { chmod, chown, lstat, open } from 'node:fs/promises';
+import { NodeFailure } from '../pod/failure.ts';
+import { entriesIn, within } from './entries.ts';
+import { isMissing } from './fileErrors.ts';
+import { O_PATH } from './within.ts';
 
 interface Ownership {
   readonly fsGroup: number;
@@ -16,12 +19,14 @@ const SETGID = 0o2000;
 const EXECUTABLE = 0o110;
 const READABLE = 0o440;
 const WRITABLE = 0o660;
+/** Each takes a handle while it is at work in it. */
+const MOST_DEPTH = 500;
 
 /** Changes the group and rights of a tree, its root last: where that is right, a change was not broken off. */
 export async function setOwnership(root: string, ownership: Ownership): Promise<void> {
   const found = await lstat(root);
   if (ownership.policy === 'OnRootMismatch' && isRight(found, ownership)) return;
-  await change(root, found, ownership);
+  await change(root, ownership);
 }
 
 function isRight(found: Stats, ownership: Ownership): boolean {
@@ -34,15 +39,28 @@ function rightsOf(found: Stats, { readOnly }: Ownership): number {
   return found.isDirectory() ? rights | EXECUTABLE | SETGID : rights;
 }
 
-async function change(file: string, found: Stats, ownership: Ownership): Promise<void> {
+async function change(file: string | Buffer, ownership: Ownership, depth = 0): Promise<void> {
   ownership.signal.throwIfAborted();
-  if (found.isDirectory()) {
-    for await (const { name } of await opendir(file)) {
-      const inner = path.join(file, name);
-      await change(inner, await lstat(inner), ownership);
-    }
+  if (depth > MOST_DEPTH) throw new NodeFailure('FailedMount', `it has directories in more than ${MOST_DEPTH} others`);
+  const handle = await open(file, O_PATH | constants.O_NOFOLLOW);
+  try {
+    const found = await handle.stat();
+    if (found.isDirectory()) await changeIn(handle.fd, ownership, depth);
+    // By its handle: whatever has this name meanwhile, this is what was looked at.
+    const itself = `/proc/self/fd/${handle.fd}`;
+    if (found.gid !== ownership.fsGroup) await chown(itself, found.uid, ownership.fsGroup);
+    // A link has no rights of its own.
+    if (!found.isSymbolicLink()) await chmod(itself, (found.mode & 0o7777) | rightsOf(found, ownership));
+  } finally {
+    await handle.close();
   }
-  if (found.gid !== ownership.fsGroup) await lchown(file, found.uid, ownership.fsGroup);
-  // A link has no rights of its own; changing them would change those of what it points to.
-  if (!found.isSymbolicLink()) await chmod(file, (found.mode & 0o7777) | rightsOf(found, ownership));
+}
+
+async function changeIn(fd: number, ownership: Ownership, depth: number): Promise<void> {
+  for await (const { name } of entriesIn(fd)) {
+    await change(within(fd, name), ownership, depth + 1).catch((error: unknown) => {
+      // Whoever made it may have taken it away.
+      if (!isMissing(error)) throw error;
+    });
+  }
 }

@@ -9,7 +9,7 @@ import { errorCode, isMissing, messageOf } from './fileErrors.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 /** A handle to a name itself: nothing is read, no device or pipe is opened. Linux has it, Node.js does not name it. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 const PRIVATE = 0o750;
 const RIGHTS = 0o777n;
 const SPECIAL_RIGHTS = 0o7000n;
