@@ -11,6 +11,7 @@ import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/explainNode.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import type { HostAddresses } from '../pod/hostAddresses.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
@@ -25,7 +26,7 @@ import { createStatusBoard, type PodChange, type StatusSink } from './statusBoar
 /** What the node agent is told once. */
 export interface NodeAgentConfig extends NodeInput {
   /** The node's addresses, the primary first. */
-  readonly hostIps: readonly string[];
+  readonly hostIps: HostAddresses;
 }
 
 /** What fills the ports: answers, feeds of facts, and where statuses and events go. */
@@ -111,6 +112,7 @@ export function agentBehind(
     const snapshot = root.getSnapshot();
     const { context } = snapshot;
     const begins = snapshot.matches('starting') || snapshot.matches('recovering');
+    board.followAddresses();
     board.expect(begins ? awaitedViews(context) : [], (uid) => wantedPods(context).has(uid));
   };
   const root = createActor(providedMachine(boundary), {

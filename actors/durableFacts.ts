@@ -60,9 +60,13 @@ export interface DurableFacts {
   readonly damaged: readonly string[];
 }
 
+/** An older version kept what the node had refused, which is to be decided again (C24). */
+const wasRefused = ({ message }: PodStatus): boolean => message?.startsWith('Pod was rejected: ') === true;
+
 /** Opens the store below the agent's root directory and reads what is in it. */
 export async function openNodeStore(rootDir: string): Promise<{ store: NodeStore; durable: DurableFacts }> {
   const store = await openStore(`${rootDir}/statelet`, schemas);
   const { facts, damaged } = await store.read();
-  return { store, durable: { ...facts, damaged } };
+  const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRefused(status)));
+  return { store, durable: { ...facts, statuses, damaged } };
 }

@@ -147,7 +147,9 @@ function keepFacts({ store, onError }: NodeParts): (change: PodChange) => void {
       probed.set(uid, text);
       settle(store.write('probes', uid, results));
     }
-    if (isTerminalPhase(pod.status?.phase) && pod.status) settle(store.write('statuses', uid, pod.status));
+    // What the node refused it decides again when it starts anew (C24).
+    if (isTerminalPhase(pod.status?.phase) && pod.status && !view.refused)
+      settle(store.write('statuses', uid, pod.status));
     // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
     const known = admitted.get(uid);
     const isKept = known?.pod === view.pod && known.resizing === view.resizing;

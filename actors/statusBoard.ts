@@ -1,6 +1,7 @@
 /** The board of all pods: after each turn of the actors it computes the statuses anew and tells what changed. */
 import type { AnyActorRef } from 'xstate';
 import { isMeeting, type PodRef, podView, type SinceOf } from '../machines/views.ts';
+import { addressesNow, type HostAddresses } from '../pod/hostAddresses.ts';
 import { rfc3339 } from '../pod/rfc3339.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
@@ -22,6 +23,8 @@ export type StatusSink = (change: PodChange) => void;
 export interface StatusBoard {
   /** Says which actor has made a transition. */
   note(ref: AnyActorRef): void;
+  /** Tells every pod's status anew when the node's addresses have changed. */
+  followAddresses(): void;
   /**
    * Posts pods that have no actor yet, by what they wait for; their actors take their places. Those that are not wanted
    * any more before they got one are gone.
@@ -44,7 +47,7 @@ interface Posted {
 
 export interface StatusBoardOptions {
   readonly clock: Pick<Clock, 'now'>;
-  readonly hostIps: readonly string[];
+  readonly hostIps: HostAddresses;
   readonly since: SinceOf;
   /** The scheme of container ids. */
   readonly runtimeName: () => string;
@@ -52,7 +55,8 @@ export interface StatusBoardOptions {
 }
 
 export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
-  const { clock, since, hostIps, runtimeName, sink } = options;
+  const { clock, since, runtimeName, sink } = options;
+  let hostIps = addressesNow(options.hostIps);
   const posted = new Map<string, Posted>();
   const dirty = new Set<PodRef>();
   const listeners = new Set<(change: PodChange) => void>();
@@ -91,6 +95,13 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
     }
   };
 
+  const soon = () => {
+    if (scheduled) return;
+    scheduled = true;
+    // One turn of the actors is many transitions: what they come to is told once, when it is over.
+    queueMicrotask(flush);
+  };
+
   return {
     note: (ref) => {
       if (closed || !isTold(results, ref)) return;
@@ -98,10 +109,14 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
       // What is left of actors that were stopped says nothing of their pods.
       if (pod === undefined) return;
       dirty.add(pod);
-      if (scheduled) return;
-      scheduled = true;
-      // One turn of the actors is many transitions: what they come to is told once, when it is over.
-      queueMicrotask(flush);
+      soon();
+    },
+    followAddresses: () => {
+      const now = addressesNow(options.hostIps);
+      if (closed || now === hostIps || now.join() === hostIps.join()) return;
+      hostIps = now;
+      for (const { ref } of posted.values()) if (ref) dirty.add(ref);
+      soon();
     },
     expect: (views, isWanted) => {
       for (const [uid, { ref, pod, view }] of posted) {

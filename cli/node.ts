@@ -1,5 +1,4 @@
 /** Puts a node agent together from its configuration: the runtime, the facts of the host, the store. */
-import { readFile } from 'node:fs/promises';
 import { availableParallelism, homedir, totalmem } from 'node:os';
 import { systemClock } from '../actors/clock.ts';
 import { createNodeAgent, type NodeAgent } from '../actors/createNodeAgent.ts';
@@ -17,12 +16,13 @@ import { connectCri } from '../cri/grpc.ts';
 import { ownerMark } from '../cri/labels.ts';
 import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
-import { localResolver, parseResolvConf } from '../cri/resolvConf.ts';
+import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
 import { allocatable } from '../pod/allocatable.ts';
 import { involvedNode, type Note, occurrence } from '../pod/occurrence.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
+import { followedAddresses } from './hostAddresses.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './nodeAdmission.ts';
 import { capacityOf, cgroupFacts, ownCgroups, processRoom } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
@@ -88,7 +88,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
     {
       nodeName: config.nodeName,
       owner: node.owner,
-      hostIps: config.nodeIps,
+      hostIps: node.hostIps,
       sources: sourceNames(config),
       capacity,
       admission,
@@ -183,8 +183,7 @@ async function nodeFacts(
   { cri, hierarchies, simulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; simulated: boolean },
 ): Promise<NodeFacts> {
   const { rootDirectory: rootDir, podLogsDirectory: podLogsDir, nodeName, resolvConf } = config;
-  const [text, canLowerOomScoreAdj, cgroupDriver, cgroups] = await Promise.all([
-    resolvConf === '' ? '' : readFile(resolvConf, 'utf8').catch(() => ''),
+  const [canLowerOomScoreAdj, cgroupDriver, cgroups] = await Promise.all([
     mayLowerOomScore().catch(() => false),
     askCgroupDriver(cri, config.cgroupDriver),
     cgroupFacts(config.resources, hierarchies),
@@ -198,8 +197,9 @@ async function nodeFacts(
     cgroupRoot: config.cgroupRoot ?? '',
     cgroupDriver,
     cgroups,
-    hostIps: config.nodeIps,
-    resolvConf: resolvConf === '' ? localResolver : parseResolvConf(text),
+    hostIps: config.followsHostAddresses ? followedAddresses(systemClock, config.nodeIps) : config.nodeIps,
+    resolvConf: localResolver,
+    ...(resolvConf === '' ? {} : { readResolvConf: () => readResolvConf(resolvConf) }),
     clusterDns: config.clusterDns,
     clusterDomain: config.clusterDomain,
     memoryCapacityBytes: totalmem(),

@@ -1,6 +1,7 @@
 import { envFileValue } from '../pod/envFile.ts';
 import { containerEnvironment, type EnvEntry } from '../pod/environment.ts';
 import { fieldValue, resourceValue } from '../pod/fieldRef.ts';
+import { addressesNow } from '../pod/hostAddresses.ts';
 import type { Container, EnvVarSource } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { allocatableOf, type NodeFacts } from './nodeFacts.ts';
@@ -24,7 +25,7 @@ export function envFilesOf({ env = [] }: Container): { readonly volume: string; 
 
 /** A container's variables with the pod's own fields in them (C21); a pod on the host's network has its addresses. */
 export function environmentOf({ pod, container, sandboxIps, node, envFiles }: EnvironmentInput): EnvEntry[] {
-  const { hostIps } = node;
+  const hostIps = addressesNow(node.hostIps);
   const addresses = { hostIps: hostIps.slice(0, 2), podIps: pod.spec.hostNetwork ? hostIps : sandboxIps };
   const allocatable = allocatableOf(node);
   const source = ({ fieldRef, resourceFieldRef, fileKeyRef }: EnvVarSource) => {

@@ -1,6 +1,7 @@
 import { DISK } from '../pod/allocatable.ts';
 import type { CgroupRules } from '../pod/cgroupLimits.ts';
 import type { Capacity } from '../pod/claims.ts';
+import type { HostAddresses } from '../pod/hostAddresses.ts';
 import type { ResourceList } from '../pod/schema/scalars.ts';
 
 /** A resolver's configuration, as /etc/resolv.conf has it. */
@@ -40,9 +41,11 @@ export interface NodeFacts {
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
   readonly cgroups: CgroupFacts;
   /** The node's addresses, the primary first. */
-  readonly hostIps: readonly string[];
+  readonly hostIps: HostAddresses;
   /** What pods resolve with under the DNS policy Default. */
   readonly resolvConf: ResolvConf;
+  /** Reads that anew, for each pod (C20); absent: it does not change. */
+  readonly readResolvConf?: () => Promise<ResolvConf>;
   /** Addresses of the cluster's DNS; empty when it has none. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
@@ -61,6 +64,10 @@ export interface NodeFacts {
   /** `<root>/pods/<uid>` */
   readonly podDirectory: (uid: string) => string;
 }
+
+/** The node with the resolver that it has now; rejects with what the host says when its file cannot be read. */
+export const withResolver = async (node: NodeFacts): Promise<NodeFacts> =>
+  node.readResolvConf ? { ...node, resolvConf: await node.readResolvConf() } : node;
 
 /** What the node can give its pods, as quantities by resource: what stands in for limits that are not set (C21). */
 export function allocatableOf({ cpuCount, memoryCapacityBytes, allocatable }: NodeFacts): ResourceList {

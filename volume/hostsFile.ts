@@ -1,8 +1,9 @@
 /** The pod's /etc/hosts (C18): its own addresses and aliases, or the node's file for a pod on the host's network. */
 import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { NodeFailure } from '../pod/failure.ts';
 import { podDomain, podHostname } from '../pod/hostname.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import { isMissing } from './fileErrors.ts';
+import { messageOf } from './fileErrors.ts';
 import type { Layout } from './layout.ts';
 
 interface HostsFileInput {
@@ -59,11 +60,11 @@ function aliasLines(pod: Pod): string {
   return `\n# Entries added by HostAliases.\n${lines.join('')}`;
 }
 
+/** One that cannot be read keeps the container waiting: an empty one would only look right. */
 async function nodeHosts({ nodeHostsFile = '/etc/hosts', signal }: HostsFileInput): Promise<string> {
   try {
     return await readFile(nodeHostsFile, { encoding: 'utf8', signal });
-  } catch (error) {
-    if (isMissing(error)) return '';
-    throw error;
+  } catch (cause) {
+    throw new NodeFailure('CreateContainerConfigError', messageOf(cause), { cause });
   }
 }

@@ -4,7 +4,7 @@ import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeWords } from '../../cri/failure.ts';
 import { type ImageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import { type NodeFacts, withResolver } from '../../cri/nodeFacts.ts';
 import { observedContainer } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { PortTypes } from '../../machines/ports.ts';
@@ -14,6 +14,7 @@ import { containerHash } from '../../pod/identity.ts';
 import type { ObservedContainer } from '../../pod/observed.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import { writeHostsFile } from '../../volume/hostsFile.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { writeLogSymlink } from '../../volume/logLinks.ts';
@@ -96,8 +97,9 @@ async function create(
   const container = containerNamed(pod, input.container);
   const sandboxIps = sandbox.ips ?? [];
   // It holds a slot of the start gate: what can be done at once takes no longer than the longest of it.
-  const [user, target, terminationLog] = await Promise.all([
+  const [user, now, target, terminationLog] = await Promise.all([
     userOf(imageUserOf, { pod, container, imageRef }, { signal }),
+    withResolver(node).catch(unknownResolver),
     targetOf(cri, input, { signal }),
     makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
     writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: node.clusterDomain, signal }),
@@ -109,7 +111,7 @@ async function create(
   const request = {
     podSandboxId: sandbox.id,
     config: containerConfig(wanted),
-    sandboxConfig: sandboxConfig(pod, sandbox.attempt, node, own.users),
+    sandboxConfig: sandboxConfig(pod, sandbox.attempt, now, own.users),
   };
   const make = async () => (await cri.createContainer(request, { signal })).containerId;
   const hash = containerHash({ name: container.name, image: container.image ?? '' });
@@ -123,6 +125,13 @@ async function create(
   };
   return despiteReservation(make, take, { clock, signal }).catch((error) => {
     throw failedCreate(error);
+  });
+}
+
+/** As on a kubelet, which tells the runtime of the whole pod again with each container (C20). */
+function unknownResolver(cause: unknown): never {
+  throw new NodeFailure('CreateContainerConfigError', messageOf(cause), {
+    cause,
   });
 }
 

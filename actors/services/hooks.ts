@@ -1,7 +1,9 @@
 /** Fills the port of lifecycle hooks: exec, httpGet and sleep, each within what is left of the grace (C10). */
+
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeWordsWithCode } from '../../cri/failure.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
+import { addressesNow, type HostAddresses } from '../../pod/hostAddresses.ts';
 import type { Note } from '../../pod/occurrence.ts';
 import { quoted } from '../../pod/quoted.ts';
 import type { Container } from '../../pod/schema/container.ts';
@@ -35,7 +37,7 @@ export interface HookParts {
   readonly cri: Cri;
   readonly clock: Clock;
   /** What a pod without addresses of its own is reached at. */
-  readonly hostIps: readonly string[];
+  readonly hostIps: HostAddresses;
 }
 
 export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHook'> {
@@ -51,7 +53,7 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
         handler,
         container,
         id,
-        address: podIp ?? hostIps[0] ?? '127.0.0.1',
+        address: podIp ?? addressesNow(hostIps)[0] ?? '127.0.0.1',
         timeoutMs,
         signal,
       });

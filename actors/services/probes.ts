@@ -1,8 +1,10 @@
 /** Fills the ports of probes: one try of each kind of handler, and the chance by which they are spread. */
+
 import type { Cri } from '../../cri/calls.ts';
 import type { ProbeRun } from '../../machines/ports.ts';
 import { probeOf } from '../../machines/probeContext.ts';
 import { LONGEST_TIMER_MS } from '../../pod/duration.ts';
+import { addressesNow, type HostAddresses } from '../../pod/hostAddresses.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { containerNamed } from './containers.ts';
@@ -19,7 +21,7 @@ export interface ProbeParts {
   readonly cri: Cri;
   readonly clock: Clock;
   /** What a pod without addresses of its own is reached at. */
-  readonly hostIps: readonly string[];
+  readonly hostIps: HostAddresses;
   /** At least 0 and less than 1. */
   readonly chance: () => number;
 }
@@ -53,7 +55,7 @@ async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): P
   const { exec, httpGet, tcpSocket, grpc, timeoutSeconds: given } = probeOf(pod, run.container, kind) ?? {};
   const timeoutSeconds = given || 1;
   const timeoutMs = timeoutSeconds * 1_000;
-  const address = podIp ?? hostIps[0] ?? '127.0.0.1';
+  const address = podIp ?? addressesNow(hostIps)[0] ?? '127.0.0.1';
   // The runtime counts the time of a command itself, from its start.
   if (exec) return tryExec(cri, { container, id, command: exec.command ?? [] }, { timeoutSeconds, signal });
   const act = async (limited: AbortSignal): Promise<Try> => {

@@ -3,12 +3,13 @@ import type { PodCgroups } from '../../cgroup/podCgroups.ts';
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { dnsWarnings } from '../../cri/dns.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import { type NodeFacts, withResolver } from '../../cri/nodeFacts.ts';
 import { observedSandbox, observedSandboxStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { ObservedSandbox } from '../../pod/observed.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import type { UserNamespaces } from '../../volume/userNamespaces.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
@@ -38,7 +39,7 @@ interface SandboxParts {
 }
 
 export function sandboxServices(parts: SandboxParts): SandboxServices {
-  const { cri, node, ownership, cgroups } = parts;
+  const { cri, ownership, cgroups } = parts;
   const lost = lostTasks(parts.restartRuntime);
   const remove = async (podSandboxId: string, options: CallOptions): Promise<void> => {
     await cri
@@ -51,7 +52,8 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
   };
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
-      const id = await runSandbox(parts, { pod, attempt, signal });
+      const node = await resolving(parts.node);
+      const id = await runSandbox({ ...parts, node }, { pod, attempt, signal });
       const sandbox = await inspect(cri, id, { signal });
       const warnings = dnsWarnings(pod, node);
       const madeAt = parts.clock.now();
@@ -144,6 +146,14 @@ const isNameReserved = (error: unknown): boolean =>
   error instanceof NodeFailure &&
   error.reason === 'RuntimeError' &&
   /is reserved for|already exists/.test(error.message);
+
+/** A pod whose resolver nobody knows would run and find nobody: it waits with the reason instead (C20). */
+async function resolving(node: NodeFacts): Promise<NodeFacts> {
+  return withResolver(node).catch((cause: unknown) => {
+    const message = `Failed to create pod sandbox: ${messageOf(cause)}`;
+    throw new NodeFailure('FailedCreatePodSandBox', message, { cause });
+  });
+}
 
 function failedSandbox(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') return cause;

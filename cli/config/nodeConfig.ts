@@ -11,6 +11,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly nodeName: string;
   /** The node's addresses, the primary first, at most one of each family. */
   readonly nodeIps: readonly string[];
+  /** Those are the host's own, and change with them. */
+  readonly followsHostAddresses: boolean;
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
   /** Where the symlinks to the log files are: `containers` beside the pods' logs. */
@@ -113,6 +115,7 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
   const file = given.file?.config;
   return Object.freeze({
     nodeName: (flags['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
+    followsHostAddresses: flags['--node-ip'] === undefined,
     nodeIps: Object.freeze([...(flags['--node-ip'] ?? defaults.addresses)]),
     ...placesOf(flags, file, defaults),
     ...runtimeOf(flags, file, defaults),

@@ -57,6 +57,22 @@ describe('admission', () => {
     },
   );
 
+  test('C24: a refusal is not remembered over a restart of the agent', async () => {
+    const node = await simulatedNode({
+      pods: [asking('a', { cpu: '1500m' }), asking('b', { cpu: '600m' })],
+      config: small,
+    });
+    await node.advance('5s');
+    expect(node.pod('b')).toMatchObject({ phase: 'Failed', reason: 'OutOfcpu' });
+    node.remove('a');
+    await node.advance('5s');
+    expect(node.pod('b').phase).toBe('Failed');
+    await node.restartAgent();
+    await node.advance('5s');
+    expect(node.pod('b')).toMatchObject({ phase: 'Running' });
+    expect(node.pod('b').reason).toBeUndefined();
+  });
+
   test('a pod that has ended by itself gives its place free although it is still there', async () => {
     const job = podRunning('job', 'exit 0', { restartPolicy: 'Never' });
     const node = await simulatedNode({ pods: [job], config: { capacity: { ...small.capacity, pods: 1 } } });

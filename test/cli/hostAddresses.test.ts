@@ -1,6 +1,7 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { expect, test } from '@jest/globals';
-import { hostAddresses } from '../../cli/hostAddresses.ts';
+import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { followedAddresses, hostAddresses } from '../../cli/hostAddresses.ts';
 
 const info = (address: string, internal = false): NetworkInterfaceInfo => {
   const common = { address, netmask: '', mac: '', internal, cidr: null };
@@ -21,4 +22,19 @@ test('the addresses of the interface that leads out come first, one of each fami
 
 test('a host without a network has its loopback', () => {
   expect(hostAddresses({ lo: [info('127.0.0.1', true)] }, '')).toEqual(['127.0.0.1']);
+});
+
+test('addresses that change are seen within ten seconds; a host that is off its network keeps those that it had', async () => {
+  const clock = new SimulatedClock();
+  let now = ['10.0.0.1'];
+  const addresses = followedAddresses(clock, now, () => [...now]);
+  const first = addresses();
+  now = ['10.0.0.2'];
+  expect(addresses()).toBe(first);
+  await clock.advance(10_000);
+  const second = addresses();
+  expect(second).toEqual(['10.0.0.2']);
+  now = ['127.0.0.1'];
+  await clock.advance(10_000);
+  expect(addresses()).toBe(second);
 });

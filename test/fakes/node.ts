@@ -36,6 +36,8 @@ export interface SimulatedNodeOptions {
   readonly runtime?: Partial<Omit<SimulatedRuntimeOptions, 'clock'>>;
   /** Whether the runtime has an event stream; it has one when absent. */
   readonly eventStream?: boolean;
+  /** What it knows of its host instead. */
+  readonly facts?: Partial<Pick<NodeFacts, 'readResolvConf' | 'hostIps'>>;
   readonly config?: Partial<
     Pick<NodeAgentConfig, 'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'crashLoop'>
   >;
@@ -315,6 +317,7 @@ export class SimulatedNode {
       canLowerOomScoreAdj: true,
       seccompDefault: false,
       podDirectory: (uid) => join(rootDir, 'pods', uid),
+      ...this.#options.facts,
     };
   }
 }

@@ -52,8 +52,12 @@ test("C18: a pod on the host's network has the node's file, and its aliases", as
   );
 });
 
-test('C18: a node without a hosts file gives an empty one', async () => {
-  expect(await hostsOf({ hostNetwork: true }, [])).toBe('# Kubernetes-managed hosts file (host network).\n');
+test("C18: without the node's file a pod on the host's network waits with the reason, and others have their own", async () => {
+  await expect(hostsOf({ hostNetwork: true }, [])).rejects.toMatchObject({
+    reason: 'CreateContainerConfigError',
+    message: expect.stringMatching(/^ENOENT: no such file or directory, open '.*hosts'$/),
+  });
+  expect(await hostsOf({}, ['10.0.0.7'])).toContain('10.0.0.7');
 });
 
 test('C18: written again it stays the same file, which running containers have mounted', async () => {

@@ -22,6 +22,7 @@ describe('defaults', () => {
       nodeName: 'host-a',
       nodeIps: ['192.0.2.1'],
       lenientManifests: false,
+      followsHostAddresses: true,
       rootDirectory: '/var/lib/kubelet',
       podLogsDirectory: '/var/log/pods',
       containerLogsDirectory: '/var/log/containers',
