@@ -7,7 +7,7 @@ import { containerHash } from '../pod/identity.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
 import { keyOf, sameSize } from '../pod/resize.ts';
 import { containerSize } from '../pod/resources.ts';
-import { restartsAll, shouldRestart } from '../pod/restart.ts';
+import { shouldRestart } from '../pod/restart.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerRole, ProbeKind, TerminatedRun } from '../pod/view.ts';
@@ -236,20 +236,6 @@ export const nextAttempt = (context: ContainerContext): Partial<ContainerContext
   run: undefined,
   earlierRun: context.run ?? context.earlierRun,
   onEnd: 'byPolicy',
-});
-
-/** Whether its last end restarts its whole pod; an end that somebody asked for is no reason. */
-export const isRestartOfAll = (context: ContainerContext): boolean =>
-  ['byPolicy', 'asFailed'].includes(context.onEnd) &&
-  context.run !== undefined &&
-  restartsAll(specOf(context), context.run.exitCode);
-
-/** The next attempt of a container whose whole pod restarts: at once, and when its turn has come again. */
-export const anew = (context: ContainerContext): Partial<ContainerContext> => ({
-  ...nextAttempt(context),
-  hasTurn: false,
-  crashDelayMs: undefined,
-  stopBy: undefined,
 });
 
 /** What a hook of the container is run with; `deadline` is when it must have ended, in milliseconds since the epoch. */

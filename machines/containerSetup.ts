@@ -5,8 +5,8 @@ import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer } from '../pod/observed.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { needsRestart, sameSize } from '../pod/resize.ts';
+import { hasFailed } from '../pod/restart.ts';
 import {
-  anew,
   backOffKey,
   type ContainerContext,
   type ContainerInput,
@@ -16,7 +16,6 @@ import {
   identityOf,
   isMissized,
   isOutdated,
-  isRestartOfAll,
   mustStartUp,
   nextAttempt,
   probeInput,
@@ -28,6 +27,7 @@ import {
   unknownEnd,
   wantsRestart,
 } from './containerContext.ts';
+import { anew, isRestartOfAll } from './containerRestartAll.ts';
 import {
   crashLoopTrouble,
   createTrouble,
@@ -132,7 +132,7 @@ export const containerSetup = setup({
     mustStay: ({ context }) => context.onEnd === 'stay',
     wantsRestart: ({ context }) => wantsRestart(context),
     backsOff: ({ context }) => (crashBackoff(context).crashDelayMs ?? 0) > 0,
-    hasSucceeded: ({ context }) => context.run?.exitCode === 0,
+    hasSucceeded: ({ context: { role, run } }) => run !== undefined && !hasFailed(role, run),
     isInit: ({ context }) => context.role === 'init',
     hasDeadline: ({ context }) => context.stopBy !== undefined,
     awaitsOthers: ({ context }) => context.awaitsOthers,

@@ -3,6 +3,7 @@ import type { SnapshotFrom } from 'xstate';
 import type { ActorView, ContainerView, ProbeView } from '../pod/view.ts';
 import type { containerMachine } from './container.ts';
 import type { ContainerContext } from './containerContext.ts';
+import { removedForRestart } from './containerRestartAll.ts';
 import { probeOf } from './probeContext.ts';
 
 type ContainerSnapshot = SnapshotFrom<typeof containerMachine>;
@@ -11,10 +12,14 @@ type ContainerSnapshot = SnapshotFrom<typeof containerMachine>;
 export function containerView(
   actor: ActorView,
   snapshot: ContainerSnapshot,
-  { ends, probes }: { readonly ends: boolean; readonly probes: readonly ProbeView[] },
+  {
+    ends,
+    restartsAll = false,
+    probes,
+  }: { readonly ends: boolean; readonly restartsAll?: boolean; readonly probes: readonly ProbeView[] },
 ): ContainerView {
   const { context } = snapshot;
-  const now = stateNow(snapshot);
+  const now = stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
   const last = [context.run, context.earlierRun].find((run) => run !== undefined && run !== shown);
   const rests = snapshot.matches('finished') || snapshot.matches('stopped');
@@ -37,7 +42,9 @@ export function containerView(
 }
 
 /** A number is counted once its container is shown: until then all that is told is of the one before. */
-function restartsOf({ id, attempt, run }: ContainerContext, { kind }: ContainerView['now']): number {
+function restartsOf(context: ContainerContext, { kind }: ContainerView['now']): number {
+  const { id, attempt, run } = context;
+  if (removedForRestart(context)) return attempt;
   const isNext = id === undefined || (kind !== 'running' && run === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
@@ -48,13 +55,15 @@ function isReady({ pod, name }: ContainerContext, probes: readonly ProbeView[]):
   return probe ? probe.result === 'passing' : probeOf(pod, name, 'readiness') === undefined;
 }
 
-function stateNow(snapshot: ContainerSnapshot): ContainerView['now'] {
+function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerView['now'] {
   const { run, earlierRun, trouble, startedAt } = snapshot.context;
   if (isShownRunning(snapshot)) return { kind: 'running', startedAt: startedAt ?? 0 };
   const rests = snapshot.matches('finished') || snapshot.matches('stopped');
   if (trouble !== undefined && !(rests && (run ?? earlierRun))) {
     return { kind: 'waiting', reason: trouble.reason, message: trouble.message };
   }
+  const removed = removedForRestart(snapshot.context);
+  if (removed) return restartsAll ? { kind: 'waiting', ...removed } : creating(snapshot.context);
   const end = run ?? earlierRun;
   return end ? { kind: 'terminated', run: end } : creating(snapshot.context);
 }

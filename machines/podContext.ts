@@ -168,8 +168,7 @@ function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
   return [...containersOf(pod.spec)].some(({ container, role }) => {
     const newest = observed.containers.find(({ name }) => name === container.name);
     if (newest === undefined) return role !== 'ephemeral';
-    const run = newest.exitCode === undefined ? {} : { exitCode: newest.exitCode };
-    return shouldRestart({ pod, container, role, run, podEnding: false });
+    return shouldRestart({ pod, container, role, run: newest, podEnding: false });
   });
 }
 

@@ -32,6 +32,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const path = `pod/${context.allocated.metadata.uid}`;
   const deadline = termination && deadlineOf(termination);
   const ends = termination !== undefined;
+  const restartsAll = snapshot.matches({ active: 'restartingAll' });
   const oldest = context.observed.sandboxes.at(-1);
   const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) => {
     const own = child.getSnapshot();
@@ -40,7 +41,11 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     const moments = { retryAt: again || sinceOf(child) + crashDelayMs, stopBy, pullBy: pullBy(child, own, sinceOf) };
     const actor = { path: `${path}/${child.id}`, since: sinceOf(child), snapshot: own, moments, failure: last };
     const wait = pullWait(own.matches({ pulling: 'fetching' }), specOf(own.context).image);
-    return containerView({ ...actorView(actor), ...wait }, own, { ends, probes: probeViews(actor.path, own, sinceOf) });
+    return containerView({ ...actorView(actor), ...wait }, own, {
+      ends,
+      restartsAll,
+      probes: probeViews(actor.path, own, sinceOf),
+    });
   });
   return {
     ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
@@ -55,7 +60,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(restored ? { restored } : {}),
     initialized,
-    ...(snapshot.matches({ active: 'restartingAll' }) ? { restartsAll: true } : {}),
+    ...(restartsAll ? { restartsAll } : {}),
     ended: ['refused', 'finished', 'terminated'].includes(String(snapshot.value)),
     volumes: childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => volumeView(path, child, sinceOf)),
     containers: snapshot.matches('active') ? inLine(containers, heldUpBy(context)) : containers,

@@ -1,9 +1,9 @@
 import { containersOf } from './containers.ts';
-import { shouldRestart } from './restart.ts';
+import { hasFailed, shouldRestart } from './restart.ts';
 import type { Container } from './schema/container.ts';
 import type { PodPhase } from './schema/status.ts';
 import { isStaticPod } from './staticPod.ts';
-import type { ContainerRole, ContainerView, PodView } from './view.ts';
+import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /** Whether a pod of this phase will never run again. */
 export function isTerminalPhase(phase: PodPhase | undefined): phase is 'Succeeded' | 'Failed' {
@@ -66,9 +66,9 @@ function observe(view: PodView, { container, role }: { container: Container; rol
 
 function observeInit(view: PodView, container: Container, seen: ContainerView | undefined): Outcome {
   if (!seen || seen.now.kind === 'running') return 'pending';
-  const exitCode = exitCodeOf(seen);
-  if (exitCode === undefined) return 'pending';
-  return exitCode !== 0 && !restarts(view, container, seen, exitCode) ? 'initFailed' : 'ignored';
+  const run = runOf(seen);
+  if (run === undefined) return 'pending';
+  return hasFailed('init', run) && !restarts(view, container, seen, run) ? 'initFailed' : 'ignored';
 }
 
 /** A sidecar that exited does not count; one that has yet to start holds the pod back until a regular one has run. */
@@ -81,10 +81,10 @@ function observeSidecar(view: PodView, seen: ContainerView | undefined): Outcome
 function observeRegular(view: PodView, container: Container, seen: ContainerView | undefined): Outcome {
   if (!seen) return 'unknown';
   if (seen.now.kind === 'running') return 'running';
-  const exitCode = exitCodeOf(seen);
-  if (exitCode === undefined) return 'pending';
-  if (restarts(view, container, seen, exitCode)) return 'restarting';
-  return exitCode === 0 ? 'succeeded' : 'failed';
+  const run = runOf(seen);
+  if (run === undefined) return 'pending';
+  if (restarts(view, container, seen, run)) return 'restarting';
+  return hasFailed('regular', run) ? 'failed' : 'succeeded';
 }
 
 function isInitialized(view: PodView): boolean {
@@ -96,12 +96,17 @@ function hasRun(container: ContainerView): boolean {
   return container.now.kind !== 'waiting' || container.last !== undefined;
 }
 
-function exitCodeOf({ now, last }: ContainerView): number | undefined {
-  return now.kind === 'terminated' ? now.run.exitCode : last?.exitCode;
+function runOf({ now, last }: ContainerView): TerminatedRun | undefined {
+  return now.kind === 'terminated' ? now.run : last;
 }
 
 /** Nothing restarts in a pod that ends; but a static one gets no other phase for it, so its policy counts (C24). */
-function restarts({ pod, termination }: PodView, container: Container, seen: ContainerView, exitCode: number): boolean {
+function restarts(
+  { pod, termination }: PodView,
+  container: Container,
+  seen: ContainerView,
+  run: TerminatedRun,
+): boolean {
   if (!termination || !isStaticPod(pod)) return seen.willRestart;
-  return shouldRestart({ pod, container, role: seen.role, run: { exitCode }, podEnding: false });
+  return shouldRestart({ pod, container, role: seen.role, run, podEnding: false });
 }

@@ -7,10 +7,14 @@ export interface RestartInput {
   readonly pod: Pod;
   readonly container: Container;
   readonly role: ContainerRole;
-  readonly run?: { readonly exitCode?: number };
+  readonly run?: { readonly exitCode?: number; readonly reason?: string };
   /** The pod is being deleted or terminated. */
   readonly podEnding: boolean;
 }
+
+/** Whether a run has failed. An init container that was killed for want of memory has, whatever its exit code (C3). */
+export const hasFailed = (role: ContainerRole, { exitCode, reason }: { exitCode?: number; reason?: string }): boolean =>
+  exitCode !== 0 || (role === 'init' && reason === 'OOMKilled');
 
 /** Whether a container that does not run is to be started, for the first time or again (C5). */
 export function shouldRestart({ pod, container, role, run, podEnding }: RestartInput): boolean {
@@ -20,10 +24,10 @@ export function shouldRestart({ pod, container, role, run, podEnding }: RestartI
   const { exitCode } = run;
   if (exitCode === undefined || role === 'sidecar') return true;
   // An init container's success is for good: Always means as much as OnFailure there.
-  if (role === 'init' && exitCode === 0) return false;
+  if (role === 'init' && !hasFailed(role, run)) return false;
   if (matchingRule(container, exitCode) !== undefined) return true;
   const policy = container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
-  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
+  return policy === 'Always' || (policy === 'OnFailure' && hasFailed(role, run));
 }
 
 /** Whether an end of this container restarts all containers of its pod in place, also init containers that were done. */

@@ -66,6 +66,13 @@ export const mutations: readonly Mutation[] = [
     put: '',
   },
   {
+    rule: 'C3',
+    breaks: 'an init container that was OOMKilled has succeeded when its exit code is 0',
+    file: 'pod/restart.ts',
+    find: "exitCode !== 0 || (role === 'init' && reason === 'OOMKilled');",
+    put: 'exitCode !== 0 || (role === undefined && reason === undefined);',
+  },
+  {
     rule: 'C4',
     breaks: 'a sidecar that runs does not let the next one start',
     file: 'machines/podStartOrder.ts',
@@ -90,7 +97,7 @@ export const mutations: readonly Mutation[] = [
     rule: 'C5',
     breaks: 'OnFailure restarts after a success',
     file: 'pod/restart.ts',
-    find: "(policy === 'OnFailure' && exitCode !== 0)",
+    find: "(policy === 'OnFailure' && hasFailed(role, run))",
     put: "policy === 'OnFailure'",
   },
   {
@@ -99,6 +106,13 @@ export const mutations: readonly Mutation[] = [
     file: 'pod/restart.ts',
     find: 'if (matchingRule(container, exitCode) !== undefined) return true;',
     put: '',
+  },
+  {
+    rule: 'C5',
+    breaks: 'a restart of all containers shows how each of them had ended',
+    file: 'machines/containerRestartAll.ts',
+    find: 'run === undefined && earlierRun?.reason === RESTARTING_ALL.reason ? RESTARTING_ALL : undefined;',
+    put: 'run === null ? RESTARTING_ALL : undefined;',
   },
   {
     rule: 'C6',
@@ -176,6 +190,13 @@ export const mutations: readonly Mutation[] = [
     file: 'machines/podStopOrder.ts',
     find: "placed.findLast(({ container, role }) => role === 'sidecar'",
     put: "placed.find(({ container, role }) => role === 'sidecar'",
+  },
+  {
+    rule: 'C10',
+    breaks: 'a preStop exec is cut off when nobody waits for it any more',
+    file: 'actors/services/hooks.ts',
+    find: 'signal: new AbortController().signal, timeoutMs: timeoutMs + STOPPED_MS',
+    put: 'signal, timeoutMs: timeoutMs + STOPPED_MS',
   },
   {
     rule: 'C11',

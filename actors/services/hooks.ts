@@ -2,6 +2,7 @@
 
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeWordsWithCode } from '../../cri/failure.ts';
+import type { ExecSyncResponse } from '../../cri/generated/runtime.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import { addressesNow, type HostAddresses } from '../../pod/hostAddresses.ts';
 import type { Note } from '../../pod/occurrence.ts';
@@ -20,6 +21,7 @@ import { withinLimit } from './timeLimit.ts';
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
 
 interface HookRun {
+  readonly hook: 'postStart' | 'preStop';
   readonly handler: Handler;
   readonly container: Container;
   readonly id: string;
@@ -32,6 +34,8 @@ interface HookRun {
 
 /** A postStart hook has no deadline: it takes as long as it says. */
 const NO_DEADLINE = Number.POSITIVE_INFINITY;
+/** How much longer than the grace a command may take that a stop then ends; this too is only against a silent runtime. */
+const STOPPED_MS = 120_000;
 
 export interface HookParts {
   readonly cri: Cri;
@@ -50,6 +54,7 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
     const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
     try {
       const warnings = await runHandler(cri, clock, {
+        hook,
         handler,
         container,
         id,
@@ -96,7 +101,7 @@ class CommandFailure extends Error {
 async function runHandler(cri: Cri, clock: Clock, run: HookRun): Promise<Note[]> {
   const { handler, timeoutMs, signal } = run;
   if (handler.exec) {
-    await execute(cri, run, handler.exec.command ?? []);
+    await execute(cri, clock, run, handler.exec.command ?? []);
     return [];
   }
   if (handler.httpGet) return get(clock, run, handler.httpGet);
@@ -107,14 +112,28 @@ async function runHandler(cri: Cri, clock: Clock, run: HookRun): Promise<Note[]>
 
 const LONGEST_OUTPUT = 1_024;
 
-async function execute(cri: Cri, { id, timeoutMs, signal }: HookRun, cmd: readonly string[]): Promise<void> {
-  // For the runtime, none is no limit.
-  const isLimited = Number.isFinite(timeoutMs);
-  const timeout = isLimited ? BigInt(Math.ceil(timeoutMs / 1_000)) : 0n;
-  const { exitCode, stdout, stderr } = await cri.execSync(
-    { containerId: id, cmd: [...cmd], timeout },
-    { signal, ...(isLimited ? { timeoutMs: timeoutMs + 1_000 } : {}) },
-  );
+/** For the runtime, none is no limit: before a stop it is the end of the container that ends the command. */
+const UNLIMITED = 0n;
+
+/**
+ * A command before a stop is not cut off when the grace ends (C10), only waited for no longer: it lives through what the
+ * stop still gets. So its call is not aborted with the wait for it, and has a limit of its own.
+ */
+async function execute(cri: Cri, clock: Clock, run: HookRun, cmd: readonly string[]): Promise<void> {
+  const { id, hook, timeoutMs, signal } = run;
+  const request = { containerId: id, cmd: [...cmd], timeout: UNLIMITED };
+  if (hook === 'postStart') return concluded(cmd, await cri.execSync(request, { signal }));
+  const command = cri.execSync(request, { signal: new AbortController().signal, timeoutMs: timeoutMs + STOPPED_MS });
+  const ended = new AbortController();
+  const tell = () => ended.abort();
+  signal.addEventListener('abort', tell, { once: true });
+  command.then(tell, tell);
+  await createAlarm(clock, ended.signal).wait(clock.now() + timeoutMs);
+  signal.removeEventListener('abort', tell);
+  if (ended.signal.aborted && !signal.aborted) concluded(cmd, await command);
+}
+
+function concluded(cmd: readonly string[], { exitCode, stdout, stderr }: ExecSyncResponse): void {
   if (exitCode === 0) return;
   const text = (bytes: Uint8Array) => firstBytes(Buffer.from(bytes).toString('utf8'), LONGEST_OUTPUT);
   const message = `command '${cmd.join(' ')}' exited with ${exitCode}: ${text(stderr)}`;

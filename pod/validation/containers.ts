@@ -6,7 +6,7 @@ import { validateEnv } from './env.ts';
 import { isPortName, PORT_NAME_RULE, validateHandlers } from './handlers.ts';
 import { validateResources } from './resources.ts';
 import { validateMounts } from './volumes.ts';
-import { dnsLabel, duplicates, invalid, portNumber, required, tooMany } from './words.ts';
+import { dnsLabel, duplicates, forbidden, invalid, portNumber, required, tooMany } from './words.ts';
 
 /** All containers of a pod, and what must be unique among them: names and host ports. */
 export function validateContainers(spec: PodSpec): Problem[] {
@@ -26,6 +26,12 @@ export function validateContainers(spec: PodSpec): Problem[] {
   ];
 }
 
+/** Which signals there are depends on the operating system. */
+function validateStopSignal({ lifecycle }: Container, { os }: PodSpec, path: string): Problem[] {
+  if (lifecycle?.stopSignal === undefined || os !== undefined) return [];
+  return [forbidden(`${path}.lifecycle.stopSignal`, 'may not be set for containers with empty `spec.os.name`')];
+}
+
 function validateContainer({ container, role }: PlacedContainer, spec: PodSpec, path: string): Problem[] {
   return [
     ...dnsLabel(`${path}.name`, container.name),
@@ -35,6 +41,7 @@ function validateContainer({ container, role }: PlacedContainer, spec: PodSpec, 
     ...validateResources(container.resources, `${path}.resources`),
     ...validateMounts(container, spec.volumes ?? [], path),
     ...validateHandlers(container, role, path),
+    ...validateStopSignal(container, spec, path),
     ...validateRestartRules(container, path),
   ];
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { podStatus } from '../../pod/status.ts';
 import { aContainer, aPod } from '../pod/fixtures.ts';
 import { podStory } from './support/podStory.ts';
 
@@ -121,6 +122,23 @@ describe('the regular containers of a pod', () => {
     const ephemeralContainers = [{ name: 'look', image: 'busybox' }];
     story.send({ type: 'pod.update', pod: { ...pod, spec: { ...pod.spec, ephemeralContainers } } });
     expect(story.containers()).toMatchObject({ a: 'hooking', b: 'poised', look: 'running.steady' });
+  });
+});
+
+describe('init containers', () => {
+  test.each([
+    ['Always', 'running.steady'],
+    ['OnFailure', 'running.steady'],
+    ['Never', 'stopped'],
+  ] as const)('C3: one that was OOMKilled has failed also with exit code 0 (policy %s)', (restartPolicy, state) => {
+    const pod = aPod({ restartPolicy, initContainers: [named('setup')] });
+    const story = podStory({ pod });
+    const ended = story.world.change('setup-0-0', { state: 'exited', exitCode: 0, reason: 'OOMKilled' });
+    story.send({ type: 'runtime.containerSeen', container: ended });
+    expect(story.containers()).toMatchObject({ setup: state });
+    expect(created(story)).toEqual(restartPolicy === 'Never' ? ['setup'] : ['setup', 'setup']);
+    const status = podStatus(story.view(), { now: story.ports.now, hostIps: [], runtimeName: 'cri' });
+    expect(status.phase).toBe(restartPolicy === 'Never' ? 'Failed' : 'Pending');
   });
 });
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../pod/schema/container.ts';
+import { podStatus } from '../../pod/status.ts';
 import { aContainer, aPod } from '../pod/fixtures.ts';
 import { podStory } from './support/podStory.ts';
 
-const preStop = { exec: { command: ['true'] } };
+const hook = { exec: { command: ['true'] } };
+const preStop = hook;
 const onExit = (...values: number[]): Partial<Container> => ({
   restartPolicy: 'Never',
   restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values } }],
@@ -63,6 +65,47 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(new Set(story.ports.asked('stopContainer').map(({ graceSeconds }) => graceSeconds))).toEqual(new Set([0]));
     expect(story.ports.untilNext).toBeUndefined();
     expect(restarts(story)).toMatchObject({ main: 3, watcher: 3 });
+  });
+
+  test('C5: one that was removed for it waits with the reason that a kubelet gives, and keeps that as its last state', () => {
+    const story = runningPod();
+    const shown = (name: string) => {
+      const { initContainerStatuses = [], containerStatuses = [] } = podStatus(story.view(), {
+        ...{ now: story.ports.now, hostIps: [], runtimeName: 'cri' },
+      });
+      return [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+    };
+    story.ports.hold('stopContainer', 'createContainer');
+    story.die('watcher-0-0', 42);
+    const message = 'The container is removed because RestartAllContainers in place';
+    const reason = 'RestartingAllContainers';
+    const lastState = { terminated: { exitCode: 137, reason, message, startedAt: null, finishedAt: null } };
+    for (const name of ['setup', 'watcher']) {
+      expect(shown(name)).toMatchObject({ state: { waiting: { reason, message } }, lastState, restartCount: 1 });
+      expect(shown(name)).not.toHaveProperty('containerID');
+    }
+    expect(shown('main')?.state).toHaveProperty('running');
+    while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
+    for (const name of ['setup', 'proxy', 'main', 'watcher']) {
+      const state = { waiting: { reason: 'PodInitializing' } };
+      expect(shown(name)).toMatchObject({ state, lastState, restartCount: 1 });
+    }
+    story.ports.answer('createContainer');
+    expect(shown('setup')).toMatchObject({ state: { running: {} }, lastState, restartCount: 1 });
+  });
+
+  test('C5: a kill by a probe is an end that the rule speaks of', () => {
+    const containers = [
+      aContainer({ name: 'main' }),
+      aContainer({ name: 'watcher', livenessProbe: hook, ...onExit(137) }),
+    ];
+    const story = podStory({ pod: aPod({ containers }), held: ['runProbe'] });
+    const failed = { result: 'failure', message: 'no', beganAt: story.ports.now, at: story.ports.now } as const;
+    for (let tries = 0; tries < 3; tries++) {
+      if (story.ports.pending('runProbe').length === 0) story.ports.advance(10_000);
+      story.ports.answer('runProbe', failed);
+    }
+    expect(restarts(story)).toEqual({ main: 1, watcher: 1 });
   });
 
   test('C5: another exit code does what the policies say', () => {

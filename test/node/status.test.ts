@@ -227,11 +227,12 @@ describe('C10: hooks', () => {
     expect(restartCount).toBe(1);
   });
 
-  test('what a hook before the stop takes is taken from the grace, of which 2 s are left; that it fails is no hindrance', async () => {
+  test('what a hook before the stop takes is taken from the grace, of which 2 s are left, and it lives through these; that it fails is no hindrance', async () => {
     const lifecycle = (...command: string[]) => ({ lifecycle: { preStop: { exec: { command } } } });
-    const slow = shell('main', stubbornly, lifecycle('sleep', '1000'));
+    const outliving = lifecycle('sh', '-c', 'sleep 3; touch /shared/outlived; sleep 1000');
+    const slow = shell('main', stubbornly, { ...shared, ...outliving });
     const failing = shell('main', steadily(':', 'touch /shared/ended'), { ...shared, ...lifecycle('false') });
-    await node.write('slow', podManifest('slow', [slow], { terminationGracePeriodSeconds: 2 }));
+    await node.write('slow', podManifest('slow', [slow], { volumes: volumes(), terminationGracePeriodSeconds: 2 }));
     await node.write('failing', podManifest('failing', [failing], { volumes: volumes() }));
     await Promise.all([node.running('slow'), node.running('failing')]);
     const removedAt = Date.now();
@@ -239,6 +240,7 @@ describe('C10: hooks', () => {
     await Promise.all([node.gone('slow'), node.gone('failing')]);
     const took = Date.now() - removedAt;
     expect(existsSync(inShared('ended'))).toBe(true);
+    expect(existsSync(inShared('outlived'))).toBe(true);
     expect(took).toBeGreaterThanOrEqual(4_000);
     expect(took).toBeLessThan(20_000);
   });

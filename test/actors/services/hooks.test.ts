@@ -91,15 +91,41 @@ async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, ex
 const said = (text: string) => Buffer.from(text);
 
 describe('C10: a hook by exec', () => {
-  test('runs the command as it is, without a limit after the start, within the grace before the stop', async () => {
+  test('runs the command as it is, and leaves it to no limit of the runtime', async () => {
     requests.length = 0;
     const handler = { exec: { command: ['sh', '-c', 'true $(X)'] } };
     expect(await run(handler)).toMatchObject({ failure: null });
     expect(await run(handler, { hook: 'preStop', deadline: 4_500 })).toEqual({ graceMs: 4_500, failure: null });
     expect(requests).toEqual([
       { containerId: 'c1', cmd: ['sh', '-c', 'true $(X)'], timeout: 0n },
-      { containerId: 'c1', cmd: ['sh', '-c', 'true $(X)'], timeout: 5n },
+      { containerId: 'c1', cmd: ['sh', '-c', 'true $(X)'], timeout: 0n },
     ]);
+  });
+
+  test('is waited for until the grace is over and not cut off then, nor when nobody waits any more', async () => {
+    const signals: AbortSignal[] = [];
+    const clock = new SimulatedClock();
+    // Of the runtime a hook needs one call only.
+    const cri = {
+      execSync: (_: ExecSyncRequest, { signal }: { signal: AbortSignal }) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+    } as unknown as Cri;
+    const container = aContainer({ lifecycle: { preStop: { exec: { command: ['sleep', '9'] } } } });
+    const input = {
+      ...{ pod: aPod({ containers: [container] }), container: 'main', id: 'c1', podIp: undefined },
+      ...{ hook: 'preStop' as const, graceSeconds: 30, deadline: clock.now() + 4_000 },
+    };
+    const leaving = new AbortController();
+    const ended = [new AbortController(), leaving].map(({ signal }) =>
+      hookService({ cri, clock, hostIps: [] })(input, { signal }),
+    );
+    leaving.abort();
+    expect(await ended[1]).toMatchObject({ failure: null });
+    await clock.advance(4_000);
+    expect(await ended[0]).toMatchObject({ failure: null });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
   });
 
   test('that fails says so in the words of a kubelet', async () => {
