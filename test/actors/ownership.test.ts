@@ -75,10 +75,11 @@ describe('a directory of others', () => {
     node.apply(web);
     await node.advance('5s');
     expect(node.pod('web')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
-    await node.restartAgent();
     node.remove('web');
-    await node.advance('90s');
+    await node.advance('10s');
     expect(node.has('web')).toBe(false);
+    await node.restartAgent();
+    await node.advance('90s');
     expect(await readFile(file, 'utf8')).toBe('theirs');
     expect(await readdir(dirname(dirname(dirname(dirname(file)))))).toEqual(['volumes']);
   });
