@@ -7,6 +7,7 @@ import { type Pod, podSchema } from '../pod/schema/pod.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import type { GoodManifest } from './feeds/manifestSet.ts';
 import { openStore, type Store } from './store.ts';
+import type { Retrying } from './storeBatches.ts';
 
 const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
 
@@ -64,8 +65,11 @@ export interface DurableFacts {
 const wasRefused = ({ message }: PodStatus): boolean => message?.startsWith('Pod was rejected: ') === true;
 
 /** Opens the store below the agent's root directory and reads what is in it. */
-export async function openNodeStore(rootDir: string): Promise<{ store: NodeStore; durable: DurableFacts }> {
-  const store = await openStore(`${rootDir}/statelet`, schemas);
+export async function openNodeStore(
+  rootDir: string,
+  retrying?: Retrying,
+): Promise<{ store: NodeStore; durable: DurableFacts }> {
+  const store = await openStore(`${rootDir}/statelet`, schemas, retrying);
   const { facts, damaged } = await store.read();
   const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRefused(status)));
   return { store, durable: { ...facts, statuses, damaged } };

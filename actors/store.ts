@@ -2,7 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type * as z from 'zod/mini';
-import { batchWriter } from './storeBatches.ts';
+import { systemClock } from './clock.ts';
+import { batchWriter, type Retrying, type StoreTrouble } from './storeBatches.ts';
 import { type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
 
 /** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
@@ -14,7 +15,10 @@ interface StoreContent<Schemas extends FactSchemas> {
   readonly damaged: readonly string[];
 }
 
-/** The port to the durable facts. A write that fails rejects with reason `StoreFailed`. */
+/**
+ * The port to the durable facts. A write that fails rejects with reason `StoreFailed`; it is kept and tried again until it
+ * succeeds, or another takes its place.
+ */
 export interface Store<Schemas extends FactSchemas> {
   /** Reads all facts after what was written before; a file that holds none is set aside, not fatal. */
   readonly read: () => Promise<StoreContent<Schemas>>;
@@ -28,6 +32,8 @@ export interface Store<Schemas extends FactSchemas> {
   readonly remove: (kind: keyof Schemas, key: string) => Promise<void>;
   /** Resolves when nothing is left to write, whether it succeeded or not. */
   readonly flush: () => Promise<void>;
+  /** What could not be written so far. */
+  readonly trouble: () => StoreTrouble | undefined;
 }
 
 /**
@@ -37,6 +43,7 @@ export interface Store<Schemas extends FactSchemas> {
 export async function openStore<Schemas extends FactSchemas>(
   directory: string,
   schemas: Schemas,
+  retrying: Retrying = { clock: systemClock },
 ): Promise<Store<Schemas>> {
   const folderOf = (kind: string) => path.join(directory, kind);
   await Promise.all(
@@ -45,7 +52,7 @@ export async function openStore<Schemas extends FactSchemas>(
       await removeHalfWritten(folderOf(kind));
     }),
   );
-  const writer = batchWriter(folderOf);
+  const writer = batchWriter(folderOf, retrying);
   return {
     read: async () => {
       await writer.flush();
@@ -54,6 +61,7 @@ export async function openStore<Schemas extends FactSchemas>(
     write: (kind, key, value) => writer.change({ kind: String(kind), key, value }),
     remove: (kind, key) => writer.change({ kind: String(kind), key }),
     flush: writer.flush,
+    trouble: writer.trouble,
   };
 }
 

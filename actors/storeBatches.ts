@@ -1,6 +1,8 @@
 /** Brings changes of durable facts to disk, many at a time. */
-import { NodeFailure } from '../pod/failure.ts';
+import { type Failure, NodeFailure } from '../pod/failure.ts';
+import type { Note } from '../pod/occurrence.ts';
 import { messageOf } from '../volume/fileErrors.ts';
+import type { Clock } from './clock.ts';
 import { removeFact, syncDirectory, writeFact } from './storeFiles.ts';
 
 /** The last thing wanted of one key, and everybody who waits for it. */
@@ -12,45 +14,132 @@ interface Change {
   readonly waiting: { resolve: () => void; reject: (error: unknown) => void }[];
 }
 
+/** Facts that could not be written: they are kept, and tried again until they are. */
+export interface StoreTrouble {
+  readonly facts: number;
+  /** Why the last of them could not be written. */
+  readonly failure: Failure;
+  /** When it began, and when they are tried next, in milliseconds since the epoch. */
+  readonly since: number;
+  readonly retryAt: number;
+}
+
+export interface Retrying {
+  readonly clock: Clock;
+  /** Told when facts begin to be unwritten, and with undefined when none is any more. */
+  readonly onTrouble?: (trouble: StoreTrouble | undefined) => void;
+}
+
+/** What the node's events tell of it. */
+export const storeNote = (trouble: StoreTrouble | undefined): Note =>
+  trouble === undefined
+    ? { reason: 'StoreRecovered', message: 'All durable facts are written again' }
+    : {
+        eventType: 'Warning',
+        reason: 'StoreFailed',
+        message: `Durable facts cannot be written, and are tried again: ${trouble.failure.message}`,
+      };
+
+/** A full disk may have room again at any time. */
+const RETRY_MS = 5_000;
+
 /** So many files are synced at a time: each holds one of the few threads that all file access shares. */
 const PARALLEL_SYNCS = 2;
 
 interface BatchWriter {
   readonly change: (wanted: Omit<Change, 'waiting'>) => Promise<void>;
+  /** Resolves when all has been tried, what had failed before once more. */
   readonly flush: () => Promise<void>;
+  readonly trouble: () => StoreTrouble | undefined;
 }
+
+/**
+ * Keeps what could not be written, and has it tried again. A change of the same key that came later goes before it.
+ */
+function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonly Change[]) => void) {
+  const kept = new Map<string, Change>();
+  let trouble: StoreTrouble | undefined;
+  let timer: unknown;
+  const tryAgain = () => {
+    clock.clearTimeout(timer);
+    timer = undefined;
+    again([...kept.values()]);
+  };
+  return {
+    tryAgain,
+    trouble: () => trouble,
+    /** What came of a batch; `isNewer` tells of what is to be written in the place of one that failed. */
+    settle: (batch: readonly Change[], failed: ReadonlyMap<Change, unknown>, isNewer: (id: string) => boolean) => {
+      for (const change of batch) kept.delete(idOf(change));
+      for (const change of failed.keys())
+        if (!isNewer(idOf(change))) kept.set(idOf(change), { ...change, waiting: [] });
+      const before = trouble;
+      if (kept.size === 0) trouble = undefined;
+      else if (failed.size > 0) {
+        const [at, cause] = [clock.now(), [...failed.values()].at(-1)];
+        const failure = { reason: 'StoreFailed', message: messageOf(cause), at };
+        trouble = { facts: kept.size, failure, since: before?.since ?? at, retryAt: at + RETRY_MS };
+        timer ??= clock.setTimeout(tryAgain, RETRY_MS);
+      }
+      if ((before === undefined) !== (trouble === undefined)) onTrouble?.(trouble);
+    },
+  };
+}
+
+const idOf = ({ kind, key }: Pick<Change, 'kind' | 'key'>): string => `${kind}/${key}`;
 
 /**
  * Commits changes in batches: what comes while one batch is on its way to disk goes with the next, so that a burst
  * of changes costs one sync of each folder, and several changes of a key are one.
  */
-export function batchWriter(folderOf: (kind: string) => string): BatchWriter {
+export function batchWriter(folderOf: (kind: string) => string, retrying: Retrying): BatchWriter {
   let pending = new Map<string, Change>();
   let running: Promise<void> | undefined;
   const drain = async () => {
     while (pending.size > 0) {
       const batch = [...pending.values()];
       pending = new Map();
-      await commit(batch, folderOf);
+      unwritten.settle(batch, await commit(batch, folderOf), (id) => pending.has(id));
     }
     running = undefined;
   };
+  const begin = () => {
+    running ??= Promise.resolve().then(drain);
+  };
+  const unwritten = unwrittenFacts(retrying, (changes) => {
+    for (const change of changes) if (!pending.has(idOf(change))) pending.set(idOf(change), change);
+    begin();
+  });
   return {
     change: (wanted) => {
-      const id = `${wanted.kind}/${wanted.key}`;
+      const id = idOf(wanted);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const waiting = pending.get(id)?.waiting ?? [];
       waiting.push({ resolve, reject });
       pending.set(id, { ...wanted, waiting });
-      running ??= Promise.resolve().then(drain);
+      begin();
       return promise;
     },
-    flush: async () => running,
+    flush: async () => {
+      await running;
+      if (unwritten.trouble() === undefined) return;
+      unwritten.tryAgain();
+      await running;
+    },
+    trouble: unwritten.trouble,
   };
 }
 
-/** Brings a batch to disk: each file by itself, then each folder once for all of its files. */
-async function commit(batch: readonly Change[], folderOf: (kind: string) => string): Promise<void> {
+/** Brings a batch to disk: each file by itself, then each folder once for all of its files. Gives what failed, and why. */
+async function commit(
+  batch: readonly Change[],
+  folderOf: (kind: string) => string,
+): Promise<ReadonlyMap<Change, unknown>> {
+  const failed = new Map<Change, unknown>();
+  const settled = (changes: readonly Change[], work: () => Promise<void>) =>
+    isDone(changes, work, (cause) => {
+      for (const change of changes) failed.set(change, cause);
+    });
   const queue = batch.values();
   const done: Change[] = [];
   const worker = async () => {
@@ -64,6 +153,7 @@ async function commit(batch: readonly Change[], folderOf: (kind: string) => stri
       for (const { waiting } of changes) for (const { resolve } of waiting) resolve();
     }),
   );
+  return failed;
 }
 
 function apply(change: Change, folderOf: (kind: string) => string): Promise<void> {
@@ -72,11 +162,16 @@ function apply(change: Change, folderOf: (kind: string) => string): Promise<void
 }
 
 /** Whether the work succeeded; when it failed, all who wait for these changes are told. */
-async function settled(changes: readonly Change[], work: () => Promise<void>): Promise<boolean> {
+async function isDone(
+  changes: readonly Change[],
+  work: () => Promise<void>,
+  onFailure: (cause: unknown) => void,
+): Promise<boolean> {
   try {
     await work();
     return true;
   } catch (cause) {
+    onFailure(cause);
     const message = `a durable fact could not be written: ${messageOf(cause)}`;
     const failure = new NodeFailure('StoreFailed', message, { cause });
     for (const { waiting } of changes) for (const { reject } of waiting) reject(failure);

@@ -32,6 +32,10 @@ export async function writeFact(directory: string, key: string, value: unknown):
   try {
     await handle.writeFile(text);
     await handle.sync();
+  } catch (error) {
+    // On a full disk half a file is in the way of all others.
+    await rm(file + TEMPORARY, { force: true }).catch(() => {});
+    throw error;
   } finally {
     await handle.close();
   }

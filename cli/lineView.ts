@@ -1,4 +1,5 @@
 import { systemClock } from '../actors/clock.ts';
+import { printable } from '../pod/printable.ts';
 import type { PodChange } from '../server/agent.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { changeSentences } from './table/changes.ts';
@@ -6,6 +7,7 @@ import { changeSentences } from './table/changes.ts';
 /** One line a change. */
 export function lineView(output: Output): LiveView {
   const print = (line: string) => output.write(`${line}\n`);
+  const tellSafely = (line: string) => print(printable(line));
   let end = () => {};
   return {
     print,
@@ -15,11 +17,11 @@ export function lineView(output: Output): LiveView {
       const tell = (change: PodChange) => {
         const now = systemClock.now();
         const time = new Date(now).toISOString().slice(11, 19);
-        for (const sentence of sentences(change, now)) print(`${time}Z ${label}${sentence}`);
+        for (const sentence of sentences(change, now)) tellSafely(`${time}Z ${label}${sentence}`);
       };
       for (const { pod, view } of livePods(agent)) tell({ uid: pod.metadata.uid, pod, view, removed: false });
       const unsubscribe = agent.subscribe(tell);
-      const stopAnnouncing = announceReady(agent, print);
+      const stopAnnouncing = announceReady(agent, tellSafely);
       end = () => {
         stopAnnouncing();
         unsubscribe();

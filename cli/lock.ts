@@ -1,7 +1,9 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering, socketPath } from '../server/socketPath.ts';
+import { messageOf } from '../volume/fileErrors.ts';
+import { makeDirectory } from './rootDirectory.ts';
 
 /**
  * When a process started, in the kernel's ticks since boot: with its pid it names a process for good. One that has ended
@@ -54,10 +56,12 @@ async function otherClaims(directory: string, own: string): Promise<string[]> {
  */
 export async function claimRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
   const directory = join(rootDirectory, 'agents');
-  await mkdir(directory, { recursive: true, mode: 0o750 });
+  await makeDirectory(directory);
   const own = `${process.pid}-${await startOf(process.pid)}`;
   const release = () => rm(join(directory, own), { force: true });
-  await writeFile(join(directory, own), '');
+  await writeFile(join(directory, own), '').catch((cause) => {
+    throw new NodeFailure('RootDirectoryUnusable', `${rootDirectory} cannot be used: ${messageOf(cause)}`, { cause });
+  });
   const [other] = await otherClaims(directory, own);
   const answering = other === undefined && (await isAnswering(socketPath(rootDirectory)));
   if (other === undefined && !answering) return release;

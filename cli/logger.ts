@@ -1,4 +1,5 @@
 import pino, { type DestinationStream, type Logger, stdSerializers } from 'pino';
+import { printableQuoted } from '../pod/printable.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 
 /** pino's level for a kubelet's verbosity: 2 and up debug, 5 and up trace. */
@@ -11,6 +12,11 @@ export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
 async function pretty(destination: DestinationStream, colorize: boolean): Promise<DestinationStream> {
   return (await import('./prettyLog.ts')).pretty(destination, colorize);
 }
+
+/** JSON for a terminal: no character that it would obey stands in it as it is. */
+const quoted = (destination: DestinationStream): DestinationStream => ({
+  write: (line) => destination.write(printableQuoted(line)),
+});
 
 /** Colours only where a terminal that has them, and whose user wants them (`NO_COLOR`), is written to directly. */
 const hasColours = ({ terminal, destination }: { terminal: boolean; destination?: DestinationStream }): boolean =>
@@ -34,6 +40,6 @@ export async function createLogger(options: {
       base: options.simulated ? { simulated: true } : {},
       serializers: { error: stdSerializers.err },
     },
-    forPeople ? await pretty(destination, hasColours(options)) : destination,
+    forPeople ? await pretty(destination, hasColours(options)) : terminal ? quoted(destination) : destination,
   );
 }

@@ -1,15 +1,23 @@
 import { NodeFailure } from '../pod/failure.ts';
+import { printable } from '../pod/printable.ts';
+import { errorCode } from '../volume/fileErrors.ts';
 import { ConfigError } from './config/configError.ts';
 import { createProgram } from './program.ts';
 import type { StartNode } from './startNode.ts';
 import type { UpParts } from './up.ts';
 
 /** Writes what was asked for; when nobody reads it any more (`statelet get pods | head`), there is nothing left to do. */
-const write = (text: string) => process.stdout.write(text);
+const write = (text: string) => process.stdout.write(printable(text));
 
 /** A node goes on without a reader of its table. */
 let onUnread: () => void = () => process.exit(0);
 process.stdout.on('error', () => onUnread());
+
+/** An error of a system call, with what helps against it. */
+function systemWords(error: Error): string {
+  const isShort = ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
+  return isShort ? `${error.message}: the limit of open files is too low (ulimit -n)` : error.message;
+}
 
 /** What went wrong, for the user: a mistake of theirs by its message alone, one of ours with where it happened. */
 function messageOf(error: unknown): string {
@@ -19,6 +27,8 @@ function messageOf(error: unknown): string {
       .map((line) => `statelet: ${line}\n`)
       .join('');
   if (error instanceof ConfigError || error instanceof NodeFailure) return lines(error.message);
+  // What the system refuses (a full or read-only disk, no more open files) is not ours either.
+  if (error instanceof Error && 'syscall' in error) return lines(systemWords(error));
   return lines(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
@@ -55,7 +65,7 @@ const program = createProgram({
 program.parseAsync().then(
   () => process.exit(0),
   (error) => {
-    process.stderr.write(messageOf(error));
+    process.stderr.write(printable(messageOf(error)));
     process.exit(1);
   },
 );

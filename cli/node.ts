@@ -2,13 +2,14 @@
 import { availableParallelism, homedir, totalmem } from 'node:os';
 import { systemClock } from '../actors/clock.ts';
 import { createNodeAgent, type NodeAgent } from '../actors/createNodeAgent.ts';
-import { openNodeStore } from '../actors/durableFacts.ts';
+import { type NodeStore, openNodeStore } from '../actors/durableFacts.ts';
 import { createEventRecorder, type EventRecorder } from '../actors/eventRecorder.ts';
 import { podsLeftOnDisk, SIMULATED } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
 import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { readRuntimeClasses, runtimeClassesIn } from '../actors/services/runtimeClasses.ts';
 import { sourceNames } from '../actors/sources.ts';
+import { storeNote } from '../actors/storeBatches.ts';
 import { type Hierarchy, readHierarchies } from '../cgroup/hierarchies.ts';
 import type { Cri } from '../cri/calls.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
@@ -18,6 +19,7 @@ import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
 import { allocatable } from '../pod/allocatable.ts';
+import { withUnwritten } from '../pod/explainNode.ts';
 import { involvedNode, type Note, occurrence } from '../pod/occurrence.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -41,10 +43,13 @@ const startSlots = (): number => 2 * availableParallelism();
 export const startNode: StartNode = async ({ config, simulated, logger, restartRuntime, takesOver = false }) => {
   const cri = simulated ? await simulatedCri() : connect(config);
   const { onError, settled, failed } = logErrors(logger);
+  const recorder = createEventRecorder(config.nodeName, systemClock.now);
+  const tell = (note: Note) =>
+    recorder.record({ ...occurrence(involvedNode(config.nodeName), note), at: systemClock.now() });
   const hierarchies = await readHierarchies();
   const [facts, { store, durable }, extra, pids, admission] = await Promise.all([
     nodeFacts(config, { cri, hierarchies, simulated }),
-    openNodeStore(config.rootDirectory),
+    openNodeStore(config.rootDirectory, { clock: systemClock, onTrouble: (trouble) => tell(storeNote(trouble)) }),
     extraCapacity(config.rootDirectory),
     processRoom(),
     admissionFacts(config),
@@ -52,9 +57,6 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
   for (const message of durable.damaged) logger.error(message);
   const capacity = allocatable({ ...capacityOf(config, facts), extra }, config.resources.reserved);
   const node = { ...facts, allocatable: capacity };
-  const recorder = createEventRecorder(config.nodeName, systemClock.now);
-  const tell = (note: Note) =>
-    recorder.record({ ...occurrence(involvedNode(config.nodeName), note), at: systemClock.now() });
   const ending = new AbortController();
   const { signal } = ending;
   const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger, signal, tell });
@@ -109,7 +111,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
     { ...services, events: recorder.record },
     { clock: systemClock, onError },
   );
-  const port = agentPort(agent, recorder, config, simulated);
+  const port = agentPort({ agent, recorder, store, config, simulated });
   const endLog = logStatuses(port, logger);
   const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
   agent.start();
@@ -143,8 +145,16 @@ function classesIn(directory: string, logger: Parameters<StartNode>[0]['logger']
   };
 }
 
+interface PortParts {
+  readonly agent: NodeAgent;
+  readonly recorder: EventRecorder;
+  readonly store: NodeStore;
+  readonly config: NodeConfig;
+  readonly simulated: boolean;
+}
+
 /** The agent as the socket, the tables and the explanations see it. */
-function agentPort(agent: NodeAgent, recorder: EventRecorder, { nodeName }: NodeConfig, simulated: boolean): AgentPort {
+function agentPort({ agent, recorder, store, config: { nodeName }, simulated }: PortParts): AgentPort {
   return {
     pods: agent.pods,
     views: agent.views,
@@ -152,7 +162,7 @@ function agentPort(agent: NodeAgent, recorder: EventRecorder, { nodeName }: Node
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
     explain: agent.explain,
-    explainNode: agent.explainNode,
+    explainNode: () => withUnwritten(agent.explainNode(), store.trouble()),
     node: () => {
       const { state, runtime, foreign, problems, warnings, gates } = agent.overview();
       const { name, version, since, message, ready } = runtime;

@@ -1,7 +1,9 @@
+import { printableQuoted } from '../pod/printable.ts';
+
 /** The forms in which objects are printed. */
 export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
 
 export async function asText(value: unknown, output: 'json' | 'yaml'): Promise<string> {
-  if (output === 'json') return `${JSON.stringify(value, null, 4)}\n`;
+  if (output === 'json') return `${printableQuoted(JSON.stringify(value, null, 4))}\n`;
   return (await import('./asYaml.ts')).asYaml(value);
 }

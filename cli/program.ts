@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { lookUp } from '../pod/lookUp.ts';
+import { printable } from '../pod/printable.ts';
 import type { ChartsOptions } from './charts.ts';
 import { ConfigError } from './config/configError.ts';
 import { suggestion } from './config/fields.ts';
@@ -207,7 +208,7 @@ export function createProgram(commands: Commands): Command {
   const program = new Command('statelet')
     .description('A Kubernetes node agent that you can see through.')
     .version(version(), '-V, --version')
-    .configureOutput({ outputError: (message, write) => write(oneLine(message)) });
+    .configureOutput({ outputError: (message, write) => write(printable(oneLine(message))) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);
   program.addHelpText('after', EXAMPLES);

@@ -1,5 +1,6 @@
 /** Explains the node itself: the actors that serve all pods, as `explain` shows those of one pod. */
 import { type ExplainedActor, explained } from './explain.ts';
+import type { Failure } from './failure.ts';
 import { lookUp } from './lookUp.ts';
 import type { ForeignPod } from './observed.ts';
 import type { NodeView, SharedGateView } from './view.ts';
@@ -38,6 +39,28 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
         ...parts.map((part) => explained('actor', part.name, part)),
       ],
     },
+  };
+}
+
+/** The explanation of a node that has facts it could not write: it keeps them and tries again, so a restart may not lose them. */
+export function withUnwritten(
+  explanation: NodeExplanation,
+  trouble:
+    | { readonly facts: number; readonly failure: Failure; readonly since: number; readonly retryAt: number }
+    | undefined,
+): NodeExplanation {
+  if (trouble === undefined) return explanation;
+  const { facts, failure, since, retryAt: until } = trouble;
+  const view = { path: 'store', state: 'retrying', since, waitingFor: 'the disk', until, lastFailure: failure };
+  const store = {
+    ...explained('actor', 'store', view),
+    notes: [`${facts} ${facts === 1 ? 'fact' : 'facts'} not written`],
+  };
+  const { answer, node } = explanation;
+  return {
+    ...explanation,
+    answer: `${answer}; ${facts} durable ${facts === 1 ? 'fact' : 'facts'} cannot be written: ${failure.message}`,
+    node: { ...node, children: [...node.children, store] },
   };
 }
 

@@ -1,12 +1,17 @@
 import { styleText } from 'node:util';
-import { cut, displayWidth, padded, wrapped } from '../../pod/displayWidth.ts';
+import * as display from '../../pod/displayWidth.ts';
 import { humanDuration } from '../../pod/duration.ts';
+import { printable } from '../../pod/printable.ts';
 import type { NodeSummary } from '../../server/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';
 import { type Column, layOut } from './layout.ts';
 import { type LivePod, liveRows, type Tone } from './liveRows.ts';
 import { nodeReadiness } from './ready.ts';
+
+/** All text on the screen goes through one of these. */
+const cut = (text: string, width: number): string => display.cut(printable(text), width);
+const wrapped = (text: string, width: number): string[] => display.wrapped(printable(text), width);
 
 /** The reason stays whatever the width; where a pod lives, and in which of its states, gives way first. */
 const COLUMNS: readonly Column[] = [
@@ -108,7 +113,7 @@ function statusLine({ controls }: Scene, extent: Extent, { width }: Surface): st
   const keys = page === 'table' ? LEGEND : `↑↓ scroll  Esc back to the table`;
   if (choices === '') return cut(keys, width);
   const both = `${choices}  ${keys}`;
-  return displayWidth(both) <= width ? both : cut(`${choices}  ? help  Ctrl-C end`, width);
+  return display.displayWidth(both) <= width ? both : cut(`${choices}  ? help  Ctrl-C end`, width);
 }
 
 /** The table without what is around it, painted: its header, and its rows. */
@@ -175,7 +180,7 @@ export function renderFrame(scene: Scene, surface: Surface): Frame {
   const from = clamped(scene.controls.offset, extent);
   const seen = body.slice(from, from + room);
   const blank = Array.from({ length: Math.max(0, room - seen.length) }, () => '');
-  const status = painter(surface)(padded(statusLine(scene, extent, surface), surface.width), 'inverse');
+  const status = painter(surface)(display.padded(statusLine(scene, extent, surface), surface.width), 'inverse');
   const lines = [...above, ...seen, ...blank, ...below].slice(0, Math.max(0, surface.height - 1));
   return { ...extent, lines: surface.height > 1 ? [...lines, status] : [...above.slice(0, 1)] };
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as z from 'zod/mini';
+import { SimulatedClock } from '../../actors/simulatedClock.ts';
 import { openStore } from '../../actors/store.ts';
 
 const schemas = {
@@ -159,6 +160,39 @@ test('a write that fails rejects with its reason; the others and a later try suc
     await rm(inTheWay, { recursive: true });
     await store.write('allocations', 'u1', { cpu: 1 });
     expect((await store.read()).facts.allocations.size).toBe(2);
+  });
+});
+
+test('what could not be written is kept, tried again, and told of until it is durable', async () => {
+  await inFolder(async (folder) => {
+    const clock = new SimulatedClock();
+    const told: (number | undefined)[] = [];
+    const store = await openStore(folder, schemas, { clock, onTrouble: (trouble) => told.push(trouble?.facts) });
+    const inTheWay = ['u1', 'u2'].map((key) => path.join(folder, 'allocations', `${key}.json.tmp`));
+    await Promise.all(inTheWay.map((directory) => mkdir(directory)));
+    await Promise.allSettled(['u1', 'u2'].map((key) => store.write('allocations', key, { cpu: 1 })));
+    await clock.advance(0);
+    expect(store.trouble()).toMatchObject({ facts: 2, failure: { reason: 'StoreFailed' } });
+    await expect(store.write('allocations', 'u1', { cpu: 2 })).rejects.toMatchObject({ reason: 'StoreFailed' });
+    await clock.advance(60_000);
+    expect(told).toEqual([2]);
+    await Promise.all(inTheWay.map((directory) => rm(directory, { recursive: true })));
+    await clock.advance(10_000);
+    expect([told, store.trouble(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
+    const { facts } = await (await openStore(folder, schemas)).read();
+    expect(Object.fromEntries(facts.allocations)).toEqual({ u1: { cpu: 2 }, u2: { cpu: 1 } });
+  });
+});
+
+test('what is to be written last is tried once more', async () => {
+  await inFolder(async (folder) => {
+    const store = await openStore(folder, schemas, { clock: new SimulatedClock() });
+    const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
+    await mkdir(inTheWay);
+    await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
+    await rm(inTheWay, { recursive: true });
+    await store.flush();
+    expect((await (await openStore(folder, schemas)).read()).facts.allocations.size).toBe(1);
   });
 });
 

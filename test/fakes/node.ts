@@ -100,7 +100,7 @@ export class SimulatedNode {
   async startAgent(death?: Death): Promise<void> {
     const { fromFiles = false, silentSource = false, eventStream = true } = this.#options;
     const node = this.facts;
-    const { store, durable } = await openNodeStore(node.rootDir);
+    const { store, durable } = await openNodeStore(node.rootDir, { clock: this.clock });
     const connection = connect({ runtime: this.runtime, eventStream, death, onDeath: () => this.killAgent() });
     const onError = (source: string, error: unknown) => void this.errors.push(`${source}: ${String(error)}`);
     const services = nodeServices({

@@ -1,0 +1,77 @@
+/** Durable facts on a disk that is really full: a small one in memory. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { simulatedNode } from '../fakes/node.ts';
+import { containerWith, podWith } from '../fakes/pods.ts';
+
+/** Does something while a disk of 64 KiB, or one that only reads, lies at a place. */
+async function withDisk(place: string, options: string, act: () => Promise<void>): Promise<void> {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', place]);
+  try {
+    await act();
+  } finally {
+    execFileSync('umount', ['-l', place]);
+  }
+}
+
+function fill(file: string): void {
+  for (const size of [4096, 1]) {
+    try {
+      for (;;) appendFileSync(file, Buffer.alloc(size));
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ENOSPC' });
+    }
+  }
+}
+
+test('C2: a pod that finished while the disk was full does not run again: not under the next agent, nor without its sandbox', async () => {
+  const once = podWith('once', { restartPolicy: 'Never', containers: [containerWith('main', { command: ['true'] })] });
+  const node = await simulatedNode({ pods: [once] });
+  const [statuses, filler] = [node.path('root/statelet/statuses'), node.path('root/statelet/statuses/filler')];
+  await withDisk(statuses, 'size=64k', async () => {
+    fill(filler);
+    await node.advance('5s');
+    expect(node.pod('once').phase).toBe('Succeeded');
+    expect(node.errors.join()).toContain('ENOSPC');
+    await node.restartAgent();
+    await node.advance('5s');
+    expect(node.pod('once').phase).toBe('Succeeded');
+    expect(readdirSync(statuses)).toEqual(['filler']);
+    rmSync(filler);
+    await node.advance('20s');
+    expect(readdirSync(statuses)).toEqual(['once-uid.json']);
+    node.killAgent();
+    for (const { id } of node.runtime.contents().sandboxes) node.runtime.removeSandbox(id);
+    await node.startAgent();
+    await node.advance('60s');
+    expect(node.pod('once').phase).toBe('Succeeded');
+    expect(node.calls('startContainer')).toHaveLength(1);
+    node.remove('once');
+    await node.advance('10s');
+  });
+});
+
+/** What the agent says when it is to keep its files there: it ends at once. */
+function started(rootDir: string) {
+  const command = `exec ${process.execPath} cli/main.ts run --root-dir ${rootDir} --pod-log-dir ${rootDir}/logs`;
+  const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', timeout: 30_000 });
+  return { status, lines: stderr.trimEnd().split('\n') };
+}
+
+test('a root directory that cannot be made or written to is one sentence and exit code 1', async () => {
+  expect(started('/proc/none/root')).toEqual({
+    status: 1,
+    lines: [expect.stringMatching(/^statelet: \/proc\/none\/root\/agents cannot be used: ENOENT/)],
+  });
+  const directory = mkdtempSync(join(tmpdir(), 'statelet-readonly-'));
+  await withDisk(directory, 'ro', async () => {
+    expect(started(join(directory, 'root'))).toEqual({
+      status: 1,
+      lines: [expect.stringMatching(/cannot be used: EROFS/)],
+    });
+  });
+  rmSync(directory, { recursive: true });
+});
