@@ -21,6 +21,7 @@ import {
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
   POD_UID_LABEL,
+  PRE_STOP_HANDLER,
 } from './labels.ts';
 import { signalName } from './stopSignal.ts';
 
@@ -139,6 +140,7 @@ function commonOf(container: Container | ContainerStatus, sandboxId: string): Ob
     createdAt: milliseconds(container.createdAt),
     hash: annotations[CONTAINER_HASH] ?? '',
     ...(annotations[CONTAINER_PORTS] ? { ports: readPorts(annotations[CONTAINER_PORTS]) } : {}),
+    ...(annotations[PRE_STOP_HANDLER] ? { preStop: annotations[PRE_STOP_HANDLER] } : {}),
     image: image?.userSpecifiedImage || image?.image || '',
     imageRef: container.imageRef || container.imageId,
   };

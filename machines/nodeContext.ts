@@ -11,12 +11,15 @@ import {
   type ContainerRun,
   type ForeignPod,
   type LeftPod,
+  type ObservedContainer,
   type ObservedPod,
   type PodIdentity,
   runOf,
 } from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
+import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
+import { readHandler } from '../pod/schema/probe.ts';
 import type { PodStatus } from '../pod/schema/status.ts';
 import { fullName } from '../pod/staticPod.ts';
 import { DELETED, type Termination } from '../pod/view.ts';
@@ -189,20 +192,27 @@ export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[
       : [],
   );
 
-/** A pod known only from the runtime: enough of one to end it. */
+/** A pod known only from the runtime: enough of one to end it, its preStop hooks included (C10). */
 export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { uid, namespace, name },
   spec: {
     terminationGracePeriodSeconds: ORPHAN_GRACE_SECONDS,
-    containers: [...new Map(containers.map((container) => [container.name, container])).values()].map((container) => ({
-      name: container.name,
-      image: container.image,
-      ...(container.ports ? { ports: [...container.ports] } : {}),
-    })),
+    containers: [...Map.groupBy(containers, ({ name: of }) => of).values()].flatMap(([newest]) =>
+      newest ? [containerOfOrphan(newest)] : [],
+    ),
   },
 });
+
+function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): Container {
+  const hook = preStop === undefined ? undefined : readHandler(preStop);
+  return {
+    ...{ name, image },
+    ...(ports ? { ports: [...ports] } : {}),
+    ...(hook ? { lifecycle: { preStop: hook } } : {}),
+  };
+}
 
 const isShown = ({ sandboxes, containers }: ObservedPod): boolean => sandboxes.length + containers.length > 0;
 

@@ -34,6 +34,8 @@ export interface ObservedContainer {
   readonly imageRef: string;
   /** The ports that it was made with, from its annotation; absent: none. */
   readonly ports?: readonly ContainerPort[];
+  /** The preStop hook that it was made with, as the JSON of its annotation; absent: none. */
+  readonly preStop?: string;
   /** Only after a status call, not in a list. */
   readonly startedAt?: number;
   readonly finishedAt?: number;

@@ -3,6 +3,7 @@
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeWordsWithCode } from '../../cri/failure.ts';
 import type { ExecSyncResponse } from '../../cri/generated/runtime.ts';
+import { observedSandboxStatus } from '../../cri/observe.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import { addressesNow, type HostAddresses } from '../../pod/hostAddresses.ts';
 import type { Note } from '../../pod/occurrence.ts';
@@ -50,15 +51,17 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
     const container = containerNamed(pod, name);
     const handler = container.lifecycle?.[hook];
     if (handler === undefined) return { deadline, failure: null };
+    const isUnknown = podIp === undefined && handler.httpGet !== undefined && !pod.spec.hostNetwork;
     // A postStart hook does not use up a grace.
     const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
     try {
+      const known = isUnknown ? await addressOf(cri, id, signal) : undefined;
       const warnings = await runHandler(cri, clock, {
         hook,
         handler,
         container,
         id,
-        address: podIp ?? addressesNow(hostIps)[0] ?? '127.0.0.1',
+        address: podIp ?? known ?? addressesNow(hostIps)[0] ?? '127.0.0.1',
         timeoutMs,
         signal,
       });
@@ -69,6 +72,15 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
       return { deadline, failure: toFailure(failure, clock.now()) };
     }
   };
+}
+
+/** Where a pod is reached of which nothing is known but what the runtime has; undefined for one on the host's network. */
+async function addressOf(cri: Cri, id: string, signal: AbortSignal): Promise<string | undefined> {
+  const filter = { id, state: undefined, podSandboxId: '', labelSelector: {} };
+  const { containers } = await cri.listContainers({ filter }, { signal });
+  const podSandboxId = containers[0]?.podSandboxId ?? '';
+  const { status } = await cri.podSandboxStatus({ podSandboxId, verbose: false }, { signal });
+  return status && observedSandboxStatus(status)?.ips?.[0];
 }
 
 /** In the words of a kubelet: what hook it was, and why it failed. */

@@ -38,6 +38,15 @@ const lifecycleHandlerSchema = z.strictObject({
 
 export type LifecycleHandler = z.infer<typeof lifecycleHandlerSchema>;
 
+/** The hook in an annotation of a container, as JSON; none when it is not one. */
+export function readHandler(json: string): LifecycleHandler | undefined {
+  try {
+    return lifecycleHandlerSchema.parse(JSON.parse(json));
+  } catch {
+    return undefined;
+  }
+}
+
 /** What runs at a container's start and before its stop, and the signal that stops it. */
 export const lifecycleSchema = z.strictObject({
   postStart: z.exactOptional(lifecycleHandlerSchema),

@@ -114,6 +114,22 @@ describe('a restart of the agent', () => {
     expect((await node.leftovers()).filter((each) => each.includes('gone'))).toEqual([]);
   });
 
+  test('C10: their preStop hooks, of which only the runtime still knows, run within that second', async () => {
+    const preStop = { exec: { command: ['sh', '-c', 'sleep 5'] } };
+    const node = await simulatedNode({
+      pods: [podWith('gone', { containers: [containerWith('main', { lifecycle: { preStop } })] })],
+    });
+    await node.advance('2s');
+    node.killAgent();
+    node.remove('gone');
+    await node.startAgent();
+    await node.advance('900ms');
+    expect(node.calls('execSync').map(({ request }) => request)).toMatchObject([{ cmd: ['sh', '-c', 'sleep 5'] }]);
+    expect(node.calls('stopContainer')).toHaveLength(0);
+    await node.advance('4s');
+    expect(await node.leftovers()).toEqual([]);
+  });
+
   test('an unmarked sandbox is adopted when a source wants its pod', async () => {
     const node = await simulatedNode();
     await runBeside(node, podWith('web'));

@@ -77,7 +77,8 @@ async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, ex
   const container = aContainer({ lifecycle: { [hook]: handler }, ports: [{ name: 'web', containerPort: plain }] });
   const ended = hookService({ cri, clock, hostIps: ['127.0.0.1'] })(
     {
-      ...{ pod: aPod({ containers: [container] }), container: 'main', id: 'c1', hook, podIp: undefined },
+      ...{ pod: aPod({ hostNetwork: true, containers: [container] }), container: 'main', id: 'c1' },
+      ...{ hook, podIp: undefined },
       ...{ graceSeconds: 30, deadline: deadline === undefined ? undefined : clock.now() + deadline },
     },
     { signal: new AbortController().signal },
