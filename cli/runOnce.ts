@@ -31,7 +31,7 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
     before = now;
     const isSettled = isBegun && results.every(({ message }) => message !== '') && clock.now() - since >= SETTLED_MS;
     if (isSettled || signal.aborted || clock.now() >= end)
-      return [...wantedOf(agent).map(givenUp), ...problemsOf(agent)];
+      return [...wantedOf(agent).map(givenUp), ...problemsOf(agent), ...(isBegun ? [] : [notBegun(agent)])];
     await alarm.wait(clock.now() + LOOK_MS);
   }
 }
@@ -66,9 +66,19 @@ function endOf(state: State): string {
   return end && end.exitCode !== 0 ? `exit code ${end.exitCode} (${end.reason ?? 'Error'})` : '';
 }
 
+/** What the node waits for that has not begun: without the runtime it knows of no pod. */
+function notBegun(agent: AgentPort): OnceResult {
+  const { state, message } = agent.node().runtime;
+  const why = [`the container runtime is ${state}`, message].filter(Boolean).join(': ');
+  return { name: 'node', isGood: false, message: why };
+}
+
+/** Manifests that are not used, and a manifest path at which nothing is. */
 const problemsOf = (agent: AgentPort): OnceResult[] =>
-  agent.node().problems.map(({ file, path, message }) => ({
-    name: file,
-    isGood: false,
-    message: path === '' ? message : `${path}: ${message}`,
-  }));
+  [...agent.node().problems, ...agent.node().warnings.filter(({ path }) => path === '')].map(
+    ({ file, path, message }) => ({
+      name: file,
+      isGood: false,
+      message: path === '' ? message : `${path}: ${message}`,
+    }),
+  );

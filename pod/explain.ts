@@ -45,6 +45,8 @@ export interface Explanation {
   readonly addresses: readonly string[];
   /** What is wrong with its manifest as it is now, a sentence each; its last good version goes on. */
   readonly manifestProblems?: readonly string[];
+  /** What is odd in the manifest that is in use. */
+  readonly manifestWarnings?: readonly string[];
   readonly pod: ExplainedActor;
 }
 

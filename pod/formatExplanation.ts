@@ -18,16 +18,23 @@ interface Line {
 
 /** An explanation as text of at most 80 columns: a head, the answer, the tree of actors with what each waits for. */
 export function formatExplanation(explanation: Explanation): string {
-  const { namespace, name, status, ready, pod, manifestProblems = [] } = explanation;
-  const problems = manifestProblems.flatMap((problem) => wrapped(problem, '    '));
+  const { namespace, name, status, ready, pod, manifestProblems, manifestWarnings } = explanation;
   return textOf({
     ...explanation,
     title: `${namespace}/${name}  ${status}  ${ready} ready`,
-    more:
-      problems.length > 0 ? ['', ...wrapped('its manifest has changed but cannot be used:', '  '), ...problems] : [],
+    more: [
+      ...headed('its manifest has changed but cannot be used:', manifestProblems),
+      ...headed('odd in its manifest:', manifestWarnings),
+    ],
     top: pod,
   });
 }
+
+/** Sentences below a heading; nothing when there are none. */
+const headed = (heading: string, sentences: readonly string[] = []): string[] =>
+  sentences.length === 0
+    ? []
+    : ['', ...wrapped(heading, '  '), ...sentences.flatMap((sentence) => wrapped(sentence, '    '))];
 
 /** As of a pod: the node's own actors, and the pods of others that it leaves alone. */
 export const formatNodeExplanation = (explanation: NodeExplanation): string =>

@@ -2,7 +2,7 @@ import { podsCalled } from '../pod/called.ts';
 import type { Explanation } from '../pod/explain.ts';
 import { formatExplanation, formatNodeExplanation } from '../pod/formatExplanation.ts';
 import type { AgentPort } from './agent.ts';
-import { problemsBehind, problemsOf } from './manifestProblems.ts';
+import { nearestPod, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';
 
 /** What a route answers: an object as JSON, or plain text. */
@@ -11,9 +11,11 @@ export interface Answer {
   readonly body: unknown;
 }
 
-function notFound(name: string, problems: readonly string[] = []): Answer {
-  const unused = problems.length > 0 ? `; not used: ${problems.join('; ')}` : '';
-  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${unused}`) };
+/** With what is wrong with its manifest or, when there is none, the pod that was likely meant. */
+function notFound(name: string, problems: readonly string[] = [], meant?: string): Answer {
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  const why = problems.length > 0 ? `; its manifest is refused: ${problems.join('; ')}` : hint;
+  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${why}`) };
 }
 
 const ambiguous = (name: string, namespaces: readonly string[]): Answer => {
@@ -56,17 +58,19 @@ function explanationOf(agent: AgentPort, { name, namespace }: Asked): Explanatio
   const namespaces = [...new Set(called.map(({ metadata }) => metadata.namespace))];
   if (namespaces.length > 1) return ambiguous(name, namespaces);
   const [pod] = called;
-  const { problems, name: node } = agent.node();
+  const { problems, warnings, name: node } = agent.node();
   const found = pod && agent.explain(pod.metadata.name, pod.metadata.namespace);
-  if (!found) return notFound(name, problemsBehind(manifestName(name, node), problems));
-  const manifestProblems = problemsOf(manifestName(found.name, node), problems);
-  return manifestProblems.length > 0 ? { ...found, manifestProblems } : found;
-}
-
-/** The name that a static pod has in its manifest. */
-function manifestName(name: string, node: string): string {
-  const suffix = `-${node.toLowerCase()}`;
-  return name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
+  if (!found) {
+    const names = agent.pods().map(({ metadata }) => metadata.name);
+    return notFound(name, problemsOf(name, node, problems), nearestPod(name, node, names, problems));
+  }
+  const manifestProblems = problemsOf(found.name, node, problems);
+  const manifestWarnings = problemsOf(found.name, node, warnings);
+  return {
+    ...found,
+    ...(manifestProblems.length > 0 ? { manifestProblems } : {}),
+    ...(manifestWarnings.length > 0 ? { manifestWarnings } : {}),
+  };
 }
 
 function explanation(agent: AgentPort, asked: Asked, asText: boolean): Answer {

@@ -17,7 +17,8 @@ const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 
 const isWithin = (domain: string, of: string) => domain === of || domain.endsWith(`.${of}`);
 
-function isLabel(key: string, value: string): boolean {
+/** Whether a key and a value are those of a label; taints have the same. */
+export function isLabel(key: string, value: string): boolean {
   const slash = key.lastIndexOf('/');
   const prefix = key.slice(0, Math.max(0, slash));
   return NAME.test(key.slice(slash + 1)) && (slash < 0 || PREFIX.test(prefix)) && VALUE.test(value);

@@ -21,7 +21,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const json = JSON.stringify(value);
+  const json = JSON.stringify(value) ?? String(value);
   return json.length > 60 ? `${json.slice(0, 57)}...` : json;
 }
 
@@ -34,7 +34,14 @@ function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
   return [`${path === '' ? '' : `${path}: `}${issue.message}${got}`];
 }
 
+const MOST_LINES = 50;
+const LONGEST_LINE = 500;
+
+const cut = (line: string): string => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}...` : line);
+
 /** What a schema found wrong with `input`, one line for each mistake: "field: expected …, got …". */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown): string[] {
-  return issues.flatMap((issue) => linesOf(issue, input));
+  const lines = issues.flatMap((issue) => linesOf(issue, input)).map(cut);
+  const more = lines.length - MOST_LINES;
+  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more mistakes`] : lines;
 }

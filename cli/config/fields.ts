@@ -1,6 +1,7 @@
 /** The kinds of fields that a KubeletConfiguration has. Each says in its error what it expects. */
 import * as z from 'zod/mini';
 import { nearest } from '../../pod/nearest.ts';
+import { parseQuantity } from '../../pod/quantity.ts';
 import { parseDuration } from './duration.ts';
 
 /** A value that `is` accepts; the error reads "expected …". */
@@ -35,8 +36,30 @@ export function oneOf<const T extends string>(...words: readonly T[]): z.ZodMini
   return kind(expected, (value) => words.some((word) => word === value));
 }
 
+/** What Go's durations hold: nanoseconds in 63 bits, almost 300 years. */
+const LONGEST_DURATION = Number(2n ** 63n / 1_000_000n);
+
+/** A quantity that `is` accepts, in nanos. */
+export function quantity(expected: string, is: (nanos: bigint) => boolean = () => true) {
+  const nanosOf = (value: unknown) =>
+    typeof value === 'string' || typeof value === 'number' ? parseQuantity(String(value)) : undefined;
+  const isQuantity = (value: unknown) => {
+    const nanos = nanosOf(value);
+    return nanos !== undefined && is(nanos);
+  };
+  return z.pipe(
+    kind<string | number>(expected, isQuantity),
+    z.transform((value: string | number) => nanosOf(value) ?? 0n),
+  );
+}
+
+/** A text of the given form. */
+export function textLike(expected: string, is: (text: string) => boolean): z.ZodMiniCustom<string, string> {
+  return kind(expected, (value) => typeof value === 'string' && is(value));
+}
+
 /** A Go duration between two bounds in milliseconds, read into milliseconds. */
-export function duration(min = 0, max = Number.POSITIVE_INFINITY, range = '') {
+export function duration(min = 0, max = LONGEST_DURATION, range = '') {
   const isDuration = (value: unknown): boolean => {
     const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
     return milliseconds !== undefined && milliseconds >= min && milliseconds <= max;
@@ -65,6 +88,9 @@ export function map<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMin
   return z.record(z.string(), value, { error: 'expected a map of names to values' });
 }
 
+/** So many unknown names are told one by one. */
+const MOST_KEYS = 10;
+
 /**
  * Fields by name; an unknown one is an error that names the nearest known one. One line of the error for each; `what`
  * says in it what the names are.
@@ -74,7 +100,9 @@ export function section<T extends z.core.$ZodLooseShape>(fields: T, what = 'fiel
   return z.strictObject(fields, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return 'expected a map of fields';
-      return issue.keys.map((key) => `${key}: unknown ${what}${suggestion(key, known)}`).join('\n');
+      const lines = issue.keys.slice(0, MOST_KEYS).map((key) => `${key}: unknown ${what}${suggestion(key, known)}`);
+      const more = issue.keys.length - lines.length;
+      return [...lines, ...(more > 0 ? [`and ${more} more unknown ${what}s`] : [])].join('\n');
     },
   });
 }

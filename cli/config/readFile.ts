@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
+import { parseBounded } from '../../actors/yaml/boundedYaml.ts';
+import { LARGEST_FILE, readTextFile } from '../../actors/yaml/textFile.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { fieldsActedOn } from './fieldsActedOn.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
@@ -32,12 +32,16 @@ function resolvedFrom(directory: string, config: KubeletConfiguration): KubeletC
   return resolved;
 }
 
+const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
+
 /** Reads the text of a configuration file, YAML or JSON; throws a `ConfigError` that lists all mistakes. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
-  const document = parseDocument(text);
-  const [syntaxError] = document.errors;
-  if (syntaxError) throw new ConfigError(`${path}: ${syntaxError.message.split('\n')[0]}`, { cause: syntaxError });
-  const input = withoutNulls(document.toJS() ?? {});
+  const parsed = parseBounded(text, limits);
+  if ('problem' in parsed) throw new ConfigError(`${path}: ${parsed.problem}`);
+  if ('beyond' in parsed) throw new ConfigError(`${path}: has ${parsed.beyond}`);
+  if (parsed.values.length > 1)
+    throw new ConfigError(`${path}: expected one KubeletConfiguration, got several documents`);
+  const input = withoutNulls(parsed.values[0] ?? {});
   const read = kubeletConfiguration.safeParse(input);
   if (!read.success) {
     const mistakes = describeIssues(read.error.issues, input).map((mistake) => `${path}: ${mistake}`);
@@ -52,8 +56,10 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
 
 /** Reads the file that `--config` names. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+  const found = await readTextFile(path).catch((cause: unknown) => {
     throw new ConfigError(`--config: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   });
-  return parseConfigFile(path, text);
+  if (found === undefined) throw new ConfigError(`--config: ${path}: no such file`);
+  if ('noFile' in found) throw new ConfigError(`--config: ${path}: ${found.noFile}`);
+  return parseConfigFile(path, found.text);
 }

@@ -57,6 +57,22 @@ describe('the pods that are run once', () => {
     expect(seconds).toBe(1_023);
   });
 
+  test('with the runtime down for all the time it is no success', async () => {
+    const runtime = { name: '', version: '', state: 'not ready', since: 0, message: 'connect ENOENT /run/c.sock' };
+    const { results } = await reported(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
+    const message = 'the container runtime is not ready: connect ENOENT /run/c.sock';
+    expect(results).toEqual([{ name: 'node', isGood: false, message }]);
+  });
+
+  test('nor without anything at the manifest path', async () => {
+    const warnings = [
+      { file: '/pods', path: '', message: 'no such file or directory' },
+      { file: '/x.yaml', path: 'spec.imge', message: 'unknown field' },
+    ];
+    const { results } = await reported(fakeAgent({ now: 0, node: { warnings } }));
+    expect(results).toEqual([{ name: '/pods', isGood: false, message: 'no such file or directory' }]);
+  });
+
   test('a manifest that cannot be used is no success', async () => {
     const problems = [{ file: '/pods/a.yaml', path: 'spec', message: 'Required value' }];
     const { results } = await reported(fakeAgent({ now: 0, node: { state: 'partial', problems } }));

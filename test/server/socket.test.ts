@@ -107,15 +107,33 @@ describe('reading', () => {
   });
 
   test.each([
-    ['new', 'pods "new" not found; not used: /etc/pods/new.yaml: expected a map, got a list'],
-    ['new-host', 'pods "new-host" not found; not used: /etc/pods/new.yaml: expected a map, got a list'],
-    [
-      'other',
-      'pods "other" not found; not used: /etc/pods/10-web.yaml: spec.containers[0].image: Required value; /etc/pods/new.yaml: expected a map, got a list',
-    ],
-  ])('an explanation of %s, which does not exist, names the manifests that may be why', async (name, message) => {
-    agent.become({ problems });
-    await expect(client().json(`/explain/pods/${name}`)).rejects.toMatchObject({ reason: 'NotFound', message });
+    ['new', 'pods "new" not found; its manifest is refused: /etc/pods/new.yaml: expected a map, got a list'],
+    ['new-host', 'pods "new-host" not found; its manifest is refused: /etc/pods/new.yaml: expected a map, got a list'],
+    ['wob', 'pods "wob" not found; did you mean web?'],
+    ['entirely-other', 'pods "entirely-other" not found'],
+  ])(
+    'an explanation of %s, which does not exist, says what of it is refused or what is near',
+    async (name, message) => {
+      agent.become({ problems });
+      await expect(client().json(`/explain/pods/${name}`)).rejects.toMatchObject({ reason: 'NotFound', message });
+    },
+  );
+
+  test('a refused manifest is known by the name in it, and says when it is used', async () => {
+    const refusal = { file: '/etc/pods/x.yaml', path: 'spec.a', message: 'wrong', pod: 'default/mine-host' };
+    agent.become({ problems: [{ ...refusal, until: 'the file changes' }] });
+    await expect(client().json('/explain/pods/mine')).rejects.toMatchObject({
+      message:
+        'pods "mine" not found; its manifest is refused: /etc/pods/x.yaml: spec.a: wrong (not used until the file changes)',
+    });
+  });
+
+  test('what is odd in the manifest of a pod is told with it', async () => {
+    const odd = { file: '/etc/pods/x.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' };
+    agent.become({ warnings: [odd, { ...odd, pod: 'default/db-host' }] });
+    expect(await client().text('/explain/pods/web')).toContain(
+      '  odd in its manifest:\n    /etc/pods/x.yaml: spec.imge: unknown field\n',
+    );
   });
 
   test('an explanation on a simulated runtime says so', async () => {

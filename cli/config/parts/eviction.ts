@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { parseQuantity } from '../../../pod/quantity.ts';
-import { boolean, duration, list, section, text, whole } from '../fields.ts';
+import { parseDuration } from '../duration.ts';
+import { boolean, duration, list, section, type text, textLike, whole } from '../fields.ts';
 
 const int32 = whole(-(2 ** 31), 2 ** 31 - 1);
 
@@ -31,14 +32,19 @@ function isLine(value: string): boolean {
   return (parseQuantity(value) ?? 0n) > 0n;
 }
 
+const grace = textLike('a duration such as "1m30s"', (text) => parseDuration(text) !== undefined);
+const reclaim = textLike('a quantity such as "500Mi", or a percentage such as "5%"', (text) =>
+  text.endsWith('%') ? /^\d+(\.\d+)?%$/.test(text) && Number.parseFloat(text) > 0 : (parseQuantity(text) ?? -1n) >= 0n,
+);
+
 /** When pods must go: pressure on the node, or its shutdown. */
 export const eviction = {
   evictionHard: z.optional(bySignal(line)),
   evictionSoft: z.optional(bySignal(line)),
-  evictionSoftGracePeriod: z.optional(bySignal(text)),
+  evictionSoftGracePeriod: z.optional(bySignal(grace)),
   evictionPressureTransitionPeriod: z.optional(duration()),
   evictionMaxPodGracePeriod: z.optional(whole()),
-  evictionMinimumReclaim: z.optional(bySignal(text)),
+  evictionMinimumReclaim: z.optional(bySignal(reclaim)),
   mergeDefaultEvictionSettings: z.optional(boolean),
   kernelMemcgNotification: z.optional(boolean),
   shutdownGracePeriod: z.optional(duration()),

@@ -1,11 +1,22 @@
 import * as z from 'zod/mini';
-import { boolean, duration, list, oneOf, section, text, whole } from '../fields.ts';
+import { isLabel } from '../admissionFields.ts';
+import { boolean, duration, list, oneOf, section, text, textLike, whole } from '../fields.ts';
 
 const taint = section({
-  key: text,
-  value: z.optional(text),
+  key: textLike('the name of a taint such as "example.com/gpu"', (key) => key !== '' && isLabel(key, '')),
+  value: z.optional(
+    textLike('the value of a taint: letters, digits, "-", "_" and "."', (value) => isLabel('a', value)),
+  ),
   effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
 });
+
+const tracingEndpoint = textLike(
+  'the address of a collector such as "localhost:4317" or "unix:///run/otel.sock"',
+  (endpoint) => {
+    const [scheme = ''] = endpoint.includes('//') ? endpoint.split(':') : ['dns'];
+    return ['dns', 'unix', 'unix-abstract'].includes(scheme);
+  },
+);
 
 /** The Node object, how it is reported, and the client of the API server. */
 export const node = {
@@ -25,6 +36,10 @@ export const node = {
   enableControllerAttachDetach: z.optional(boolean),
   volumePluginDir: z.optional(text),
   volumeStatsAggPeriod: z.optional(duration()),
-  showHiddenMetricsForVersion: z.optional(text),
-  tracing: z.optional(section({ endpoint: z.optional(text), samplingRatePerMillion: z.optional(whole(0, 1_000_000)) })),
+  showHiddenMetricsForVersion: z.optional(
+    textLike('a version such as "1.35"', (version) => /^(\d+\.\d+)?$/.test(version)),
+  ),
+  tracing: z.optional(
+    section({ endpoint: z.optional(tracingEndpoint), samplingRatePerMillion: z.optional(whole(0, 1_000_000)) }),
+  ),
 };

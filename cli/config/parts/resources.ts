@@ -1,10 +1,28 @@
 import * as z from 'zod/mini';
 import { parseQuantity } from '../../../pod/quantity.ts';
-import { boolean, duration, fraction, list, map, oneOf, section, text, whole } from '../fields.ts';
+import { boolean, duration, fraction, list, map, oneOf, quantity, section, text, textLike, whole } from '../fields.ts';
 
-const quantity = z.custom<string | number>((value) => typeof value === 'string' || typeof value === 'number', {
-  error: 'expected a quantity such as "1Gi"',
-});
+/** CPUs by number: `0-3,8`. */
+const cpus = textLike(
+  'CPUs such as "0-3,8"',
+  (set) =>
+    set === '' ||
+    set.split(',').every((part) => {
+      const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part.trim()) ?? [];
+      return first !== undefined && Number(first) <= Number(last);
+    }),
+);
+const percentage = textLike(
+  'a percentage such as "50%"',
+  (text) => /^\d{1,3}%$/.test(text) && Number.parseInt(text, 10) <= 100,
+);
+const amount = quantity('a quantity that is not 0, such as "1Gi"', (nanos) => nanos !== 0n);
+/** Memory of a NUMA node, and huge pages by their size. */
+const reservedLimits = z.record(
+  textLike('"memory" or "hugepages-SIZE"', (name) => name === 'memory' || /^hugepages-./.test(name)),
+  amount,
+  { error: 'expected a map of "memory" and "hugepages-SIZE" to quantities' },
+);
 
 /** What can be kept from the pods, each an amount of at least 0. */
 const reserved = section(
@@ -47,11 +65,11 @@ export const resources = {
   topologyManagerPolicy: z.optional(oneOf('', 'none', 'best-effort', 'restricted', 'single-numa-node')),
   topologyManagerScope: z.optional(oneOf('', 'container', 'pod')),
   topologyManagerPolicyOptions: z.optional(map(text)),
-  qosReserved: z.optional(map(text)),
+  qosReserved: z.optional(section({ memory: z.optional(percentage) }, 'resource')),
   systemReserved: z.optional(reserved),
   kubeReserved: z.optional(reserved),
-  reservedSystemCPUs: z.optional(text),
-  reservedMemory: z.optional(list(section({ numaNode: whole(), limits: map(quantity) }))),
+  reservedSystemCPUs: z.optional(cpus),
+  reservedMemory: z.optional(list(section({ numaNode: whole(), limits: reservedLimits }))),
   systemReservedCgroup: z.optional(text),
   kubeReservedCgroup: z.optional(text),
   enforceNodeAllocatable: z.optional(list(enforcement)),

@@ -1,5 +1,8 @@
 import * as z from 'zod/mini';
-import { boolean, duration, list, oneOf, section, text, whole } from '../fields.ts';
+import { CIPHER_SUITES } from '../cipherSuites.ts';
+import { boolean, duration, list, oneOf, section, text, textLike, whole } from '../fields.ts';
+
+const cipherSuite = textLike('a cipher suite such as "TLS_AES_128_GCM_SHA256"', (name) => CIPHER_SUITES.includes(name));
 
 /** The node's HTTPS server: where it listens, its certificates, who may use it. */
 export const serving = {
@@ -11,7 +14,7 @@ export const serving = {
   healthzBindAddress: z.optional(text),
   tlsCertFile: z.optional(text),
   tlsPrivateKeyFile: z.optional(text),
-  tlsCipherSuites: z.optional(list(text)),
+  tlsCipherSuites: z.optional(list(cipherSuite)),
   tlsCurvePreferences: z.optional(list(whole())),
   tlsMinVersion: z.optional(oneOf('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13')),
   rotateCertificates: z.optional(boolean),

@@ -27,7 +27,7 @@ describe('a mistake gives one message with file, path, what was expected and the
     ],
     [
       'evictionSoftGracePeriod: {pid.available: 5}',
-      '/etc/k.yaml: evictionSoftGracePeriod.pid.available: expected a string, got 5',
+      '/etc/k.yaml: evictionSoftGracePeriod.pid.available: expected a duration such as "1m30s", got 5',
     ],
     [
       'evictionSoft: {nodefs.available: 5}',
@@ -130,9 +130,9 @@ describe('what is right is read', () => {
   test('known fields without effect are accepted and listed', () => {
     const { ignored } = parseConfigFile(
       '/k',
-      `${head}maxPods: 5\nport: 10250\nevictionHard: {memory.available: 100Mi}\nevictionSoft: {memory.available: 5%}`,
+      `${head}maxPods: 5\nport: 10250\nevictionHard: {memory.available: 100Mi}\nevictionMinimumReclaim: {memory.available: 5%}`,
     );
-    expect(ignored).toEqual(['port', 'evictionSoft']);
+    expect(ignored).toEqual(['port', 'evictionMinimumReclaim']);
   });
 
   test('the file that kubeadm writes is accepted', () => {
