@@ -1,14 +1,14 @@
 /** What other programs may build on: the node agent, the machines that it is made of, and what to run them over. */
 
+/** The agent: pods in, statuses out. */
+export type { NodeAgentConfig } from './actors/agentConfig.ts';
 /** What enters the actors, as it is recorded; and the functions that fill ports and bring facts. */
 export type { Entry, Feed, Recorder, Service, Services } from './actors/boundary.ts';
 /** Time as an input, and the system's. */
 export { type Clock, systemClock } from './actors/clock.ts';
-/** The agent: pods in, statuses out. */
 export {
   createNodeAgent,
   type NodeAgent,
-  type NodeAgentConfig,
   type NodeAgentOptions,
   type NodeOverview,
   type NodeServices,
@@ -24,6 +24,8 @@ export { type NodeParts, nodeServices } from './actors/nodeServices.ts';
 export { createReplay, type Replay } from './actors/replay.ts';
 /** Time that stands still until it is moved: for tests over the simulated runtime. */
 export { SimulatedClock } from './actors/simulatedClock.ts';
+/** A whole node over the simulated runtime, in one call. */
+export { type SimulatedNode, type SimulatedNodeOptions, startSimulatedNode } from './actors/startSimulatedNode.ts';
 export type { PodChange, StatusSink } from './actors/statusBoard.ts';
 /** The cgroups above containers: a part that a node over real containers is given. */
 export { type Hierarchy, readHierarchies } from './cgroup/hierarchies.ts';

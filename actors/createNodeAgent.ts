@@ -2,7 +2,7 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent } from 'xstate';
 import type { NodeFact } from '../machines/events.ts';
 import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
-import type { NodeContext, NodeInput } from '../machines/nodeContext.ts';
+import type { NodeContext } from '../machines/nodeContext.ts';
 import { wantedPods } from '../machines/nodeContext.ts';
 import { foreignPods } from '../machines/nodeOwn.ts';
 import { nodeView } from '../machines/nodeView.ts';
@@ -11,10 +11,10 @@ import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/explainNode.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { HostAddresses } from '../pod/hostAddresses.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
+import { type CompleteConfig, checkServices, completeConfig, type NodeAgentConfig } from './agentConfig.ts';
 import { type Boundary, type BoundaryOptions, createBoundary, type Recorder, type World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import { type EventSink, eventListener } from './eventSink.ts';
@@ -22,12 +22,6 @@ import { guarded } from './guarded.ts';
 import { providedMachine } from './providedMachine.ts';
 import { createSinceMap } from './since.ts';
 import { createStatusBoard, type PodChange, type StatusSink } from './statusBoard.ts';
-
-/** What the node agent is told once. */
-export interface NodeAgentConfig extends NodeInput {
-  /** The node's addresses, the primary first. */
-  readonly hostIps: HostAddresses;
-}
 
 /** What fills the ports: answers, feeds of facts, and where statuses and events go. */
 export interface NodeServices extends World {
@@ -67,15 +61,18 @@ export interface NodeAgent {
   pods(): readonly Pod[];
   views(): readonly PodView[];
   subscribe(listener: (change: PodChange) => void): () => void;
+  /** Of the pod of this full name, or of this name in its manifest. */
   explain(name: string, namespace?: string): Explanation | undefined;
   explainNode(): NodeExplanation;
   overview(): NodeOverview;
 }
 
+/** Makes a node agent, which `start` starts. What is missing of its arguments is an error at once. */
 export function createNodeAgent(config: NodeAgentConfig, services: NodeServices, options: NodeAgentOptions): NodeAgent {
+  checkServices(services, options);
   const { clock, inspect, record, onError = () => {} } = options;
   const boundary = createBoundary(services, { clock, onError, ...(record ? { record } : {}) });
-  return agentBehind(boundary, config, {
+  return agentBehind(boundary, completeConfig(config), {
     clock,
     inspect,
     onError,
@@ -95,7 +92,7 @@ interface AgentParts {
 /** Builds an agent into which everything comes through the given boundary: that of a live node, or a recording. */
 export function agentBehind(
   boundary: Boundary,
-  { hostIps, ...input }: NodeAgentConfig,
+  { hostIps, ...input }: CompleteConfig,
   { clock, inspect, onError, statuses, events }: AgentParts,
 ): NodeAgent {
   const since = createSinceMap(boundary);
@@ -153,7 +150,7 @@ export function agentBehind(
     views: board.views,
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
     explain: (name, namespace) => {
-      const view = board.find(name, namespace);
+      const view = board.find(name, namespace) ?? board.find(`${name}-${input.nodeName.toLowerCase()}`, namespace);
       const { start, pull } = gates();
       const { health } = root.getSnapshot().context;
       return view && explainPod(view, clock.now(), [start, pull], runtimeTroubleOf(health));

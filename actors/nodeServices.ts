@@ -1,4 +1,5 @@
 /** Everything that a real node puts behind the ports: the CRI, the disk, the manifests, the durable facts. */
+import * as z from 'zod/mini';
 import type { PodCgroups } from '../cgroup/podCgroups.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
@@ -11,6 +12,7 @@ import { isTerminalPhase } from '../pod/phase.ts';
 import type { PodView } from '../pod/view.ts';
 import { createLayout } from '../volume/layout.ts';
 import { userNamespaces } from '../volume/userNamespaces.ts';
+import { clockSchema, mustHold } from './agentConfig.ts';
 import { systemChance } from './clock.ts';
 import type { NodeServices } from './createNodeAgent.ts';
 import { createAlarm } from './feeds/alarm.ts';
@@ -34,6 +36,13 @@ import { stoppedByUs } from './services/stoppedByUs.ts';
 import { touchedPods } from './services/touchedPods.ts';
 import { type SourceParts, sourcesFeed } from './sources.ts';
 import type { PodChange } from './statusBoard.ts';
+
+const partsSchema = z.looseObject({
+  clock: clockSchema,
+  ...{ cri: z.looseObject({}), store: z.looseObject({}), durable: z.looseObject({}) },
+  node: z.looseObject({ nodeName: z.string(), rootDir: z.string(), podLogsDir: z.string(), owner: z.string() }),
+  fileCheckMs: z.optional(z.number().check(z.gte(1))),
+});
 
 const TICK_MS = 10_000;
 const DEFAULT_PODS = 110;
@@ -59,7 +68,9 @@ export interface NodeParts extends Omit<SourceParts, 'nodeName'> {
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
 }
 
+/** Throws when a part is missing or is something else. */
 export function nodeServices(parts: NodeParts): NodeServices {
+  mustHold('nodeServices', partsSchema, parts);
   const { cri, clock, node, onError, chance = systemChance } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
   const { podLogsDir, owner } = node;

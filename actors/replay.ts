@@ -1,15 +1,11 @@
 /** Feeds a recording to a fresh agent: the same machines, with nothing behind them but what was written down. */
+
 import { fromCallback, fromPromise } from 'xstate';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/ports.ts';
+import { completeConfig, type NodeAgentConfig } from './agentConfig.ts';
 import { type Boundary, type Entry, type FactTaker, pathOf } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import {
-  agentBehind,
-  type NodeAgent,
-  type NodeAgentConfig,
-  type NodeAgentOptions,
-  type NodeServices,
-} from './createNodeAgent.ts';
+import { agentBehind, type NodeAgent, type NodeAgentOptions, type NodeServices } from './createNodeAgent.ts';
 
 export interface Replay {
   /** Started by `play`; its statuses, views and explanations are those of the moment that is played. */
@@ -30,7 +26,7 @@ export function createReplay(
   const awaited = new Map<string, (entry: Entry) => void>();
   let now = entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  const agent = agentBehind(recordedBoundary(awaited, clock), config, {
+  const agent = agentBehind(recordedBoundary(awaited, clock), completeConfig(config), {
     clock,
     inspect,
     onError: () => {},

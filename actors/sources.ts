@@ -9,6 +9,8 @@ import { type ManifestUrl, watchManifestUrl } from './feeds/httpSource.ts';
 import type { ManifestSet } from './feeds/manifestSet.ts';
 import { keyOf } from './feeds/urlSecrets.ts';
 
+const FILE_CHECK_MS = 20_000;
+
 export interface SourceParts {
   readonly nodeName: string;
   readonly clock: Clock;
@@ -17,8 +19,8 @@ export interface SourceParts {
   readonly durable: DurableFacts;
   /** The directory of static pods, or one manifest; absent: none. */
   readonly staticPodPath?: string;
-  /** How often the whole directory is listed, in milliseconds. */
-  readonly fileCheckMs: number;
+  /** How often the whole directory is listed, in milliseconds; absent: as often as a kubelet does. */
+  readonly fileCheckMs?: number;
   /** A URL that lists pods; absent: none. */
   readonly manifestUrl?: ManifestUrl;
   /** Whether references to objects of an API server are taken as far as a pod can do without them. */
@@ -27,7 +29,7 @@ export interface SourceParts {
   readonly readClasses?: () => Promise<RuntimeClasses>;
   readonly onError: (source: string, error: unknown) => void;
   /** Told of each problem and warning in a manifest once. */
-  readonly onManifestProblem: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
+  readonly onManifestProblem?: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
 }
 
 /** The sources of a configuration, by the names under which they tell their sets. */
@@ -50,7 +52,7 @@ export function sourcesFeed(parts: SourceParts): Feed {
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileSource(parts: SourceParts): Feed {
-  const { clock, nodeName, durable, store, staticPodPath: path, fileCheckMs, onError } = parts;
+  const { clock, nodeName, durable, store, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
     const tell = problemTeller(parts);
@@ -114,7 +116,7 @@ function problemTeller({ onManifestProblem }: SourceParts): (set: Pick<ManifestS
     return (problems: readonly SourceProblem[]) => {
       const now = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
       for (const [key, { file, path, message }] of now) {
-        if (!told.has(key)) onManifestProblem(level, file, path, message);
+        if (!told.has(key)) onManifestProblem?.(level, file, path, message);
       }
       told = new Set(now.keys());
     };

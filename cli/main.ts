@@ -59,6 +59,7 @@ const program = createProgram({
   getEvents: async (options) => (await import('./getEvents.ts')).getEvents(options, write),
   describe: async (words, options) => (await import('./describe.ts')).describe(words, options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
+  version: async (options) => (await import('./version.ts')).version(options, write),
   charts: async (options) => (await import('./charts.ts')).charts(options, write),
 });
 

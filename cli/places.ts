@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { socketPath } from '../server/socketPath.ts';
@@ -9,6 +9,12 @@ export function packageDirectory(): string {
   while (!existsSync(join(directory, 'package.json')) && dirname(directory) !== directory)
     directory = dirname(directory);
   return directory;
+}
+
+/** The version of the installed package. */
+export function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageDirectory(), 'package.json'), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '';
 }
 
 /** Where a kubelet keeps its things unless told otherwise. */

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { lookUp } from '../pod/lookUp.ts';
 import { printable } from '../pod/printable.ts';
@@ -11,7 +9,8 @@ import type { DescribeOptions } from './describe.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
 import type { GetEventsOptions } from './getEvents.ts';
-import { packageDirectory, runDirectory } from './places.ts';
+import { packageVersion, runDirectory } from './places.ts';
+import type { VersionOptions } from './version.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
 export interface Commands {
@@ -22,13 +21,7 @@ export interface Commands {
   describe(words: string[], options: DescribeOptions): Promise<void>;
   explain(words: string[], options: ExplainOptions): Promise<void>;
   charts(options: ChartsOptions): Promise<void>;
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(packageDirectory(), 'package.json'), 'utf8'));
-  const read: unknown =
-    typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : '';
-  return String(read);
+  version(options: VersionOptions): Promise<void>;
 }
 
 /** commander's message as one line: "statelet: unknown option '--max-pod'; did you mean --max-pods?". */
@@ -180,6 +173,10 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
     .addOption(new Option('-o, --output <format>', 'the form').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
+  socketOptions(program.command('version').description('show the version of this command, and of the running agent'))
+    .option('--client', 'only of this command')
+    .addOption(new Option('-o, --output <format>', 'the form').choices(['json', 'yaml']))
+    .action((options: VersionOptions) => commands.version(options));
   program
     .command('charts')
     .description('print the state chart of each machine, as Mermaid')
@@ -207,7 +204,7 @@ Examples:
 export function createProgram(commands: Commands): Command {
   const program = new Command('statelet')
     .description('A Kubernetes node agent that you can see through.')
-    .version(version(), '-V, --version')
+    .version(packageVersion(), '-V, --version')
     .configureOutput({ outputError: (message, write) => write(printable(oneLine(message))) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);

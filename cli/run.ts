@@ -16,6 +16,7 @@ import { readSettings } from './settings.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 import type { StartNode } from './startNode.ts';
 import { nameOf, planTakeOver, planText, refuseTakeOver } from './takeOver.ts';
+import { ownVersion } from './version.ts';
 
 const defaults = { rootDirectory: runDirectory, podLogsDirectory: '/var/log/pods' };
 
@@ -66,7 +67,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     if (!hasSource) logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
     if (how === 'now') await tellTakeOver(config, logger);
     const node = await startNode({ config, simulated: false, logger, takesOver: how === 'now' });
-    const socket = await serveSocket({ path, agent: node.agent });
+    const socket = await serveSocket({ path, agent: node.agent, version: ownVersion() });
     logger.info({ node: config.nodeName, socket: path }, 'the node agent runs');
     try {
       if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, signals.asked), node.failed]);

@@ -16,6 +16,7 @@ import { readSettings, type Settings } from './settings.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 import type { StartNode } from './startNode.ts';
 import type { Input } from './table/keyboard.ts';
+import { ownVersion } from './version.ts';
 
 /** A runtime that was started for the node alone. */
 export interface OwnRuntime {
@@ -71,7 +72,7 @@ async function runNode(node: {
   });
   // Whoever waits for it hears of it.
   failed.catch(() => {});
-  const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent });
+  const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent, version: ownVersion() });
   view.follow(agent);
   try {
     await Promise.race([askedToEnd(asked), failed]);

@@ -4,7 +4,7 @@ import type { PodEvent, Ref } from './events.ts';
 import { timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
 
-interface ActiveDeadline {
+export interface ActiveDeadline {
   readonly parent: Ref<PodEvent>;
   /** Milliseconds since the epoch. */
   readonly deadline: number;

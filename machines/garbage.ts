@@ -9,12 +9,12 @@ import type { StateMeta } from './stateMeta.ts';
 
 const EVERY_MS = 60_000;
 
-interface GarbageInput {
+export interface GarbageInput {
   readonly parent: Ref<GarbageWord>;
   readonly nodeName: string;
 }
 
-interface GarbageContext extends GarbageInput {
+export interface GarbageContext extends GarbageInput {
   /** What the node knew when it was last asked. */
   readonly found: GarbageFound;
   /** What went wrong last. */

@@ -7,12 +7,12 @@ import { failureOf } from './failure.ts';
 import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
 
-interface LogRotationInput {
+export interface LogRotationInput {
   readonly parent: Ref<LogsWord>;
   readonly everyMs: number;
 }
 
-interface LogRotationContext extends LogRotationInput {
+export interface LogRotationContext extends LogRotationInput {
   readonly logs: readonly ContainerRun[];
   /** What went wrong last. */
   readonly failure?: Failure;

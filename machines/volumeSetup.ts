@@ -14,7 +14,7 @@ import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble, pullClaim, 
 import { port, timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
 
-interface VolumeInput {
+export interface VolumeInput {
   readonly pod: Pod;
   readonly name: string;
   readonly parent: Ref<PodEvent>;

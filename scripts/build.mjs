@@ -10,6 +10,8 @@ import { root, say } from './setup/places.mjs';
 const dist = join(root, 'dist');
 /** What cli/bin.mjs keeps of earlier runs. */
 const compiled = join(dist, 'compiled');
+/** What scripts/types.mjs makes. */
+const types = join(dist, 'types');
 
 /**
  * Asks Node for its HTTP modules by a call. An `import` of them reads every export, and for three of those Node loads
@@ -118,7 +120,8 @@ function removeOthers(outputs) {
   const built = new Set(outputs.map((output) => join(root, output)));
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    if (entry.isFile() && !built.has(file) && !file.startsWith(compiled)) rmSync(file, { force: true });
+    if (entry.isFile() && !built.has(file) && ![compiled, types].some((kept) => file.startsWith(kept)))
+      rmSync(file, { force: true });
   }
   try {
     rmSync(compiled, { recursive: true, force: true });

@@ -23,7 +23,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(await runForeground(node24, process.argv.slice(1)));
 }
 const { installDebianPackages } = await import('./setup/debianPackages.mjs');
-await installDebianPackages();
+await installDebianPackages({ forTests: command === 'test' });
 const { bundle } = await import('./setup/bundle.mjs');
 await bundle();
 process.exit(await commands[command]());

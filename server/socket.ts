@@ -26,18 +26,25 @@ function send(response: ServerResponse, code: number, body: unknown): void {
 /** The watches by the path that they are asked for at. */
 type Watches = Readonly<Record<string, Watch>>;
 
-function respond(agent: AgentPort, watches: Watches, url: URL, accept: string, response: ServerResponse): void {
+interface Served {
+  readonly agent: AgentPort;
+  readonly watches: Watches;
+  readonly version: object | undefined;
+}
+
+function respond({ agent, watches, version }: Served, url: URL, accept: string, response: ServerResponse): void {
   const isWatched = ['true', '1'].includes(url.searchParams.get('watch') ?? '');
   const watch = isWatched ? lookUp(watches, url.pathname) : undefined;
   if (watch) {
     watch.add(response);
     return;
   }
+  if (version && url.pathname === '/version') return send(response, 200, version);
   const { code, body } = answer(agent, url.pathname, accept);
   send(response, code, body);
 }
 
-function handle(agent: AgentPort, watches: Watches, request: IncomingMessage, response: ServerResponse): void {
+function handle(served: Served, request: IncomingMessage, response: ServerResponse): void {
   const url = URL.parse(request.url ?? '/', 'http://agent');
   if (request.method !== 'GET') {
     const message = `${request.method} is not supported: the socket only reads`;
@@ -46,7 +53,7 @@ function handle(agent: AgentPort, watches: Watches, request: IncomingMessage, re
     send(response, 400, failure(400, 'BadRequest', `${request.url} is no path`));
   } else {
     try {
-      respond(agent, watches, url, request.headers.accept ?? '', response);
+      respond(served, url, request.headers.accept ?? '', response);
     } catch (error) {
       const [code, reason] =
         error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
@@ -70,15 +77,20 @@ async function listen(server: Server, path: string): Promise<void> {
  * Serves pods, watches and explanations over a unix socket that only its owner may open.
  * A socket that nobody answers any more is replaced; one that answers belongs to another agent.
  */
-export async function serveSocket(options: { path: string; agent: AgentPort }): Promise<AgentSocket> {
-  const { path, agent } = options;
+export async function serveSocket(options: {
+  path: string;
+  agent: AgentPort;
+  /** What it says of itself at `/version`. */
+  version?: object;
+}): Promise<AgentSocket> {
+  const { path, agent, version } = options;
   checkSocketPath(path);
   if (await isAnswering(path)) {
     throw new NodeFailure('AgentRunning', `another agent answers at ${path}`);
   }
   await rm(path, { force: true });
   const watches = { '/api/v1/pods': watchPods(agent), '/api/v1/events': watchEvents(agent) };
-  const server = createServer((request, response) => handle(agent, watches, request, response));
+  const server = createServer((request, response) => handle({ agent, watches, version }, request, response));
   await listen(server, path);
   return {
     path,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   charts,
   createNodeAgent,
@@ -15,6 +15,7 @@ import {
   type NodeFacts,
   nodeServices,
   openNodeStore,
+  startSimulatedNode,
   systemClock,
 } from '../index.ts';
 import { cgroupFacts } from './fakes/cgroups.ts';
@@ -53,7 +54,7 @@ const factsBelow = (directory: string): NodeFacts => ({
   cgroupRoot: `/statelet-test-${process.pid}`,
   cgroupDriver: 'cgroupfs',
   cgroups: cgroupFacts,
-  hostIps: config.hostIps,
+  hostIps: ['192.0.2.1'],
   resolvConf: { servers: [], searches: [], options: [] },
   clusterDns: [],
   clusterDomain: '',
@@ -63,6 +64,8 @@ const factsBelow = (directory: string): NodeFacts => ({
   seccompDefault: false,
   podDirectory: (uid) => join(directory, 'pods', uid),
 });
+
+const idle = async () => {};
 
 async function phaseReached(agent: NodeAgent, phase: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -119,4 +122,66 @@ test('each machine has a chart', () => {
   const names = charts().map(({ name }) => name);
   expect(ids).toContain('pod');
   expect(names.toSorted()).toEqual(ids.toSorted());
+});
+
+const hello = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'hello' },
+  spec: {
+    restartPolicy: 'Never',
+    containers: [{ name: 'main', image: 'example.org/hello:1', command: ['sleep', '0'] }],
+  },
+};
+
+test('a node over the simulated runtime is one call, and another changes its pods', async () => {
+  const node = await startSimulatedNode({ pods: [hello], runtime: { latency: 0 } });
+  try {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    node.agent.subscribe(({ pod }) => pod.status?.phase === 'Succeeded' && resolve());
+    await promise;
+    expect(node.agent.explain('hello')?.name).toBe('hello-node-1');
+    expect(node.agent.explain('hello-node-1')?.name).toBe('hello-node-1');
+    const gone = Promise.withResolvers<void>();
+    node.agent.subscribe(({ removed }) => removed && gone.resolve());
+    node.apply([]);
+    await gone.promise;
+    expect(node.agent.pods()).toEqual([]);
+  } finally {
+    await node.stop();
+  }
+});
+
+describe('an incomplete call is an error at once', () => {
+  const services = {
+    ports: {},
+    feeds: { runtimeHealth: idle, pleg: idle, sources: idle, ticker: idle },
+  };
+  // As a program in JavaScript would call it.
+  const create = (...args: unknown[]) => Reflect.apply(createNodeAgent, undefined, args);
+  const given = { ...config };
+
+  test.each<[string, object, object, object]>([
+    ['capacity: Required value', { ...given, capacity: undefined }, services, { clock: systemClock }],
+    ['capacity.pods: ', { ...given, capacity: { cpuMillis: 1, memoryBytes: 1 } }, services, { clock: systemClock }],
+    ['startSlots: ', { ...given, startSlots: Number.NaN }, services, { clock: systemClock }],
+    ['crashLoop.maxMs: ', { ...given, crashLoop: { baseMs: 1 } }, services, { clock: systemClock }],
+    ['owner: ', { ...given, owner: '' }, services, { clock: systemClock }],
+    ['feeds.pleg: ', given, { ...services, feeds: { ...services.feeds, pleg: undefined } }, { clock: systemClock }],
+    ['ports.runSandbox: ', given, { ...services, ports: { runSandbox: 1 } }, { clock: systemClock }],
+    ['clock: ', given, services, {}],
+  ])('%s', (said, ...args) => {
+    expect(() => create(...args)).toThrow(new RegExp(`^createNodeAgent: ${said}`));
+  });
+
+  test('what may be absent has a default', () => {
+    const { nodeName: name, owner, sources, capacity } = given;
+    expect(() => create({ nodeName: name, owner, sources, capacity }, services, { clock: systemClock })).not.toThrow();
+  });
+
+  test('so are services without their parts, and a pod that is not valid', async () => {
+    expect(() => Reflect.apply(nodeServices, undefined, [{ clock: systemClock }])).toThrow(/^nodeServices: \w+: /);
+    const nameless = { ...hello, metadata: {} };
+    await expect(startSimulatedNode({ pods: [nameless] })).rejects.toThrow(/^startSimulatedNode: .*metadata.name/);
+  });
 });

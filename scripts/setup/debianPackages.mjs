@@ -5,14 +5,16 @@ import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
 /**
- * Installs the Debian packages that a real container runtime needs and that are missing. It does so only as root on a
+ * Installs the Debian packages that a real container runtime needs and that are missing; for the tests also the one that
+ * checks the systemd unit. It does so only as root on a
  * host with apt-get; otherwise, and when it fails, the command itself tells what it does without them.
  */
-export async function installDebianPackages() {
+export async function installDebianPackages({ forTests }) {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
   const aptGet = await findProgram('apt-get');
   if (aptGet === undefined) return;
   const missing = await missingPackages();
+  if (forTests && (await findProgram('systemd-analyze')) === undefined) missing.push('systemd');
   if (missing.length === 0) return;
   say(`installing ${missing.join(', ')} with apt-get`);
   const install = ['install', '-y', '--no-install-recommends', ...missing];

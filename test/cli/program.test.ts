@@ -17,6 +17,7 @@ async function asked(...words: string[]): Promise<unknown> {
     describe: hear('describe'),
     explain: hear('explain'),
     charts: hear('charts'),
+    version: hear('version'),
   };
   await createProgram(commands).parseAsync(['node', 'statelet', ...words]);
   return call;

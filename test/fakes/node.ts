@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
+import type { NodeAgentConfig } from '../../actors/agentConfig.ts';
 import type { Entry } from '../../actors/boundary.ts';
 import {
   createNodeAgent,
   type NodeAgent,
-  type NodeAgentConfig,
   type NodeAgentOptions,
   type NodeServices,
 } from '../../actors/createNodeAgent.ts';

@@ -1,0 +1,47 @@
+import * as z from 'zod/mini';
+import { findAgent } from '../server/client.ts';
+import { asText } from './output.ts';
+import { candidateSockets, packageVersion } from './places.ts';
+
+export interface VersionOptions {
+  readonly client?: boolean;
+  readonly output?: 'json' | 'yaml';
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}
+
+/** What a program of the package says of itself, as kubectl has it. */
+export interface VersionInfo {
+  readonly gitVersion: string;
+  /** The Node.js that it runs on. */
+  readonly nodeVersion: string;
+  readonly platform: string;
+}
+
+const versionSchema = z.object({ gitVersion: z.string(), nodeVersion: z.string(), platform: z.string() });
+
+/** The versions of this process. */
+export const ownVersion = (): VersionInfo => ({
+  gitVersion: `v${packageVersion()}`,
+  nodeVersion: process.version,
+  platform: `${process.platform}/${process.arch}`,
+});
+
+/** Prints the version of this command, then of the running agent; without one, what is known is still printed. */
+export async function version(options: VersionOptions, write: (text: string) => unknown): Promise<void> {
+  const { output } = options;
+  const clientVersion = ownVersion();
+  let serverVersion: VersionInfo | undefined;
+  try {
+    if (options.client !== true) serverVersion = await versionOfAgent(options);
+  } finally {
+    if (output) write(await asText({ clientVersion, ...(serverVersion ? { serverVersion } : {}) }, output));
+    else write(`Client Version: ${clientVersion.gitVersion}\n`);
+  }
+  if (!output && serverVersion) write(`Server Version: ${serverVersion.gitVersion}\n`);
+}
+
+async function versionOfAgent(options: VersionOptions): Promise<VersionInfo> {
+  const agent = await findAgent(candidateSockets(options));
+  return versionSchema.parse(await agent.json('/version'));
+}

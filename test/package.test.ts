@@ -1,0 +1,85 @@
+/** What others get when they install the package. */
+import { execFile, spawnSync } from 'node:child_process';
+import { access, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+
+jest.setTimeout(600_000);
+
+const root = join(import.meta.dirname, '..');
+const execute = promisify(execFile);
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-package-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const PROGRAM = `
+import { createNodeAgent, type NodeAgent, podMachine, type PodView, startSimulatedNode } from 'statelet';
+
+const node = await startSimulatedNode({ pods: [{ apiVersion: 'v1', kind: 'Pod' }] });
+const agent: NodeAgent = node.agent;
+const views: readonly PodView[] = agent.views();
+const machine: string = podMachine.id;
+// @ts-expect-error a node has a name
+createNodeAgent({ owner: '', sources: [], capacity: { cpuMillis: 1, memoryBytes: 1, pods: 1 } });
+export { machine, views };
+`;
+
+const OPTIONS = {
+  ...{ strict: true, skipLibCheck: false, noEmit: true, noUncheckedIndexedAccess: true },
+  // XState's own types do not stand exactOptionalPropertyTypes.
+  ...{ target: 'es2024', lib: ['es2024', 'esnext.disposable'] },
+  ...{ module: 'nodenext', types: ['node'] },
+};
+
+test('a strict program in TypeScript compiles against the types, those of their packages included', async () => {
+  const modules = join(directory, 'node_modules');
+  const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  await execute(process.execPath, [join(root, 'scripts/types.mjs'), join(modules, 'statelet/dist/types')]);
+  await writeFile(
+    join(modules, 'statelet/package.json'),
+    JSON.stringify({ name: 'statelet', type: 'module', exports }),
+  );
+  for (const name of ['@types', '@grpc', '@bufbuild', 'xstate', 'zod', 'undici-types']) {
+    await symlink(join(root, 'node_modules', name), join(modules, name));
+  }
+  await writeFile(join(directory, 'package.json'), '{"type":"module"}');
+  await writeFile(join(directory, 'program.ts'), PROGRAM);
+  await writeFile(
+    join(directory, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: OPTIONS, files: ['program.ts'] }),
+  );
+  const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', directory], { encoding: 'utf8' });
+  expect(stdout).toBe('');
+});
+
+describe('the manifest of the package', () => {
+  test('says where it comes from, and every file that it names is there', async () => {
+    const { repository, homepage, bin, files } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+    expect(repository.url).toBe(`git+${homepage}.git`);
+    expect(files).toContain('CONTRIBUTING.md');
+    const named: string[] = [...Object.values<string>(bin), ...files.filter((each: string) => !/^!|^dist/.test(each))];
+    for (const file of named) await expect(access(join(root, file))).resolves.toBeUndefined();
+  });
+});
+
+test('systemd takes the unit as it is', async () => {
+  // What the unit starts need not be installed for that.
+  const unit = (await readFile(join(root, 'examples/systemd/statelet.service'), 'utf8')).replace(
+    '/usr/local/bin/statelet',
+    join(root, 'cli/statelet.sh'),
+  );
+  await mkdir(join(directory, 'units'));
+  const file = join(directory, 'units/statelet.service');
+  await writeFile(file, unit);
+  const { status, stderr, error } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+  if (error) throw error;
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  for (const line of ['KillMode=process', 'Restart=always', 'Delegate=yes', 'OOMScoreAdjust=-999', 'Type=exec']) {
+    expect(unit).toContain(`\n${line}\n`);
+  }
+});
