@@ -39,8 +39,8 @@ function respond({ agent, watches, version }: Served, url: URL, accept: string, 
     watch.add(response);
     return;
   }
-  if (version && url.pathname === '/version') return send(response, 200, version);
-  const { code, body } = answer(agent, url.pathname, accept);
+  const isVersion = version !== undefined && url.pathname === '/version';
+  const { code, body } = isVersion ? { code: 200, body: version } : answer(agent, url.pathname, accept);
   send(response, code, body);
 }
 
