@@ -1,7 +1,10 @@
 import { Document, visit } from 'yaml';
 import { isPrintable, printableQuoted } from '../pod/printable.ts';
 
-/** An object as YAML, every part of it written out, what it is first, as kubectl has it; characters that a terminal may not have are escaped in double quotes. */
+/**
+ * An object as YAML, every part of it written out, what it is first, as kubectl has it; characters that a terminal may
+ * not have are escaped in double quotes.
+ */
 export function asYaml(value: unknown): string {
   const document = new Document(value, (_key, part: unknown) => typeFirst(part), { aliasDuplicateObjects: false });
   visit(document, {
