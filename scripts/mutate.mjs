@@ -1,13 +1,13 @@
 /**
  * Breaks each rule on purpose and looks whether a test of that rule goes red: `npm run conformance -- --mutate [C7 …]`.
- * The mutations stand in test/mutations.ts. Each is made in a copy of the package, and only the tests whose titles carry
+ * The mutations stand in test/mutations. Each is made in a copy of the package, and only the tests whose titles carry
  * the rule's number are run, those of `test/node` only where the mutation names them.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { mutations } from '../test/mutations.ts';
+import { mutations } from '../test/mutations/index.ts';
 import { node24, root, say } from './setup/places.mjs';
 
 const LONGEST_RUN_MS = 300_000;
@@ -19,7 +19,7 @@ export function misfits() {
     const times = readFileSync(join(root, file), 'utf8').split(find).length - 1;
     return times === 1
       ? []
-      : [`${rule}: stands ${times} times in ${file}, not once; test/mutations.ts is to follow the code: ${find}`];
+      : [`${rule}: stands ${times} times in ${file}, not once; test/mutations is to follow the code: ${find}`];
   });
 }
 

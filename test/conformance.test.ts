@@ -30,14 +30,14 @@ describe('the list of tests', () => {
     made.push(directory);
     for (const path of [script, 'scripts/mutate.mjs', 'scripts/setup/places.mjs'])
       await cp(join(root, path), join(directory, path));
-    for (const folder of ['docs', 'test']) await mkdir(join(directory, folder));
+    for (const folder of ['docs', 'test/mutations']) await mkdir(join(directory, folder), { recursive: true });
     await writeFile(
       join(directory, 'docs/conformance.md'),
       `## ${rule} Rule\n\n${today}\n\n<!-- tests -->\n<!-- /tests -->\n`,
     );
     await writeFile(join(directory, 'test/one.test.ts'), tests.replaceAll('Rule', rule));
     await writeFile(
-      join(directory, 'test/mutations.ts'),
+      join(directory, 'test/mutations/index.ts'),
       `export const mutations = ${mutations.replaceAll('Rule', rule)};`,
     );
     return directory;
@@ -82,7 +82,7 @@ describe('the list of tests', () => {
       'that is called kept and that nothing breaks',
       '**Today: done.** It ends soon.',
       '[]',
-      'no mutation in test/mutations.ts breaks it',
+      'no mutation in test/mutations breaks it',
     ],
     [
       'whose mutation does not fit the code',

@@ -1,0 +1,96 @@
+/** How to break the rules on statuses, static pods, resources and the node. */
+import type { Mutation } from './mutation.ts';
+
+export const nodeMutations: readonly Mutation[] = [
+  {
+    rule: 'C14',
+    breaks: 'conditions of others are dropped',
+    file: 'pod/conditions.ts',
+    find: '...others.filter(({ type }) => type !== DISRUPTION),',
+    put: '',
+  },
+  {
+    rule: 'C15',
+    breaks: 'readiness gates are not asked',
+    file: 'pod/conditions.ts',
+    find: "containersReady.status === 'True' ? gatesVerdict(view, others) : containersReady",
+    put: 'containersReady',
+  },
+  {
+    rule: 'C15',
+    breaks: 'a condition changes its time without changing',
+    file: 'pod/conditions.ts',
+    find: 'lastTransitionTime: since ?? rfc3339(first ?? now),',
+    put: 'lastTransitionTime: rfc3339(first ?? now),',
+  },
+  {
+    rule: 'C15',
+    breaks: 'the resources of a pod do not count its overhead',
+    file: 'pod/effectiveResources.ts',
+    find: "nanosOf(lookUp(overhead, name) ?? '0')",
+    put: "nanosOf('0')",
+  },
+  {
+    rule: 'C15',
+    breaks: 'PodReadyToStartContainers stays True without a sandbox',
+    file: 'machines/podTerminating.ts',
+    find: "onDone: { target: 'volumes', actions: 'leaveSandbox' },",
+    put: "onDone: { target: 'volumes' },",
+  },
+  {
+    rule: 'C24',
+    breaks: 'a static pod has its manifest’s name',
+    file: 'pod/staticPod.ts',
+    find: '`$'.concat('{name}-$', '{nodeName.toLowerCase()}`;'),
+    put: 'name;',
+  },
+  {
+    rule: 'C24',
+    breaks: 'a static pod is not critical',
+    file: 'pod/staticPod.ts',
+    find: 'return isStaticPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL;',
+    put: 'return (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL;',
+  },
+  {
+    rule: 'C24',
+    breaks: 'a static pod is not resized in place',
+    file: 'pod/resize.ts',
+    find: 'if (sameResources(from, to)) return undefined;',
+    put: "if (sameResources(from, to)) return undefined;\n  if (desired.metadata.annotations) return infeasible('');",
+  },
+  {
+    rule: 'C24',
+    breaks: 'a refusal is remembered',
+    file: 'actors/nodeServices.ts',
+    find: 'isTerminalPhase(pod.status?.phase) && pod.status && !view.refused',
+    put: 'isTerminalPhase(pod.status?.phase) && pod.status',
+  },
+  {
+    rule: 'C25',
+    breaks: 'a container may use the processor without a limit',
+    file: 'cri/linuxResources.ts',
+    find: 'BigInt(cpuQuota(limitMilli, cfsPeriod))',
+    put: 'BigInt(cpuQuota(limitMilli * 0, cfsPeriod))',
+  },
+  {
+    rule: 'C27',
+    breaks: 'a pod has two addresses of one family',
+    file: 'pod/status.ts',
+    find: 'return ips.filter((ip, index) => ips.findIndex((other) => isV6(other) === isV6(ip)) === index);',
+    put: 'return ips.filter((ip) => isV6(ip) || !isV6(ip));',
+  },
+  {
+    rule: 'C27',
+    breaks: 'pods keep the addresses that the host had',
+    file: 'actors/createNodeAgent.ts',
+    find: 'board.followAddresses();',
+    put: '',
+  },
+  {
+    rule: 'C30',
+    breaks: 'a pod is admitted that does not tolerate a taint',
+    file: 'pod/admission/taints.ts',
+    find: "if (operator === 'Equal') return value === (taint.value ?? '');",
+    put: "if (operator === 'Equal') return true;",
+  },
+];
