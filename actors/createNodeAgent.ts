@@ -11,6 +11,7 @@ import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/explainNode.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import type { LogTails } from '../pod/logTail.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
@@ -61,8 +62,8 @@ export interface NodeAgent {
   pods(): readonly Pod[];
   views(): readonly PodView[];
   subscribe(listener: (change: PodChange) => void): () => void;
-  /** Of the pod of this full name, or of this name in its manifest. */
-  explain(name: string, namespace?: string): Explanation | undefined;
+  /** Of the pod of this full name, or of this name in its manifest; `logs` is how those of its failed containers end. */
+  explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
   explainNode(): NodeExplanation;
   overview(): NodeOverview;
 }
@@ -149,11 +150,13 @@ export function agentBehind(
     pods: board.pods,
     views: board.views,
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
-    explain: (name, namespace) => {
+    explain: (name, namespace, logs) => {
       const view = board.find(name, namespace) ?? board.find(`${name}-${input.nodeName.toLowerCase()}`, namespace);
       const { start, pull } = gates();
       const { health } = root.getSnapshot().context;
-      return view && explainPod(view, clock.now(), [start, pull], runtimeTroubleOf(health));
+      return (
+        view && explainPod(view, clock.now(), { gates: [start, pull], runtimeTrouble: runtimeTroubleOf(health), logs })
+      );
     },
     explainNode: () => explainNode(nodeView(root, since.of), clock.now()),
     overview: () => {

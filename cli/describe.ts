@@ -7,6 +7,7 @@ import { findAgent } from '../server/client.ts';
 import { podNameOf } from './explain.ts';
 import { candidateSockets } from './places.ts';
 import { readEventList } from './readEvents.ts';
+import { readLogs } from './readLogs.ts';
 import { readPodList } from './readPods.ts';
 
 export interface DescribeOptions {
@@ -40,5 +41,9 @@ export async function describe(
   const events = readEventList(await agent.json('/api/v1/events')).filter(
     ({ involvedObject }) => involvedObject.uid === pod.metadata.uid,
   );
-  write(describePod(pod, events, systemClock.now()));
+  const { namespace, name: fullName } = pod.metadata;
+  const resource = `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(fullName)}`;
+  // It may have gone since: then there is nothing more to tell of it.
+  const logs = await agent.json(resource).then(readLogs, () => new Map());
+  write(describePod(pod, events, systemClock.now(), logs));
 }

@@ -5,7 +5,7 @@ import type { Pod } from '../pod/schema/pod.ts';
 const MARGIN_MS = 15_000;
 
 /** How long pods may take to end, in milliseconds: the longest of their graces and a margin. */
-function patience(pods: readonly Pod[]): number {
+export function patience(pods: readonly Pod[]): number {
   const graces = pods.map(({ spec }) => spec.terminationGracePeriodSeconds ?? 30);
   return Math.max(0, ...graces) * 1_000 + MARGIN_MS;
 }

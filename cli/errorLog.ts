@@ -29,16 +29,28 @@ export function logErrors(logger: Logger): ErrorLog {
   // Whoever waits for it hears of it; that nobody does yet is no error of its own.
   failed.catch(() => {});
   const onError = (source: string, error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageWithCauses(error);
     const level = NEVER.has(source) ? 'error' : TRIED_AGAIN.has(source) ? 'warn' : 'debug';
     const key = `${source}: ${message}`;
-    if (level === 'debug' || !told.has(key)) logger[level]({ source, err: error }, `${source} failed: ${message}`);
+    if (level === 'debug' || !told.has(key))
+      logger[level]({ source, ...detailsOf(error) }, `${source} failed: ${message}`);
     if (told.size >= REMEMBERED) told.clear();
     if (level !== 'debug') told.add(key);
     if (source === 'nodeAgent') reject(agentFailure(message, error));
   };
   return { onError, settled: () => told.clear(), failed };
 }
+
+/** What has failed, and the cause of that, where it does not say so itself. */
+function messageWithCauses(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : messageWithCauses(error.cause);
+  return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
+}
+
+/** A failure with a reason is one of the world: only a fault of the program is told with where it happened. */
+const detailsOf = (error: unknown): object =>
+  error instanceof NodeFailure ? { reason: error.reason } : { err: error };
 
 const agentFailure = (message: string, cause: unknown): NodeFailure =>
   new NodeFailure('AgentFailed', `the node agent has failed and ends, its pods go on running: ${message}`, { cause });

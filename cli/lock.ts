@@ -49,6 +49,13 @@ async function otherClaims(directory: string, own: string): Promise<string[]> {
   return live;
 }
 
+/** The process of the agent that runs over a root directory; undefined where none does that can be seen from here. */
+export async function runningAgent(rootDirectory: string): Promise<number | undefined> {
+  const claims = await readdir(join(rootDirectory, 'agents')).catch(() => []);
+  for (const claim of claims) if (await isAlive(claim)) return Number(claim.split('-')[0]);
+  return undefined;
+}
+
 /**
  * Makes sure that this process is the only agent over a root directory, and throws a `NodeFailure` when it is not.
  * Each agent first writes its claim and then reads those of others, so of two at once at most one goes on; the socket

@@ -39,6 +39,9 @@ export async function createLogger(options: {
       level: options.level ?? levelOf(logging.verbosity),
       base: options.simulated ? { simulated: true } : {},
       serializers: { error: stdSerializers.err },
+      // As journald, Loki and their like read them without being told how.
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
     },
     forPeople ? await pretty(destination, hasColours(options)) : terminal ? quoted(destination) : destination,
   );

@@ -38,6 +38,9 @@ const ownUmask = () => void process.umask(0o022);
 // Only loaded when the configuration has no mistakes: it brings gRPC and the actors along.
 const startNode: StartNode = async (options) => (await import('./node.ts')).startNode(options);
 
+const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>
+  (await import('./ownRuntime.ts')).startOwnContainerd(directory, onProgress);
+
 const program = createProgram({
   run: async (flags) => {
     ownUmask();
@@ -46,14 +49,17 @@ const program = createProgram({
   up: async (flags) => {
     onUnread = () => {};
     ownUmask();
-    const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>
-      (await import('./ownRuntime.ts')).startOwnContainerd(directory, onProgress);
     await (await import('./up.ts')).up(flags, {
       startNode,
       startRuntime,
       output: process.stdout,
       input: process.stdin,
     });
+  },
+  down: async (options) => {
+    ownUmask();
+    const [{ down }, ends] = await Promise.all([import('./down.ts'), import('./ownRuntime.ts')]);
+    await down(options, { startNode, startRuntime, ...ends.ownContainerdEnds, write });
   },
   get: async (options) => (await import('./get.ts')).get(options, write),
   getEvents: async (options) => (await import('./getEvents.ts')).getEvents(options, write),

@@ -6,12 +6,14 @@ import { type NodeStore, openNodeStore } from '../actors/durableFacts.ts';
 import { createEventRecorder, type EventRecorder } from '../actors/eventRecorder.ts';
 import { podsLeftOnDisk, SIMULATED } from '../actors/leftOnDisk.ts';
 import { nodeServices } from '../actors/nodeServices.ts';
+import { readLogTails } from '../actors/services/logTails.ts';
 import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
 import { readRuntimeClasses, runtimeClassesIn } from '../actors/services/runtimeClasses.ts';
 import { sourceNames } from '../actors/sources.ts';
 import { storeNote } from '../actors/storeBatches.ts';
 import { type Hierarchy, readHierarchies } from '../cgroup/hierarchies.ts';
 import type { Cri } from '../cri/calls.ts';
+import { NO_CLUSTER_DNS } from '../cri/dns.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { ownerMark } from '../cri/labels.ts';
@@ -21,6 +23,7 @@ import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
 import { allocatable } from '../pod/allocatable.ts';
 import { withUnwritten } from '../pod/explainNode.ts';
 import { involvedNode, type Note, occurrence } from '../pod/occurrence.ts';
+import type { PodView } from '../pod/view.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
@@ -114,6 +117,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
   const port = agentPort({ agent, recorder, store, config, simulated });
   const endLog = logStatuses(port, logger);
   const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
+  if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
   agent.start();
   const stop = async () => {
     ending.abort();
@@ -154,7 +158,8 @@ interface PortParts {
 }
 
 /** The agent as the socket, the tables and the explanations see it. */
-function agentPort({ agent, recorder, store, config: { nodeName }, simulated }: PortParts): AgentPort {
+function agentPort({ agent, recorder, store, config, simulated }: PortParts): AgentPort {
+  const { nodeName, rootDirectory, podLogsDirectory } = config;
   return {
     pods: agent.pods,
     views: agent.views,
@@ -162,6 +167,11 @@ function agentPort({ agent, recorder, store, config: { nodeName }, simulated }: 
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
     explain: agent.explain,
+    logTails: async (name, namespace) => {
+      const isIt = ({ pod: { metadata } }: PodView) => metadata.name === name && metadata.namespace === namespace;
+      const view = agent.views().find(isIt);
+      return view ? readLogTails(view, { rootDir: rootDirectory, podLogsDir: podLogsDirectory }) : new Map();
+    },
     explainNode: () => withUnwritten(agent.explainNode(), store.trouble()),
     node: () => {
       const { state, runtime, foreign, problems, warnings, gates } = agent.overview();

@@ -1,6 +1,14 @@
 import { type Clock, systemClock } from '../actors/clock.ts';
 import { createAlarm } from '../actors/feeds/alarm.ts';
-import { type ManagedContainerd, startManagedContainerd } from '../cri/managed/containerd.ts';
+import { connectCri } from '../cri/grpc.ts';
+import { markedNode, OWNER } from '../cri/labels.ts';
+import {
+  endContainerd,
+  type ManagedContainerd,
+  startManagedContainerd,
+  tracesOfContainerd,
+} from '../cri/managed/containerd.ts';
+import type { DownParts } from './down.ts';
 import type { OwnRuntime } from './up.ts';
 
 /** How often it is looked at whether the private containerd still runs. */
@@ -88,3 +96,19 @@ export async function keepAlive(parts: {
     );
   }
 }
+
+/** How `down` looks for what is left of a private containerd, and ends it where it cannot be started any more. */
+export const ownContainerdEnds: Pick<DownParts, 'tracesOf' | 'nodeNameOf' | 'endRuntime'> = {
+  tracesOf: tracesOfContainerd,
+  endRuntime: (directory) => endContainerd(directory, (ms) => createAlarm(systemClock).wait(systemClock.now() + ms)),
+  nodeNameOf: async (runtimeEndpoint, rootDirectory) => {
+    const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 5_000 });
+    try {
+      const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: new AbortController().signal });
+      const names = items.map(({ annotations }) => markedNode(annotations[OWNER], rootDirectory));
+      return names.find((name) => name !== undefined);
+    } finally {
+      cri.close();
+    }
+  },
+};

@@ -12,8 +12,20 @@ function printableLog(line: string): unknown {
   }
 }
 
+/** A message of one line, that of a simulated runtime labelled. What else a line carries is for programs. */
+const oneLine = ({ simulated }: Record<string, unknown>, message: unknown): string =>
+  `${simulated === true ? '[simulated] ' : ''}${String(message)
+    .replace(/\s*\n\s*/g, ' ')
+    .trim()}`;
+
 /** Makes lines for people of pino's, at once: what is logged last before the process ends is not lost. */
 export function pretty(destination: DestinationStream, colorize: boolean): DestinationStream {
-  const prettify = prettyFactory({ colorize, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+  const prettify = prettyFactory({
+    colorize,
+    hideObject: true,
+    ignore: 'pid,hostname',
+    messageFormat: (log, messageKey) => oneLine(log, log[messageKey]),
+    translateTime: 'SYS:HH:MM:ss',
+  });
   return { write: (line) => destination.write(prettify(printableLog(line))) };
 }

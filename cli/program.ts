@@ -6,6 +6,7 @@ import { ConfigError } from './config/configError.ts';
 import { suggestion } from './config/fields.ts';
 import { type Flags, readFlags } from './config/flags.ts';
 import type { DescribeOptions } from './describe.ts';
+import type { DownOptions } from './down.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
 import type { GetEventsOptions } from './getEvents.ts';
@@ -16,6 +17,7 @@ import type { VersionOptions } from './version.ts';
 export interface Commands {
   run(flags: Flags): Promise<void>;
   up(flags: Flags): Promise<void>;
+  down(options: DownOptions): Promise<void>;
   get(options: GetOptions): Promise<void>;
   getEvents(options: GetEventsOptions): Promise<void>;
   describe(words: string[], options: DescribeOptions): Promise<void>;
@@ -122,6 +124,11 @@ function addNodeCommands(program: Command, commands: Commands): void {
   nodeCommand(program, 'up', 'run a node of its own: a private containerd, the agent and a live table, until Ctrl-C')
     .option('--state-dir <directory>', 'where everything of its own lies (default: /var/lib/statelet)')
     .action((_, command: Command) => commands.up(readFlags(givenFlags(command))));
+  program
+    .command('down')
+    .description('end the node that "statelet up" has started, and what is left of it when its agent was killed')
+    .option('--state-dir <directory>', 'the state directory of that "statelet up" (default: /var/lib/statelet)')
+    .action((options: DownOptions) => commands.down(options));
 }
 
 const PODS = ['pods', 'pod', 'po'];
@@ -191,6 +198,7 @@ const EXAMPLES = `
 Examples:
   statelet up                               the example pods, on a private containerd
   statelet up --pod-manifest-path ./pods    pods of your own
+  statelet down                             end that node, also when its agent was killed
   statelet run --config kubelet.yaml        the daemon, on the host's containerd
   statelet get pods --watch                 the pods of the running agent, as they change
   statelet explain pod/web                  why a pod is in the state it is in

@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 import type { CoreEvent } from '../pod/event.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
+import { shownName } from '../pod/shownName.ts';
 import type { ActorView, PodView } from '../pod/view.ts';
 import type { AgentPort } from '../server/agent.ts';
-import { shownName } from './shownName.ts';
 
 /**
  * Logs every change of a pod's phase and readiness (info), every event (a warning that is new as such, the others for
@@ -44,7 +44,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   };
 }
 
-/** What each pod of a node without a cluster has to tell is no news in its log. */
+/** What a node without a cluster has to tell is no news in its log. */
 const NO_NEWS = 'MissingClusterDNS';
 /** How many of a pod's last warnings are compared with the failures of its actors. */
 const COMPARED = 8;

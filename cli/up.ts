@@ -45,7 +45,8 @@ function whySimulated(): string | undefined {
   return process.getuid?.() === 0 ? undefined : 'containers need root';
 }
 
-function withRuntime(config: NodeConfig, runtime: OwnRuntime | undefined): NodeConfig {
+/** The configuration over a runtime of the node's own. */
+export function withRuntime(config: NodeConfig, runtime: OwnRuntime | undefined): NodeConfig {
   if (runtime === undefined) return config;
   const { endpoint, cgroupParent } = runtime;
   const endpoints = { containerRuntimeEndpoint: endpoint, imageServiceEndpoint: endpoint };

@@ -1,5 +1,6 @@
 import type { Note } from '../pod/occurrence.ts';
 import type { Pod, PodDnsConfig, PodSpec } from '../pod/schema/pod.ts';
+import { isStaticPod } from '../pod/staticPod.ts';
 import type { DNSConfig } from './generated/runtime.ts';
 import type { NodeFacts, ResolvConf } from './nodeFacts.ts';
 
@@ -24,11 +25,20 @@ export function dnsWarnings(pod: Pod, node: NodeFacts): Note[] {
   const wanted = merged(ofPolicy(pod, node), pod.spec.dnsConfig);
   const { servers, searches } = podDns(pod, node);
   return [
-    ...(wantsCluster(pod.spec) && node.clusterDns.length === 0 ? [missingClusterDns(pod)] : []),
+    // A static pod has this policy without having asked for it: its node tells that once.
+    ...(wantsCluster(pod.spec) && node.clusterDns.length === 0 && !isStaticPod(pod) ? [missingClusterDns(pod)] : []),
     ...(searches.length < wanted.searches.length ? [omittedSearches(searches)] : []),
     ...(servers.length < wanted.servers.length ? [omittedServers(servers)] : []),
   ];
 }
+
+/** What a node tells once that has no cluster DNS for its pods. */
+export const NO_CLUSTER_DNS: Note = {
+  eventType: 'Warning',
+  reason: 'MissingClusterDNS',
+  message:
+    'no clusterDNS is configured: pods with the DNS policy "ClusterFirst", the default, use the resolver of the node',
+};
 
 function missingClusterDns({ metadata: { name, namespace, uid } }: Pod): Note {
   const problem =

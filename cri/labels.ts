@@ -23,3 +23,8 @@ export const OWNER = 'statelet.io/owner';
 export function ownerMark(rootDir: string, nodeName: string): string {
   return `${rootDir}@${nodeName}`;
 }
+
+/** The node's name of a mark that an agent over this root directory has made; undefined of any other. */
+export function markedNode(mark: string | undefined, rootDir: string): string | undefined {
+  return mark?.startsWith(`${rootDir}@`) ? mark.slice(rootDir.length + 1) : undefined;
+}

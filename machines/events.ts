@@ -29,7 +29,9 @@ export type GateEvent =
   /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */
   | { type: 'gate.forget'; uid: string };
 
-export type LedgerAnswer = { type: 'ledger.admitted' } | { type: 'ledger.refused'; reason: string; message: string };
+export type LedgerAnswer =
+  | { type: 'ledger.admitted' }
+  | { type: 'ledger.refused'; reason: string; message: string; cause?: string };
 
 export type LedgerEvent =
   /** Asks for admission; `adopted` when the runtime already runs it: such a pod is never refused. */

@@ -84,8 +84,8 @@ export const ledgerMachine = setup({
       });
       if (isAdmitted) enqueue.sendTo(request.holder, { type: 'ledger.admitted' });
       else {
-        const { reason, message } = decision;
-        enqueue.sendTo(request.holder, { type: 'ledger.refused', reason, message });
+        const { kind: _, ...refusal } = decision;
+        enqueue.sendTo(request.holder, { type: 'ledger.refused', ...refusal });
       }
     }),
     recordActual: assign(({ context, event }) => {

@@ -2,7 +2,8 @@
 import { type Decision, decide } from '../pod/admission/decide.ts';
 import type { AdmissionNode } from '../pod/admission/node.ts';
 import { isPreemptable, type Occupant } from '../pod/admission/preemption.ts';
-import { type Capacity, type Claims, conflicts, type Refusal } from '../pod/claims.ts';
+import { type Capacity, type Claims, conflicts } from '../pod/claims.ts';
+import type { Refusal } from '../pod/refusal.ts';
 import { pendingResize } from '../pod/resize.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { LedgerAnswer, LedgerFact, Ref } from './events.ts';

@@ -1,4 +1,5 @@
 /** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in pod.ts. */
+
 import type { Allocation } from '../pod/allocation.ts';
 import type { BackOff } from '../pod/backoff.ts';
 import type { ContainerSize } from '../pod/containerSize.ts';
@@ -6,6 +7,7 @@ import { containersOf } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
+import type { Refusal } from '../pod/refusal.ts';
 import { withResources } from '../pod/resize.ts';
 import { shouldRestart } from '../pod/restart.ts';
 import { sandboxDecision } from '../pod/sandboxDecision.ts';
@@ -92,7 +94,7 @@ export interface PodContext {
   /** When the last container ended, in milliseconds since the epoch. */
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
-  readonly refused?: { readonly reason: string; readonly message: string } | undefined;
+  readonly refused?: Refusal | undefined;
   /** Why the node does not take the update that the sources want. */
   readonly unadmitted?: { readonly reason: string; readonly message: string } | undefined;
   readonly failure?: Failure | undefined;

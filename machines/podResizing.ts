@@ -1,7 +1,8 @@
 /** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in pod.ts. */
-import type { Refusal } from '../pod/claims.ts';
+
 import type { ContainerSize } from '../pod/containerSize.ts';
 import { lookUp } from '../pod/lookUp.ts';
+import type { Refusal } from '../pod/refusal.ts';
 import { isResizable, resizeRefusal, resourcesOf, sameResources, sameSize, withResources } from '../pod/resize.ts';
 import { containerSize } from '../pod/resources.ts';
 import type { Pod } from '../pod/schema/pod.ts';

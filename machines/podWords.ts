@@ -149,9 +149,11 @@ export const podWords = setup({
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
     /** Before it is admitted there is nothing to be resized. */
     desireAnew: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {})),
-    recordRefusal: assign(({ event }) =>
-      event.type === 'ledger.refused' ? { refused: { reason: event.reason, message: event.message } } : {},
-    ),
+    recordRefusal: assign(({ event }) => {
+      if (event.type !== 'ledger.refused') return {};
+      const { type: _, ...refused } = event;
+      return { refused };
+    }),
     recordTermination: assign(({ context, event }) =>
       event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
     ),

@@ -67,6 +67,10 @@ export function isEnough(context: ProbeContext, answer: ProbeAnswer, wanted: 'su
   return countWith(context, wanted) >= threshold;
 }
 
+/** How many of its tries in a row have failed, and how many it takes; undefined while the last has not. */
+export const failuresOf = (context: ProbeContext): { count: number; limit: number } | undefined =>
+  context.last === 'failure' ? { count: context.inARow, limit: specOfProbe(context).failureThreshold || 3 } : undefined;
+
 /** What is known after a try, and when the next one is due: a period after the beginning of this one, or at once. */
 export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial<ProbeContext> {
   const verdict = verdictOf(answer);

@@ -3,6 +3,7 @@ import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import type { ProbeView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
 import type { probeMachine } from './probe.ts';
+import { failuresOf } from './probeContext.ts';
 
 type ProbeRef = ActorRefFrom<typeof probeMachine>;
 
@@ -17,6 +18,7 @@ export function probeViews(
     const { kind, dueAt, failure } = own.context;
     const actor = { path: `${container}/${ref.id}`, since: sinceOf(ref), snapshot: own, moments: { dueAt }, failure };
     const result = own.matches('passing') ? 'passing' : own.matches('failing') ? 'failing' : 'unknown';
-    return { ...actorView(actor), kind, result };
+    const failures = failuresOf(own.context);
+    return { ...actorView(actor), kind, result, ...(failures ? { failures } : {}) };
   });
 }

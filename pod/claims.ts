@@ -1,16 +1,11 @@
 import { containersOf } from './containers.ts';
 import { lookUp } from './lookUp.ts';
 import { type QosClass, qosClass } from './qos.ts';
+import { type HostPort, portCause, type Refusal, type Shortage, shortageCause } from './refusal.ts';
 import { podRequest } from './resources.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
+import { shownName } from './shownName.ts';
 import { isCriticalPod } from './staticPod.ts';
-
-export interface HostPort {
-  readonly port: number;
-  readonly protocol: 'TCP' | 'UDP' | 'SCTP';
-  /** Empty for every address of the node. */
-  readonly hostIp: string;
-}
 
 /** What a pod takes of its node while it is admitted, and how it ranks when there is not enough for all. */
 export interface Claims {
@@ -24,6 +19,8 @@ export interface Claims {
   /** Null where nobody has set one. */
   readonly priority: number | null;
   readonly qos: QosClass;
+  /** Whose they are, for people. */
+  readonly pod?: string;
 }
 
 /** What a node has for its pods. */
@@ -33,20 +30,6 @@ export interface Capacity {
   readonly pods: number;
   /** Whole units of what else it has, by resource; absent: nothing. */
   readonly extra?: Readonly<Record<string, number>>;
-}
-
-/** Why a node does not take a pod, as its status tells. */
-export interface Refusal {
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** A resource that a pod requests more of than is left; cpu in millicores, the others in whole units. */
-export interface Shortage {
-  readonly resource: string;
-  readonly requested: number;
-  readonly used: number;
-  readonly capacity: number;
 }
 
 /** What a pod asks of the node: effective requests and host ports. */
@@ -59,6 +42,7 @@ export function claimsOf(pod: Pod): Claims {
     critical: isCriticalPod(pod),
     priority: pod.spec.priority ?? null,
     qos: qosClass(pod.spec),
+    pod: shownName(pod.metadata),
   };
 }
 
@@ -120,17 +104,25 @@ function capacityOf({ pods, cpuMillis, memoryBytes, extra = {} }: Capacity, reso
 }
 
 /** A shortage as the status of a refused pod tells it. */
-export function refusalFor({ resource, requested, used, capacity }: Shortage): Refusal {
+export function refusalFor(shortage: Shortage): Refusal {
+  const { resource, requested, used, capacity } = shortage;
   const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
-  return { reason: `OutOf${resource}`, message: `Node didn't have enough resource: ${resource}, ${amounts}` };
+  return {
+    reason: `OutOf${resource}`,
+    message: `Node didn't have enough resource: ${resource}, ${amounts}`,
+    cause: shortageCause(shortage),
+  };
 }
 
 /** Whether a port of the host that a pod wants is taken. */
 export function portConflict(claims: Claims, others: readonly Claims[]): Refusal | undefined {
-  const taken = others.flatMap(({ hostPorts }) => hostPorts);
-  const clash = claims.hostPorts.some((wanted) => taken.some((each) => samePort(wanted, each)));
+  const clashes = claims.hostPorts.flatMap((wanted) => {
+    const holder = others.find(({ hostPorts }) => hostPorts.some((each) => samePort(wanted, each)));
+    return holder ? [portCause(wanted, holder)] : [];
+  });
   const message = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
-  return clash ? { reason: 'NodePorts', message } : undefined;
+  const [cause] = clashes;
+  return cause === undefined ? undefined : { reason: 'NodePorts', message, cause };
 }
 
 /** Whether both can not listen at once: an empty address is every address. */

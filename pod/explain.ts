@@ -1,6 +1,7 @@
 import { answerOf } from './explainAnswer.ts';
 import { type ExplainedKind, failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
 import type { Failure } from './failure.ts';
+import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
 import type { PodPhase } from './schema/status.ts';
 import { podStatus } from './status.ts';
 import { podRow } from './table.ts';
@@ -26,6 +27,8 @@ export interface ExplainedActor {
   readonly refused?: readonly string[];
   readonly lastRun?: TerminatedRun;
   readonly lastFailure?: Failure;
+  /** How the log of its last failed run ends. */
+  readonly log?: LogTail;
   readonly children: readonly ExplainedActor[];
 }
 
@@ -50,16 +53,24 @@ export interface Explanation {
   readonly pod: ExplainedActor;
 }
 
+/** What else an explanation takes into account. */
+interface Surroundings {
+  readonly gates?: readonly GateView[];
+  readonly runtimeTrouble?: string | undefined;
+  /** How the logs of its failed containers end. */
+  readonly logs?: LogTails | undefined;
+}
+
 /**
  * Explains a pod from the states of its actors alone, and from what of the node it may wait for: the gates where it may
  * stand in line, and the runtime. `runtimeTrouble` says why that itself is not ready, be its network as it may.
  */
 export function explainPod(
-  view: PodView,
+  seen: PodView,
   now: number,
-  gates: readonly GateView[] = [],
-  runtimeTrouble?: string,
+  { gates = [], runtimeTrouble, logs = new Map() }: Surroundings = {},
 ): Explanation {
+  const view = withLogTails(seen, logs);
   const { namespace, name, uid } = view.pod.metadata;
   const status = podStatus(view, { now, hostIps: [], runtimeName: 'cri' });
   const ending = view.termination ? { deletionTimestamp: new Date(view.termination.at).toISOString() } : {};
@@ -79,7 +90,10 @@ export function explainPod(
       notes: view.unadmitted ? [`update not admitted: ${failureWords(view.unadmitted)}`] : [],
       children: [
         ...view.volumes.map((volume) => explained('volume', volume.name, volume)),
-        ...view.containers.map((container) => explainContainer(view, container, gates)),
+        ...view.containers.map((container) => {
+          const log = logs.get(container.name);
+          return { ...explainContainer(view, container, gates), ...(log ? { log } : {}) };
+        }),
       ],
     },
   };

@@ -1,6 +1,6 @@
 import { humanDuration } from './duration.ts';
 import {
-  endWords,
+  endCause,
   failureWords,
   KIND_WORDS,
   momentWords,
@@ -12,7 +12,7 @@ import {
 import type { Failure } from './failure.ts';
 import { isTerminalPhase } from './phase.ts';
 import type { PodStatus } from './schema/status.ts';
-import type { ContainerView, GateView, PodView } from './view.ts';
+import type { ContainerView, GateView, PodView, ProbeView } from './view.ts';
 
 /** What an answer is taken from. */
 interface Question {
@@ -73,10 +73,19 @@ function besides(failure: Failure | undefined, { runtimeTrouble }: Question): st
   return `; the container runtime is not ready: ${shortened(runtimeTrouble)}`;
 }
 
-const after = (words: string, failure: Failure): Named => ({
-  words: `${words} after ${failureWords(failure)}`,
+/** What has failed and how, and when it is tried again. */
+const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
+  words: `${who}: ${failureWords(failure)}${nextTry(until, now)}`,
   failure,
 });
+
+const nextTry = (until: number | undefined, now: number): string =>
+  until === undefined ? '' : `; the next try is at${momentWords(until, now)}`;
+
+const restart = (container: ContainerView, now: number): string =>
+  container.until === undefined
+    ? `; it restarts${stillWaits(container, now)}`
+    : `; it restarts at${momentWords(container.until, now)}`;
 
 function named(view: PodView): string {
   return `pod ${view.pod.metadata.name}`;
@@ -87,7 +96,13 @@ function titled({ role, name }: ContainerView): string {
 }
 
 function refusal({ view }: Question): string | undefined {
-  return view.refused && `${named(view)} is refused by the node: ${failureWords(view.refused)}`;
+  if (!view.refused) return undefined;
+  const { reason, cause } = view.refused;
+  const why =
+    cause === undefined
+      ? failureWords(view.refused)
+      : `it ${/^(asks) /.test(cause) ? '' : 'cannot run: '}${cause} (${reason})`;
+  return `${named(view)} is refused: ${why}`;
 }
 
 function hasEnded({ view, status }: Question): string | undefined {
@@ -102,7 +117,7 @@ function hasEnded({ view, status }: Question): string | undefined {
   if (status.phase === 'Succeeded') return `${named(view)} has succeeded: every container exited with code 0`;
   const failed = view.containers.find(({ now }) => now.kind === 'terminated' && now.run.exitCode !== 0);
   if (failed?.now.kind !== 'terminated') return `${named(view)} has ended`;
-  return `${named(view)} has failed: ${titled(failed)} ended with ${endWords(failed.now.run)}`;
+  return `${named(view)} has failed: ${titled(failed)}: ${endCause(failed.now.run)}`;
 }
 
 /** The node has not begun with the pod, for want of the runtime. */
@@ -127,8 +142,7 @@ function isEnding({ view, now }: Question): string | undefined {
 function volumeFailure({ view, now }: Question): Answer {
   const volume = view.volumes.find(({ mounted, lastFailure }) => !mounted && lastFailure);
   if (!volume?.lastFailure) return undefined;
-  const state = volume.until === undefined ? 'is not mounted' : 'waits for the next try to mount it';
-  return after(`volume ${volume.name} ${state}${untilWords(volume.until, now)}`, volume.lastFailure);
+  return failing(`volume ${volume.name} is not mounted`, volume.lastFailure, volume.until, now);
 }
 
 function podQueue({ view, gates }: Question): string | undefined {
@@ -138,7 +152,7 @@ function podQueue({ view, gates }: Question): string | undefined {
 
 function podFailure({ view, now }: Question): Answer {
   if (!view.lastFailure || view.sandbox?.state === 'ready') return undefined;
-  return after(`${named(view)} waits${forWords(view)}${untilWords(view.until, now)}`, view.lastFailure);
+  return failing(`${named(view)} waits${forWords(view)}`, view.lastFailure, view.until, now);
 }
 
 function containerTrouble({ view, now, gates }: Question): Answer {
@@ -157,19 +171,17 @@ function troubleOf(container: ContainerView, now: number): Answer {
   if (state.kind === 'running') return undefined;
   if (state.kind === 'terminated') {
     if (state.run.exitCode === 0 && !willRestart) return undefined;
-    const end = `ended with ${endWords(state.run)}`;
-    return willRestart ? `${end} and restarts${stillWaits(container, now)}` : `${end} and is not restarted`;
+    const end = `has ended: ${endCause(state.run)}`;
+    return willRestart ? end + restart(container, now) : `${end}; it is not restarted`;
   }
   // It is shown until the next start has worked.
-  if (state.reason === 'CrashLoopBackOff' && last && until === undefined && container.waitingFor) {
-    return `ended with ${endWords(last)} and restarts${stillWaits(container, now)}`;
+  if (state.reason === 'CrashLoopBackOff' && last) {
+    return `${until === undefined ? 'has ended' : 'keeps failing'}: ${endCause(last)}${restart(container, now)}`;
   }
-  if (state.reason === 'CrashLoopBackOff') {
-    return `waits in back-off${untilWords(until, now)}${last ? ` after ${endWords(last)}` : ''}`;
-  }
+  if (state.reason === 'CrashLoopBackOff') return `waits in back-off${untilWords(until, now)}`;
   if (!lastFailure) return undefined;
-  const where = state.reason === 'ImagePullBackOff' ? ' in image pull back-off' : forWords(container);
-  return after(`waits${where}${untilWords(until, now)}`, lastFailure);
+  const what = state.reason === 'ImagePullBackOff' ? 'waits in image pull back-off' : `waits${forWords(container)}`;
+  return failing(what, lastFailure, until, now);
 }
 
 function volumeWait({ view, now }: Question): string | undefined {
@@ -201,8 +213,12 @@ function probeWords({ started, probes = [] }: ContainerView, now: number): strin
   if (probe === undefined) return undefined;
   const { kind, lastFailure, until } = probe;
   const said = lastFailure ? shortened(lastFailure.message) : `its ${kind} probe has not passed yet`;
-  const next = until === undefined ? '' : `; the next try is at${momentWords(until, now)}`;
-  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${next}`;
+  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${failuresWords(probe)}${nextTry(until, now)}`;
+}
+
+/** `, 3 of 30 failures`: how near a startup probe is to having its container killed. */
+function failuresWords({ kind, failures }: ProbeView): string {
+  return kind === 'startup' && failures ? `, ${failures.count} of ${failures.limit} failures` : '';
 }
 
 /** Whether a container has yet to do its part for the pod to be ready. */

@@ -73,17 +73,14 @@ export function untilWords(until: number | undefined, now: number): string {
   return until === undefined ? '' : ` until${momentWords(until, now)}`;
 }
 
+/** So long after its time something that has not come is said to be stuck. */
+const STUCK_AFTER_MS = 5_000;
+
 /** ` 12:03:10 (in 14s)`. */
 export function momentWords(at: number, now: number): string {
   const left = at - now;
-  const distance = left >= 0 ? `in ${humanDuration(left)}` : `overdue by ${humanDuration(-left)}`;
+  const distance = left > 0 ? `in ${humanDuration(left)}` : -left < STUCK_AFTER_MS ? 'now' : 'stuck since then';
   return ` ${clockWords(at, now)} (${distance})`;
-}
-
-/** `exit code 1 (Error)`, `signal 9 (OOMKilled)`, `exit code 137 (Error), killed: Liveness probe failed: no answer`. */
-export function endWords({ exitCode, signal, reason, because }: TerminatedRun): string {
-  const end = signal ? `signal ${signal} (${reason})` : `exit code ${exitCode} (${reason})`;
-  return because === undefined ? end : `${end}, killed: ${shortened(because)}`;
 }
 
 /** What containerd and runc put before what they have to say: each layer its own words. */

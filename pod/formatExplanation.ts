@@ -1,7 +1,7 @@
 import { humanDuration } from './duration.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
-import { clockWords, endWords, failureWords, KIND_WORDS, queueWords, shortened, untilWords } from './explainWords.ts';
+import { clockWords, endCause, failureWords, KIND_WORDS, queueWords, shortened, untilWords } from './explainWords.ts';
 import { type ForeignPod, UNKNOWN } from './observed.ts';
 
 const WIDTH = 80;
@@ -137,7 +137,7 @@ function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
     ...(actor.kind === 'pod' && addresses.length > 0 ? [`address ${addresses.join(', ')}`] : []),
     ...detailsOf(actor, at),
   ];
-  return [fits ? whole : start, ...details.flatMap((detail) => wrapped(detail, trunk))];
+  return [fits ? whole : start, ...details.flatMap((detail) => wrapped(detail, trunk)), ...logLines(actor, trunk)];
 }
 
 function detailsOf(actor: ExplainedActor, at: number): string[] {
@@ -147,10 +147,17 @@ function detailsOf(actor: ExplainedActor, at: number): string[] {
     ...(holders ? [`held by ${holders.join(', ')}`] : []),
     ...(line ? [`in line: ${line.join(', ')}`] : []),
     ...(refused ? [`no room for updates of ${refused.join(', ')}`] : []),
-    ...(lastRun ? [`last run: ${endWords(lastRun)}${runTimes(lastRun, at)}`] : []),
-    ...(lastRun?.message ? [`message: ${shortened(lastRun.message)}`] : []),
+    ...(lastRun ? [`last run: ${endCause(lastRun)}${endedAt(lastRun, at)}`] : []),
+    ...messageOf(lastRun),
     ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureWords(lastFailure)}`] : []),
   ];
+}
+
+/** The last lines of its log, as they are. */
+function logLines({ log }: ExplainedActor, trunk: string): string[] {
+  if (log === undefined) return [];
+  const title = log.lines.length === 0 ? 'it wrote nothing to' : 'the last lines of';
+  return [...wrapped(`${title} ${log.file}`, trunk), ...log.lines.flatMap((line) => wrapped(line, `${trunk}  | `))];
 }
 
 function waitWords(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
@@ -158,10 +165,14 @@ function waitWords(waitingFor: string | undefined, until: number | undefined, at
   return [`waits${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilWords(until, at)}`];
 }
 
-function runTimes({ startedAt, finishedAt }: { startedAt?: number; finishedAt?: number }, at: number): string {
-  if (finishedAt === undefined) return '';
-  const length = startedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
-  return `${length}, ${ago(finishedAt, at)}`;
+/** A moment and not a distance: how long it ran stands just before it. */
+const endedAt = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
+  finishedAt === undefined ? '' : `, at ${clockWords(finishedAt, at)}`;
+
+/** The whole of what it left behind, where its last line is not all of it. */
+function messageOf(run: ExplainedActor['lastRun']): string[] {
+  const message = run?.message?.trim() ?? '';
+  return run && !endCause(run).endsWith(message) ? [`message: ${shortened(message)}`] : [];
 }
 
 function ago(then: number, now: number): string {

@@ -42,7 +42,10 @@ function runningReason(view: ContainerView, now: number): string {
   if (role === 'init') return 'runs, the rest waits for it';
   if (ready) return wait(view, now);
   const probe = probes.find(({ kind }) => kind === (started ? 'readiness' : 'startup'));
-  return probe?.lastFailure ? rootCause(probe.lastFailure.message) : wait(view, now);
+  if (!probe?.lastFailure) return wait(view, now);
+  const { failures } = probe;
+  const count = !started && failures ? ` (${failures.count} of ${failures.limit} failures)` : '';
+  return rootCause(probe.lastFailure.message) + count;
 }
 
 /** Why a container is not ready; empty when it is, and when it has done its part. */
@@ -61,7 +64,7 @@ export const volumeReason = (view: VolumeView, now: number): string => failed(vi
 
 /** What keeps the pod itself, apart from its containers and volumes. */
 export function podReason(view: PodView, now: number): string {
-  if (view.refused) return view.refused.message;
+  if (view.refused) return view.refused.cause ?? view.refused.message;
   if (view.unadmitted) return `update not admitted: ${view.unadmitted.message}`;
   if (view.termination && !view.ended) return then(`ending: ${view.termination.reason}`, view, 'killed', now);
   return failed(view, now) ?? wait(view, now);

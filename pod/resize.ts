@@ -1,10 +1,11 @@
 /** In-place resize: which changes of a pod's resources a node takes on while its containers run, and in which words. */
-import type { Capacity, Claims, Refusal } from './claims.ts';
+import type { Capacity, Claims } from './claims.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { isSidecar } from './containers.ts';
 import { lookUp } from './lookUp.ts';
 import { qosClass } from './qos.ts';
 import { parseQuantity } from './quantity.ts';
+import type { Refusal } from './refusal.ts';
 import { containerSize } from './resources.ts';
 import type { Container, ResourceRequirements } from './schema/container.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';

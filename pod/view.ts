@@ -6,6 +6,7 @@
 import type { ContainerSize } from './containerSize.ts';
 import type { Failure } from './failure.ts';
 import type { ForeignPod, MadeContainer, ObservedSandbox } from './observed.ts';
+import type { Refusal } from './refusal.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
 import type { PodStatus } from './schema/status.ts';
 
@@ -49,6 +50,8 @@ export interface ProbeView extends ActorView {
   readonly kind: ProbeKind;
   /** What its tries have come to, by its thresholds; before the first ones as the kind of probe begins (C29). */
   readonly result: 'unknown' | 'passing' | 'failing';
+  /** How many tries in a row have failed, and how many it takes to count. */
+  readonly failures?: { readonly count: number; readonly limit: number };
 }
 
 export interface ContainerView extends ActorView {
@@ -107,7 +110,7 @@ export interface PodView extends ActorView {
   readonly containers: readonly ContainerView[];
   readonly volumes: readonly VolumeView[];
   /** Why the node does not take it; the pod is Failed with this reason. */
-  readonly refused?: { readonly reason: string; readonly message: string };
+  readonly refused?: Refusal;
   /** Why the node does not take an update; the pod goes on as it was admitted before. */
   readonly unadmitted?: { readonly reason: string; readonly message: string };
   /** The version whose resources the pod's cgroup has, where these are not those of `pod`. */

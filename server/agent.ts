@@ -1,6 +1,7 @@
 import type { CoreEvent } from '../pod/event.ts';
 import type { Explanation } from '../pod/explain.ts';
 import type { NodeExplanation } from '../pod/explainNode.ts';
+import type { LogTails } from '../pod/logTail.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
@@ -65,7 +66,9 @@ export interface AgentPort {
   /** Tells of every event until the function it returns is called. */
   subscribeEvents(listener: (change: EventChange) => void): () => void;
   /** Why a pod is in the state it is in, by its full name; undefined when there is no such pod in the namespace. */
-  explain(name: string, namespace?: string): Explanation | undefined;
+  explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
+  /** How the logs of a pod's failed containers end, read now. */
+  logTails(name: string, namespace: string): Promise<LogTails>;
   /** Why the node itself is in the state it is in. */
   explainNode(): NodeExplanation;
   node(): NodeSummary;

@@ -1,6 +1,7 @@
 import { podsCalled } from '../pod/called.ts';
 import type { Explanation } from '../pod/explain.ts';
 import { formatExplanation, formatNodeExplanation } from '../pod/formatExplanation.ts';
+import type { Pod } from '../pod/schema/pod.ts';
 import type { AgentPort } from './agent.ts';
 import { nearestPod, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';
@@ -51,15 +52,20 @@ interface Asked {
   readonly namespace: string | undefined;
 }
 
+/** With what its failed containers said last. */
+async function explained(agent: AgentPort, { metadata: { name, namespace } }: Pod): Promise<Explanation | undefined> {
+  return agent.explain(name, namespace, await agent.logTails(name, namespace));
+}
+
 /** Of the one pod that is asked for; a Status where there is none, or more than one. */
-function explanationOf(agent: AgentPort, { name, namespace }: Asked): Explanation | Answer {
+async function explanationOf(agent: AgentPort, { name, namespace }: Asked): Promise<Explanation | Answer> {
   const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
   const called = podsCalled(name, pods);
   const namespaces = [...new Set(called.map(({ metadata }) => metadata.namespace))];
   if (namespaces.length > 1) return ambiguous(name, namespaces);
   const [pod] = called;
   const { problems, warnings, name: node } = agent.node();
-  const found = pod && agent.explain(pod.metadata.name, pod.metadata.namespace);
+  const found = pod && (await explained(agent, pod));
   if (!found) {
     const names = agent.pods().map(({ metadata }) => metadata.name);
     return notFound(name, problemsOf(name, node, problems), nearestPod(name, node, names, problems));
@@ -73,8 +79,8 @@ function explanationOf(agent: AgentPort, { name, namespace }: Asked): Explanatio
   };
 }
 
-function explanation(agent: AgentPort, asked: Asked, asText: boolean): Answer {
-  const found = explanationOf(agent, asked);
+async function explanation(agent: AgentPort, asked: Asked, asText: boolean): Promise<Answer> {
+  const found = await explanationOf(agent, asked);
   if ('code' in found) return found;
   return asText ? labelled(agent, formatExplanation(found)) : { code: 200, body: found };
 }
@@ -102,7 +108,7 @@ function askedFor(steps: readonly string[]): Asked | undefined {
 }
 
 /** Answers one request for `path`; a text is asked for by `Accept: text/plain`. */
-export function answer(agent: AgentPort, path: string, accept: string): Answer {
+export async function answer(agent: AgentPort, path: string, accept: string): Promise<Answer> {
   const [, ...steps] = path.split('/').map(decodeURIComponent);
   const [first, second, third, fourth, fifth, sixth] = steps;
   if (path === '/node') return { code: 200, body: agent.node() };

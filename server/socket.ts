@@ -39,9 +39,18 @@ function respond({ agent, watches, version }: Served, url: URL, accept: string, 
     watch.add(response);
     return;
   }
-  const isVersion = version !== undefined && url.pathname === '/version';
-  const { code, body } = isVersion ? { code: 200, body: version } : answer(agent, url.pathname, accept);
-  send(response, code, body);
+  if (version !== undefined && url.pathname === '/version') {
+    send(response, 200, version);
+    return;
+  }
+  answer(agent, url.pathname, accept).then(
+    ({ code, body }) => send(response, code, body),
+    (error: unknown) => {
+      const [code, reason] =
+        error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
+      send(response, code, failure(code, reason, error instanceof Error ? error.message : String(error)));
+    },
+  );
 }
 
 function handle(served: Served, request: IncomingMessage, response: ServerResponse): void {
@@ -52,13 +61,7 @@ function handle(served: Served, request: IncomingMessage, response: ServerRespon
   } else if (url === null) {
     send(response, 400, failure(400, 'BadRequest', `${request.url} is no path`));
   } else {
-    try {
-      respond(served, url, request.headers.accept ?? '', response);
-    } catch (error) {
-      const [code, reason] =
-        error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
-      send(response, code, failure(code, reason, error instanceof Error ? error.message : String(error)));
-    }
+    respond(served, url, request.headers.accept ?? '', response);
   }
 }
 

@@ -10,7 +10,7 @@ export interface PodIdentity {
 }
 
 /** The node's two folders, both absolute: the agent's root directory, and that of the pods' logs. */
-interface LayoutFolders {
+export interface LayoutFolders {
   readonly rootDir: string;
   readonly podLogsDir: string;
 }

@@ -1,7 +1,7 @@
 import { humanDuration } from '../../pod/duration.ts';
+import { shownName } from '../../pod/shownName.ts';
 import type { ActorView, PodView } from '../../pod/view.ts';
 import type { PodChange } from '../../server/agent.ts';
-import { shownName } from '../shownName.ts';
 
 interface Shown {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { humanDuration } from '../../pod/duration.ts';
 import { containerReason, podReason, volumeReason } from '../../pod/reason.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
+import { shownName } from '../../pod/shownName.ts';
 import { podRow as kubectlRow } from '../../pod/table.ts';
 import type { ActorView, ContainerView, PodView, VolumeView } from '../../pod/view.ts';
-import { shownName } from '../shownName.ts';
 import type { Controls, Sort } from './controls.ts';
 import { filterOf } from './controls.ts';
 

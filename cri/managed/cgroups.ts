@@ -1,4 +1,4 @@
-import { readdir, readFile, rmdir } from 'node:fs/promises';
+import { access, readdir, readFile, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import type { Layout } from './layout.ts';
@@ -38,6 +38,17 @@ export async function removeCgroups(own: string, pods: readonly string[], pause:
     for (const path of elsewhere) await persist(() => removeOne(join(hierarchy, path)), pause);
   };
   await Promise.all((await hierarchies()).map(remove));
+}
+
+/** Whether a containerd's own cgroup is there in any hierarchy. */
+export async function hasCgroup(own: string): Promise<boolean> {
+  const found = (await hierarchies()).map((hierarchy) =>
+    access(join(hierarchy, own)).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return (await Promise.all(found)).includes(true);
 }
 
 async function persist(remove: () => Promise<boolean>, pause: Pause): Promise<void> {

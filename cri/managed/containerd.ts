@@ -1,6 +1,8 @@
+import { access, readFile } from 'node:fs/promises';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import { connectCri } from '../grpc.ts';
+import { hasCgroup } from './cgroups.ts';
 import { prepareDirectories } from './directories.ts';
 import { chooseSnapshotter, whyNoManagedContainerd } from './host.ts';
 import { hostImages } from './images.ts';
@@ -8,8 +10,9 @@ import { importImages } from './importImages.ts';
 import { launch } from './launch.ts';
 import { layoutOf } from './layout.ts';
 import { masquerade } from './masquerade.ts';
+import { mountsBelow } from './mounts.ts';
 import { prepareNetwork } from './network.ts';
-import { endProcess, isContainerd, type Pause } from './process.ts';
+import { endProcess, findContainerd, findShims, isContainerd, type Pause } from './process.ts';
 import { tearDown } from './teardown.ts';
 
 interface ManagedContainerdOptions {
@@ -78,6 +81,35 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
   } finally {
     cri.close();
   }
+}
+
+/** What a private containerd has on the host, as a user would name it; nothing when it has ended in order. */
+export async function tracesOfContainerd(directory: string): Promise<string[]> {
+  const layout = layoutOf(directory);
+  const [pid, shims, mounts, isBridged] = await Promise.all([
+    findContainerd(layout),
+    findShims(layout),
+    readFile('/proc/self/mountinfo', 'utf8').then((text) => mountsBelow(layout.directory, text)),
+    access(`/sys/class/net/${layout.bridge}`).then(
+      () => true,
+      () => false,
+    ),
+  ]);
+  const counted = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'}`]);
+  return [
+    ...(pid === undefined ? [] : [`the private containerd (process ${pid})`]),
+    ...counted(shims.length, 'pod sandbox shim'),
+    ...counted(mounts.length, 'mount'),
+    ...(isBridged ? [`the network ${layout.bridge}`] : []),
+    ...((await hasCgroup(layout.cgroupParent)) ? [`the cgroup ${layout.cgroupParent}`] : []),
+  ];
+}
+
+/** Ends what there is of a private containerd, whatever state it is in; pods that it still has get no grace. */
+export async function endContainerd(directory: string, pause: Pause): Promise<void> {
+  const layout = layoutOf(directory);
+  const connect = () => connectCri({ runtimeEndpoint: `unix://${layout.socket}`, requestTimeoutMs: 5000 });
+  await tearDown({ layout, connect, signal: new AbortController().signal, pause });
 }
 
 async function doesAnswer(cri: Cri): Promise<boolean> {

@@ -1,6 +1,8 @@
 /** Whether a node takes a pod: every question that the kubelet asks, in its order and with its reasons and messages. */
 import { needsAppArmor } from '../appArmor.ts';
-import { type Capacity, type Claims, portConflict, type Refusal, refusalFor, shortages } from '../claims.ts';
+import { type Capacity, type Claims, portConflict, refusalFor, shortages } from '../claims.ts';
+import type { Refusal } from '../refusal.ts';
+import { shortageCause } from '../refusal.ts';
 import type { Pod } from '../schema/pod.ts';
 import { isStaticPod } from '../staticPod.ts';
 import type { AdmissionNode } from './node.ts';
@@ -46,7 +48,7 @@ export function decide(candidate: Candidate, { node, capacity, occupants, reserv
   if (first === undefined) return { kind: 'admitted' };
   const found = preemption(claims, short, occupants);
   if ('victims' in found) return { kind: 'preempting', uids: found.victims.map(({ uid }) => uid) };
-  return { kind: 'refused', ...unexpected(found.unmet) };
+  return { kind: 'refused', ...unexpected(found.unmet), cause: shortageCause(first) };
 }
 
 /** What no other pod's end could change, and no change of the node's labels. */

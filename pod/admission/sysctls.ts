@@ -1,4 +1,4 @@
-import type { Refusal } from '../claims.ts';
+import type { Refusal } from '../refusal.ts';
 import type { PodSpec } from '../schema/pod.ts';
 
 /** The sysctls that are safe for a pod to set, each with the kernel since which it belongs to a namespace. */

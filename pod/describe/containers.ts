@@ -1,5 +1,6 @@
 /** The containers of a pod as `describe` shows them. */
 import { fieldValue, resourceValue } from '../fieldRef.ts';
+import type { LogTail, LogTails } from '../logTail.ts';
 import { lookUp } from '../lookUp.ts';
 import type { Container, ContainerPort, EnvFromSource, EnvVar, Probe, VolumeMount } from '../schema/container.ts';
 import type { Pod } from '../schema/pod.ts';
@@ -9,18 +10,26 @@ import { localTime } from './time.ts';
 
 export function describeContainers(
   label: string,
-  pod: Pod,
+  { pod, logs }: { readonly pod: Pod; readonly logs: LogTails },
   containers: readonly Container[],
   statuses: readonly ContainerStatus[] = [],
 ): string[] {
   const each = containers.flatMap((container) => {
     const status = statuses.find(({ name }) => name === container.name);
-    return [...indented(1, [`${container.name}:`]), ...indented(2, describeContainer(pod, container, status))];
+    return [
+      ...indented(1, [`${container.name}:`]),
+      ...indented(2, describeContainer(pod, container, status, logs.get(container.name))),
+    ];
   });
   return [`${label}:${containers.length === 0 ? ' <none>' : ''}`, ...each];
 }
 
-function describeContainer(pod: Pod, container: Container, status: ContainerStatus | undefined): string[] {
+function describeContainer(
+  pod: Pod,
+  container: Container,
+  status: ContainerStatus | undefined,
+  log: LogTail | undefined,
+): string[] {
   const { image, command = [], args = [], resources = {}, envFrom = [], env = [], volumeMounts = [] } = container;
   return [
     ...(status ? [`Container ID:\t${status.containerID ?? ''}`] : []),
@@ -37,6 +46,7 @@ function describeContainer(pod: Pod, container: Container, status: ContainerStat
       args.flatMap((word) => word.split('\n')),
     ),
     ...(status ? statusLines(status) : []),
+    ...(log ? [`Last Log File:\t${log.file}`, ...section('Last Log Lines:', log.lines)] : []),
     ...section('Limits:', amounts(resources.limits)),
     ...section('Requests:', amounts(resources.requests)),
     ...probeLines(container),

@@ -2,6 +2,7 @@
 import { humanDuration } from '../duration.ts';
 import type { CoreEvent } from '../event.ts';
 import { eventAge } from '../eventTable.ts';
+import type { LogTails } from '../logTail.ts';
 import { lookUp } from '../lookUp.ts';
 import { qosClass } from '../qos.ts';
 import type { Pod } from '../schema/pod.ts';
@@ -11,18 +12,23 @@ import { localTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
 
 /** All there is to know of a pod, and its events; `now` is in milliseconds since the epoch. */
-export function describePod(pod: Pod, events: readonly CoreEvent[], now: number): string {
+export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, logs: LogTails = new Map()): string {
   const { spec, status = {} } = pod;
   const { initContainers = [], ephemeralContainers = [] } = spec;
   const lines = [
     ...headLines(pod),
     ...statusLines(pod, now),
     ...(initContainers.length > 0
-      ? describeContainers('Init Containers', pod, initContainers, status.initContainerStatuses)
+      ? describeContainers('Init Containers', { pod, logs }, initContainers, status.initContainerStatuses)
       : []),
-    ...describeContainers('Containers', pod, spec.containers, status.containerStatuses),
+    ...describeContainers('Containers', { pod, logs }, spec.containers, status.containerStatuses),
     ...(ephemeralContainers.length > 0
-      ? describeContainers('Ephemeral Containers', pod, ephemeralContainers, status.ephemeralContainerStatuses)
+      ? describeContainers(
+          'Ephemeral Containers',
+          { pod, logs },
+          ephemeralContainers,
+          status.ephemeralContainerStatuses,
+        )
       : []),
     ...gateLines(pod),
     ...conditionLines(pod),

@@ -127,7 +127,7 @@ describe('liveness', () => {
     });
     // Which probe it was, and what it said, is told of each end that it has caused.
     expect(node.agent.explain('web')?.answer).toMatch(
-      /in back-off until .* after exit code \d+ \(Error\), killed: Liveness probe failed: live says 1$/,
+      /keeps failing: exit code \d+ after \d+s, killed: Liveness probe failed: live says 1; it restarts at /,
     );
   });
 

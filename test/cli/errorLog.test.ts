@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { logErrors } from '../../cli/errorLog.ts';
 import { createLogger } from '../../cli/logger.ts';
+import { NodeFailure } from '../../pod/failure.ts';
 
 async function log() {
   const lines: { level: string; msg: string }[] = [];
-  const levels: Record<number, string> = { 20: 'debug', 40: 'warn', 50: 'error' };
   const destination = {
     write: (line: string) => {
       const { level, msg } = JSON.parse(line);
-      lines.push({ level: levels[level] ?? '', msg });
+      lines.push({ level, msg });
     },
   };
   const logging = { format: 'json' as const, verbosity: 2 };
@@ -28,6 +28,24 @@ describe('what goes wrong beside the pods', () => {
     const { lines, onError } = await log();
     onError(source, new Error('no space left'));
     expect(lines).toEqual([{ level, msg: `${source} failed: no space left` }]);
+  });
+
+  test('the cause is in the one line, and a failure of the world has no stack', async () => {
+    let text = '';
+    const destination = {
+      write: (line: string) => {
+        text += line;
+      },
+    };
+    const logging = { format: 'json' as const, verbosity: 0 };
+    const { onError } = logErrors(await createLogger({ logging, terminal: false, simulated: false, destination }));
+    const cause = new Error('connect ENOENT /run/containerd.sock');
+    onError('relist', new NodeFailure('RuntimeUnavailable', 'the runtime does not answer', { cause }));
+    expect(JSON.parse(text)).toMatchObject({
+      reason: 'RuntimeUnavailable',
+      msg: 'relist failed: the runtime does not answer: connect ENOENT /run/containerd.sock',
+    });
+    expect(text).not.toContain('stack');
   });
 
   test('what is tried again is told once until it changes or all is well again', async () => {

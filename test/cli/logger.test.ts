@@ -13,7 +13,11 @@ test.each([
 });
 
 describe('the form', () => {
-  const lineOf = async (format: 'auto' | 'text' | 'json', terminal: boolean, simulated = false) => {
+  const lineOf = async (
+    format: 'auto' | 'text' | 'json',
+    terminal: boolean,
+    { simulated = false, message = 'shown' } = {},
+  ) => {
     let text = '';
     const destination = {
       write: (line: string) => {
@@ -22,7 +26,7 @@ describe('the form', () => {
     };
     const logger = await createLogger({ logging: { format, verbosity: 0 }, terminal, simulated, destination });
     logger.debug('hidden');
-    logger.info({ pod: 'web' }, 'shown');
+    logger.info({ pod: 'web' }, message);
     return text;
   };
 
@@ -30,20 +34,25 @@ describe('the form', () => {
     ['json', true],
     ['auto', false],
   ] as const)('%s, terminal %s: JSON', async (format, terminal) => {
-    expect(JSON.parse(await lineOf(format, terminal))).toMatchObject({ level: 30, pod: 'web', msg: 'shown' });
+    expect(JSON.parse(await lineOf(format, terminal))).toMatchObject({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      pod: 'web',
+      msg: 'shown',
+    });
   });
 
   test.each([
     ['text', false],
     ['auto', true],
   ] as const)('%s, terminal %s: for people', async (format, terminal) => {
-    const text = await lineOf(format, terminal);
-    expect(text).toContain('shown');
+    const text = await lineOf(format, terminal, { message: 'shown,\n  with its cause\n' });
+    expect(text).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: shown, with its cause\n$/);
     expect(() => JSON.parse(text)).toThrow();
   });
 
   test('a simulated runtime is in every line', async () => {
-    expect(JSON.parse(await lineOf('json', false, true))).toMatchObject({ simulated: true });
-    expect(await lineOf('text', false, true)).toContain('simulated: true');
+    expect(JSON.parse(await lineOf('json', false, { simulated: true }))).toMatchObject({ simulated: true });
+    expect(await lineOf('text', false, { simulated: true })).toContain('[simulated] shown');
   });
 });

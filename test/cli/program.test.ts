@@ -12,6 +12,7 @@ async function asked(...words: string[]): Promise<unknown> {
   const commands: Commands = {
     run: hear('run'),
     up: hear('up'),
+    down: hear('down'),
     get: hear('get'),
     getEvents: hear('getEvents'),
     describe: hear('describe'),

@@ -57,6 +57,12 @@ test('no more than the C library takes: 3 servers, 32 searches, 2048 characters 
   expect(resolver(names(30, 128)).searches).toHaveLength(15);
 });
 
+test('C20: a static pod, which has its policy by default, is not told what its node tells once', () => {
+  const own = pod();
+  const annotations = { 'kubernetes.io/config.source': 'file' };
+  expect(dnsWarnings({ ...own, metadata: { ...own.metadata, annotations } }, node())).toEqual([]);
+});
+
 test('C20: its author is told of a missing cluster DNS, and of what did not fit', () => {
   expect(dnsWarnings(pod(), inCluster)).toEqual([]);
   expect(dnsWarnings(pod({ dnsPolicy: 'Default' }), node())).toEqual([]);

@@ -62,6 +62,7 @@ export function fakeAgent(options: {
       );
       return view && explainPod(view, options.now);
     },
+    logTails: async () => new Map(),
     explainNode: () => explainNode(nodeView(node.name), options.now),
     node: () => node,
     events: recorder.events,

@@ -111,7 +111,7 @@ describe('the command `statelet up` over the examples', () => {
   test('explain answers why it does not run', async () => {
     const { code, out } = await statelet('explain', 'pod/crash', '--state-dir', node.directory);
     expect(code).toBe(0);
-    expect(out).toMatch(/container failing waits in back-off until .* after exit code 3/);
+    expect(out).toMatch(/container failing keeps failing: exit code 3 after/);
     expect(out).toContain('container steady   running');
   });
 

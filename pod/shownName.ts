@@ -1,4 +1,4 @@
-import type { Pod } from '../pod/schema/pod.ts';
+import type { Pod } from './schema/pod.ts';
 
 /** A pod's name for people: with its namespace where that is not `default`. */
 export function shownName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'namespace'>): string {

@@ -1,0 +1,37 @@
+/** Reads the ends of the logs of a pod's failed containers. */
+import { join } from 'node:path';
+import { loggedText } from '../../cri/lastWords.ts';
+import { failedRun, type LogTail, type LogTails } from '../../pod/logTail.ts';
+import type { PodView } from '../../pod/view.ts';
+import { fileTail } from '../../volume/fileTail.ts';
+import { createLayout, type LayoutFolders } from '../../volume/layout.ts';
+
+const LINES = 5;
+/** So much of a log's end is read for its last lines; a longer line is seen from where this begins. */
+const LOG_END = 16_384;
+const LONGEST_LINE = 500;
+
+async function tailOf(file: string): Promise<LogTail | undefined> {
+  try {
+    const text = loggedText(await fileTail(file, LOG_END), LINES)
+      .toString('utf8')
+      .trimEnd();
+    const lines = text === '' ? [] : text.split('\n');
+    return { file, lines: lines.map((line) => line.slice(-LONGEST_LINE)) };
+  } catch {
+    // It was rotated away or removed, or never made: then there is nothing to tell.
+    return undefined;
+  }
+}
+
+/** What the failed containers of a pod said last; those that did not fail, or have no log, are not in it. */
+export async function readLogTails(view: PodView, folders: LayoutFolders): Promise<LogTails> {
+  const { containerLogDir } = createLayout(folders);
+  const found = view.containers.map(async (container) => {
+    const failed = failedRun(container);
+    const file = failed && join(containerLogDir(view.pod.metadata, container.name), `${failed.number}.log`);
+    const tail = file && (await tailOf(file));
+    return tail ? [[container.name, tail] as const] : [];
+  });
+  return new Map((await Promise.all(found)).flat());
+}

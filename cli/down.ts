@@ -1,0 +1,159 @@
+/** `statelet down`: ends a node that `up` has started, and what of it outlived its agent. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Clock, systemClock } from '../actors/clock.ts';
+import { createAlarm } from '../actors/feeds/alarm.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { shownName } from '../pod/shownName.ts';
+import type { AgentPort } from '../server/agent.ts';
+import { isAnswering, socketPath } from '../server/socketPath.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import { drainInTime, patience } from './drain.ts';
+import { claimRootDirectory, runningAgent } from './lock.ts';
+import { createLogger } from './logger.ts';
+import { defaultStateDirectory, stateLayout } from './places.ts';
+import { readSettings } from './settings.ts';
+import { type OwnRuntime, type UpParts, withRuntime } from './up.ts';
+
+export interface DownOptions {
+  readonly stateDir?: string;
+}
+
+/** What `down` ends things with; tests give their own. */
+export interface DownParts extends Pick<UpParts, 'startNode' | 'startRuntime'> {
+  /** What there is of the private containerd of a directory, in words. */
+  tracesOf(directory: string): Promise<string[]>;
+  /** The node's name that the pods of a runtime bear, of those that an agent over the root directory has made. */
+  nodeNameOf(endpoint: string, rootDirectory: string): Promise<string | undefined>;
+  /** Ends the private containerd of a directory where it cannot be started any more. */
+  endRuntime(directory: string): Promise<void>;
+  readonly write: (text: string) => unknown;
+  readonly clock?: Clock;
+}
+
+const LOOK_MS = 100;
+
+type Places = ReturnType<typeof stateLayout>;
+
+/** Whether the process is a `statelet up`: another agent's pods would go on without it. */
+async function isUp(pid: number): Promise<boolean> {
+  const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  return words.includes('up');
+}
+
+/** Asks the agent that runs to end, as Ctrl-C would, and waits until it has: its pods have their graces. */
+async function endAgent(rootDirectory: string, write: DownParts['write'], clock: Clock): Promise<boolean> {
+  const pid = await runningAgent(rootDirectory);
+  if (pid === undefined) {
+    if (!(await isAnswering(socketPath(rootDirectory)))) return false;
+    const message = `an agent that cannot be seen from here answers on ${socketPath(rootDirectory)}: end it where it runs`;
+    throw new NodeFailure('AgentRunning', message);
+  }
+  if (!(await isUp(pid))) {
+    const message = `process ${pid} runs a node over ${rootDirectory} that "statelet up" has not started: end it first`;
+    throw new NodeFailure('AgentRunning', message);
+  }
+  write(`asking "statelet up" (process ${pid}) to end: its pods end gracefully\n`);
+  process.kill(pid, 'SIGTERM');
+  const alarm = createAlarm(clock);
+  while ((await runningAgent(rootDirectory)) === pid) await alarm.wait(clock.now() + LOOK_MS);
+  return true;
+}
+
+const podDirectories = (rootDirectory: string): Promise<string[]> =>
+  readdir(join(rootDirectory, 'pods')).catch(() => []);
+
+/** What the node has left: its containerd with all that belongs to it, and its pods' directories. */
+async function leftOf({ containerdDirectory, rootDirectory }: Places, parts: DownParts): Promise<string[]> {
+  const { length } = await podDirectories(rootDirectory);
+  const pods = length === 0 ? [] : [`${length} pod ${length === 1 ? 'directory' : 'directories'}`];
+  return [...(await parts.tracesOf(containerdDirectory)), ...pods];
+}
+
+/** Waits until nothing of any pod is left, or until their graces are long over. */
+async function untilGone(agent: AgentPort, rootDirectory: string, clock: Clock): Promise<void> {
+  const alarm = createAlarm(clock);
+  const start = clock.now();
+  let limit = 0;
+  for (;;) {
+    const pods = agent.pods();
+    limit = Math.max(limit, patience(pods));
+    const isLeft =
+      pods.length > 0 || agent.node().state !== 'running' || (await podDirectories(rootDirectory)).length > 0;
+    if (!isLeft || clock.now() - start > limit) return;
+    await alarm.wait(clock.now() + LOOK_MS);
+  }
+}
+
+/** Has an agent without any pod to run take over what is there: it ends all of it, as it ends what is not wanted. */
+async function endPods(config: NodeConfig, parts: DownParts): Promise<void> {
+  const { write, clock = systemClock } = parts;
+  const logger = await createLogger({ logging: config.logging, terminal: true, simulated: false, level: 'warn' });
+  const { agent, drain, stop } = await parts.startNode({ config, simulated: false, logger });
+  const endTelling = tellEnds(agent, write);
+  try {
+    await untilGone(agent, config.rootDirectory, clock);
+    const print = (line: string) => write(`${line}\n`);
+    await drainInTime({ pods: agent.pods(), drain, clock, print });
+  } finally {
+    endTelling();
+    await stop();
+  }
+}
+
+function tellEnds(agent: AgentPort, write: DownParts['write']): () => void {
+  return agent.subscribe(({ pod, removed }) => {
+    if (removed) write(`ended pod ${shownName(pod.metadata)}\n`);
+  });
+}
+
+/** Without any source of pods: nothing is wanted any more. */
+async function configOf(places: Places, runtime: OwnRuntime, parts: DownParts): Promise<NodeConfig> {
+  const nodeName = await parts.nodeNameOf(runtime.endpoint, places.rootDirectory);
+  const flags = nodeName === undefined ? {} : { '--hostname-override': nodeName };
+  const { config } = await readSettings(flags, { defaults: places, checkHost: false });
+  return withRuntime(config, runtime);
+}
+
+/** Ends the pods gracefully where their runtime can still be brought up, then the runtime. */
+async function endAll(places: Places, parts: DownParts): Promise<void> {
+  const { write } = parts;
+  const { containerdDirectory } = places;
+  let runtime: OwnRuntime;
+  try {
+    runtime = await parts.startRuntime(containerdDirectory, (step) => write(`${step}\n`));
+  } catch (error) {
+    write(`the pods end without grace: ${error instanceof Error ? error.message : String(error)}\n`);
+    return await parts.endRuntime(containerdDirectory);
+  }
+  try {
+    await endPods(await configOf(places, runtime, parts), parts);
+  } finally {
+    await runtime.stop();
+  }
+}
+
+/** Ends the node of a state directory; again, it does nothing. */
+export async function down(options: DownOptions, parts: DownParts): Promise<void> {
+  const { write, clock = systemClock } = parts;
+  const stateDirectory = resolve(options.stateDir ?? defaultStateDirectory());
+  const places = stateLayout(stateDirectory);
+  const asked = await endAgent(places.rootDirectory, write, clock);
+  const before = await leftOf(places, parts);
+  if (before.length === 0) {
+    write(
+      asked ? 'it has ended, and nothing of it is left\n' : `nothing of "statelet up" runs for ${stateDirectory}\n`,
+    );
+    return;
+  }
+  for (const each of before) write(`found ${each}\n`);
+  const release = await claimRootDirectory(places.rootDirectory);
+  try {
+    await endAll(places, parts);
+  } finally {
+    await release();
+  }
+  const after = await leftOf(places, parts);
+  if (after.length > 0) throw new NodeFailure('LeftBehind', `these could not be ended: ${after.join(', ')}`);
+  write(`ended all of it; images, logs and what the node knows stay in ${stateDirectory}\n`);
+}

@@ -1,0 +1,56 @@
+/** Why a node does not take a pod, in a few words for people: what its status tells are the kubelet's. */
+
+export interface HostPort {
+  readonly port: number;
+  readonly protocol: 'TCP' | 'UDP' | 'SCTP';
+  /** Empty for every address of the node. */
+  readonly hostIp: string;
+}
+
+/** Why a node does not take a pod, as its status tells. */
+export interface Refusal {
+  readonly reason: string;
+  readonly message: string;
+  /** The same for people: what it asks for, and who has it. */
+  readonly cause?: string;
+}
+
+/** A resource that a pod requests more of than is left; cpu in millicores, the others in whole units. */
+export interface Shortage {
+  readonly resource: string;
+  readonly requested: number;
+  readonly used: number;
+  readonly capacity: number;
+}
+
+const plural = (amount: string, one: string): string => `${amount} ${one}${amount === '1' ? '' : 's'}`;
+
+const KIB = 1024;
+const UNITS = ['Ki', 'Mi', 'Gi', 'Ti'] as const;
+
+/** Bytes in the largest unit that leaves a number of some size: `512Mi`, `1.5Gi`. */
+function bytesWords(bytes: number): string {
+  const power = Math.min(UNITS.length, Math.max(0, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(KIB))));
+  const unit = power === 0 ? '' : (UNITS[power - 1] ?? '');
+  return `${Number((bytes / KIB ** power).toFixed(1))}${unit}`;
+}
+
+function amountOf(resource: string, amount: number): string {
+  if (resource === 'cpu') return `${amount / 1000}`;
+  const isBytes = resource === 'memory' || resource === 'ephemeral-storage' || resource.startsWith('hugepages-');
+  return isBytes ? bytesWords(amount) : `${amount}`;
+}
+
+/** `asks for 100 CPUs, the node has 2`. */
+export function shortageCause({ resource, requested, used, capacity }: Shortage): string {
+  if (resource === 'pods') return `the node takes ${plural(`${capacity}`, 'pod')} and has ${used}`;
+  const [amount, all] = [amountOf(resource, requested), amountOf(resource, capacity)];
+  const asked = resource === 'cpu' ? plural(amount, 'CPU') : `${amount} of ${resource}`;
+  if (requested > capacity) return `asks for ${asked}, the node has ${all}`;
+  return `asks for ${asked}, but ${amountOf(resource, used)} of the node's ${all} are taken`;
+}
+
+/** `port 8080/TCP of the host is taken by pod web-node`. */
+export function portCause({ port, protocol }: HostPort, { pod }: { readonly pod?: string }): string {
+  return `port ${port}/${protocol} of the host is taken by ${pod === undefined ? 'another pod' : `pod ${pod}`}`;
+}

@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { hearing, podManifest, shell, steadily } from './support/manifests.ts';
+import { runNode, type UpNode, upNode } from './support/node.ts';
+import { statelet } from './support/statelet.ts';
+import { marksOf, traces } from './support/traces.ts';
+
+jest.setTimeout(120_000);
+
+let node: UpNode;
+
+beforeEach(async () => {
+  node = await upNode();
+});
+
+afterEach(() => node.end());
+
+const down = () => statelet('down', '--state-dir', node.directory);
+
+/** A pod that writes down how it ends, with a volume in memory. */
+async function writingPod(): Promise<string> {
+  const last = join(node.shared, 'last');
+  const script = steadily('mkdir -p /tmp; touch /tmp/hears', 'echo ended in order > /shared/last');
+  const volumeMounts = [
+    { name: 'shared', mountPath: '/shared' },
+    { name: 'memory', mountPath: '/memory' },
+  ];
+  const volumes = [
+    { name: 'shared', hostPath: { path: node.shared } },
+    { name: 'memory', emptyDir: { medium: 'Memory' } },
+  ];
+  await node.write(
+    'web',
+    podManifest('web', [hearing('main', { command: ['sh', '-c', script], volumeMounts })], { volumes }),
+  );
+  return last;
+}
+
+describe('`statelet down`', () => {
+  test('ends all that a killed `up` left, its pods in order, and lists it; again, it does nothing', async () => {
+    const last = await writingPod();
+    await node.write('lost', podManifest('lost', [shell('main', 'sleep 1000', { image: 'nowhere.invalid/no:1' })]));
+    const up = await node.start();
+    await node.running('web');
+    const marks = await marksOf(node.containerdDirectory);
+    up.kill('SIGKILL');
+    await up.ended;
+
+    const { code, out, err } = await down();
+    expect(`${code} ${err}`).toBe('0 ');
+    for (const what of [
+      /^found the private containerd \(process \d+\)$/m,
+      /^found the network /m,
+      /^ended pod web-node$/m,
+      /^ended pod lost-node$/m,
+      /^ended all of it/m,
+    ])
+      expect(out).toMatch(what);
+    expect(existsSync(last)).toBe(true);
+    expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+    expect(await readdir(join(node.rootDir, 'pods'))).toEqual([]);
+
+    expect(await down()).toEqual({
+      code: 0,
+      out: `nothing of "statelet up" runs for ${node.directory}\n`,
+      err: '',
+    });
+  });
+
+  test('also when its containerd was killed with it', async () => {
+    const last = await writingPod();
+    const up = await node.start();
+    await node.running('web');
+    const marks = await marksOf(node.containerdDirectory);
+    up.kill('SIGKILL');
+    await up.ended;
+    const containerd = (await traces(marks)).flatMap((line) => /^process (\d+): containerd /.exec(line)?.[1] ?? []);
+    for (const pid of containerd) process.kill(Number(pid), 'SIGKILL');
+    expect(containerd).toHaveLength(1);
+
+    expect(await down()).toMatchObject({ code: 0, err: '' });
+    expect(existsSync(last)).toBe(true);
+    expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+  });
+
+  test('a running `up` is told to end, as by Ctrl-C, and waited for', async () => {
+    const last = await writingPod();
+    const up = await node.start();
+    await node.running('web');
+    const { code, out } = await down();
+    expect(code).toBe(0);
+    expect(out).toContain(`asking "statelet up" (process ${up.pid}) to end`);
+    expect(await up.ended).toBe(0);
+    expect(existsSync(last)).toBe(true);
+  });
+});
+
+test('`statelet down` refuses to end an agent that `up` has not started', async () => {
+  const run = await runNode();
+  try {
+    const agent = await run.start();
+    // As if its root directory were that of an `up`.
+    const { code, err } = await statelet('down', '--state-dir', run.directory);
+    expect(code).toBe(1);
+    expect(err).toContain(`process ${agent.pid} runs a node over ${run.rootDir} that "statelet up" has not started`);
+    agent.mustLive();
+  } finally {
+    await run.end();
+  }
+});
