@@ -1,14 +1,15 @@
 /** A function that only looks on, such that what it throws goes to `onError` under its name and to nobody else. */
-export function guarded<T>(
+export function guarded<T, Answer>(
   name: string,
-  look: (value: T) => void,
+  look: (value: T) => Answer,
   onError: (source: string, error: unknown) => void,
-): (value: T) => void {
+): (value: T) => Answer | undefined {
   return (value) => {
     try {
-      look(value);
+      return look(value);
     } catch (error) {
       onError(name, error);
+      return undefined;
     }
   };
 }

@@ -3,13 +3,8 @@ import * as z from 'zod/mini';
 import type { PodCgroups } from '../cgroup/podCgroups.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
-import type { Probed } from '../machines/containerContext.ts';
 import type { NodeFact, RuntimeHealth } from '../machines/events.ts';
-import { probeOf } from '../machines/probeContext.ts';
-import { allocationOf } from '../pod/allocation.ts';
 import type { PodIdentity } from '../pod/observed.ts';
-import { isTerminalPhase } from '../pod/phase.ts';
-import type { PodView } from '../pod/view.ts';
 import { createLayout } from '../volume/layout.ts';
 import { userNamespaces } from '../volume/userNamespaces.ts';
 import { clockSchema, mustHold } from './agentConfig.ts';
@@ -18,6 +13,7 @@ import type { NodeServices } from './createNodeAgent.ts';
 import { createAlarm } from './feeds/alarm.ts';
 import { observeRuntime } from './feeds/pleg.ts';
 import { watchRuntimeHealth } from './feeds/runtimeHealth.ts';
+import { keepFacts } from './keepFacts.ts';
 import { makerOf } from './leftOnDisk.ts';
 import { createOwnership } from './ownership.ts';
 import { containerServices } from './services/containers.ts';
@@ -35,7 +31,6 @@ import { sandboxServices } from './services/sandboxes.ts';
 import { stoppedByUs } from './services/stoppedByUs.ts';
 import { touchedPods } from './services/touchedPods.ts';
 import { type SourceParts, sourcesFeed } from './sources.ts';
-import type { PodChange } from './statusBoard.ts';
 
 const partsSchema = z.looseObject({
   clock: clockSchema,
@@ -138,44 +133,3 @@ export function nodeServices(parts: NodeParts): NodeServices {
     statuses: keepFacts(parts),
   };
 }
-
-/** Keeps what must outlive a restart: what was admitted, what probes have come to, and how pods ended. */
-function keepFacts({ store, onError }: NodeParts): (change: PodChange) => void {
-  const admitted = new Map<string, PodView>();
-  const probed = new Map<string, string>();
-  const settle = (...writes: Promise<void>[]) => {
-    for (const write of writes) write.catch((error) => onError('store', error));
-  };
-  return ({ uid, pod, view, removed }) => {
-    if (removed) {
-      admitted.delete(uid);
-      probed.delete(uid);
-      return settle(...(['allocations', 'statuses', 'probes'] as const).map((kind) => store.remove(kind, uid)));
-    }
-    const results = probedOf(view);
-    const text = JSON.stringify(results);
-    if (text !== (probed.get(uid) ?? '[]')) {
-      probed.set(uid, text);
-      settle(store.write('probes', uid, results));
-    }
-    // What the node refused it decides again when it starts anew (C24).
-    if (isTerminalPhase(pod.status?.phase) && pod.status && !view.refused)
-      settle(store.write('statuses', uid, pod.status));
-    // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
-    const known = admitted.get(uid);
-    const isKept = known?.pod === view.pod && known.resizing === view.resizing;
-    if (isKept || view.termination || view.refused || view.state === 'admitting') return;
-    admitted.set(uid, view);
-    settle(store.write('allocations', uid, allocationOf(view)));
-  };
-}
-
-/** What the probes of the running containers have come to (C29). */
-function probedOf({ pod, containers }: PodView): Probed[] {
-  return containers.flatMap(({ name, containerId: id, now, started, ready }) => {
-    const hasProbes = PROBES.some((kind) => probeOf(pod, name, kind) !== undefined);
-    return hasProbes && id !== undefined && now.kind === 'running' ? [{ id, started, ready }] : [];
-  });
-}
-
-const PROBES = ['startup', 'liveness', 'readiness'] as const;

@@ -8,6 +8,7 @@ import type { PodStatus } from '../pod/schema/status.ts';
 import { podStatus, samePodStatus } from '../pod/status.ts';
 import { DELETED, type PodView } from '../pod/view.ts';
 import type { Clock } from './clock.ts';
+import { heldChanges } from './heldChanges.ts';
 
 /** A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. */
 export interface PodChange {
@@ -17,8 +18,11 @@ export interface PodChange {
   readonly removed: boolean;
 }
 
-/** Where changes go besides the subscribers, and before them. */
-export type StatusSink = (change: PodChange) => void;
+/**
+ * Where changes go besides the subscribers, and before them. What it answers holds the change back from all others until
+ * it settles: what is told must not be otherwise after a restart.
+ */
+export type StatusSink = (change: PodChange) => Promise<unknown> | undefined;
 
 export interface StatusBoard {
   /** Says which actor has made a transition. */
@@ -58,16 +62,20 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
   const { clock, since, runtimeName, sink } = options;
   let hostIps = addressesNow(options.hostIps);
   const posted = new Map<string, Posted>();
+  /** What watchers know: a posted pod comes here once it may be told. */
+  const told = new Map<string, Pod>();
   const dirty = new Set<PodRef>();
   const listeners = new Set<(change: PodChange) => void>();
   const results = new WeakMap<AnyActorRef, string>();
   let scheduled = false;
   let closed = false;
 
-  const tell = (change: PodChange) => {
-    sink?.(change);
+  const held = heldChanges((change: PodChange) => {
+    if (change.removed) told.delete(change.uid);
+    else told.set(change.uid, change.pod);
     for (const listener of listeners) listener(change);
-  };
+  });
+  const tell = (change: PodChange) => held.tell(change, sink?.(change));
 
   const post = (view: PodView, ref: PodRef | undefined) => {
     const { uid } = view.pod.metadata;
@@ -85,7 +93,10 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
   };
 
   /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
-  const present = ({ ref, view }: Posted): PodView => (ref && !isMeeting(ref) ? podView(ref, since) : view);
+  const present = ({ ref, view }: Posted): PodView => {
+    const now = ref && !isMeeting(ref) ? podView(ref, since) : view;
+    return held.isHeld(now.pod.metadata.uid) ? { waitingFor: UNTOLD, ...now } : now;
+  };
 
   const flush = () => {
     scheduled = false;
@@ -129,7 +140,7 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
         if (known?.ref === undefined && known?.view.waitingFor !== view.waitingFor) post(view, undefined);
       }
     },
-    pods: () => [...posted.values()].map(({ pod }) => pod).sort(byNamespaceAndName),
+    pods: () => [...told.values()].sort(byNamespaceAndName),
     views: () => [...posted.values()].map(present),
     find: (name, namespace) => {
       const found = [...posted.values()].find(({ pod }) => isAt(pod, name, namespace));
@@ -146,6 +157,8 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
     },
   };
 }
+
+const UNTOLD = 'its status to be durable, which is told then';
 
 const isAt = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
   metadata.name === name && metadata.namespace === namespace;

@@ -11,7 +11,7 @@ import {
   type NodeAgentOptions,
   type NodeServices,
 } from '../../actors/createNodeAgent.ts';
-import { openNodeStore } from '../../actors/durableFacts.ts';
+import { type NodeStore, openNodeStore } from '../../actors/durableFacts.ts';
 import { podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
 import { nodeServices } from '../../actors/nodeServices.ts';
 import { SimulatedClock } from '../../actors/simulatedClock.ts';
@@ -44,6 +44,8 @@ export interface SimulatedNodeOptions {
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
   readonly silentSource?: boolean;
   readonly death?: Death;
+  /** Stands between the agent and the disk. */
+  readonly store?: (real: NodeStore) => NodeStore;
   /** A feed instead of the real one. */
   readonly ticker?: NodeServices['feeds']['ticker'];
   /** Who looks on besides the test. */
@@ -100,7 +102,8 @@ export class SimulatedNode {
   async startAgent(death?: Death): Promise<void> {
     const { fromFiles = false, silentSource = false, eventStream = true } = this.#options;
     const node = this.facts;
-    const { store, durable } = await openNodeStore(node.rootDir, { clock: this.clock });
+    const { store: real, durable } = await openNodeStore(node.rootDir, { clock: this.clock });
+    const store = this.#options.store?.(real) ?? real;
     const connection = connect({ runtime: this.runtime, eventStream, death, onDeath: () => this.killAgent() });
     const onError = (source: string, error: unknown) => void this.errors.push(`${source}: ${String(error)}`);
     const services = nodeServices({

@@ -93,4 +93,11 @@ export const nodeMutations: readonly Mutation[] = [
     find: "if (operator === 'Equal') return value === (taint.value ?? '');",
     put: "if (operator === 'Equal') return true;",
   },
+  {
+    rule: 'C29',
+    breaks: 'Ready is told before it is durable what the probe has come to',
+    file: 'actors/keepFacts.ts',
+    find: 'writes.length > 0 ? atMost(',
+    put: 'writes.length < 0 ? atMost(',
+  },
 ];

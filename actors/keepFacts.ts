@@ -1,0 +1,87 @@
+/** The sink of statuses that keeps what must outlive a restart: what was admitted, what probes came to, how pods ended. */
+import type { Probed } from '../machines/containerContext.ts';
+import { probeOf } from '../machines/probeContext.ts';
+import { allocationOf } from '../pod/allocation.ts';
+import { isTerminalPhase } from '../pod/phase.ts';
+import type { PodView } from '../pod/view.ts';
+import type { Clock } from './clock.ts';
+import type { DurableFacts, NodeStore } from './durableFacts.ts';
+import type { StatusSink } from './statusBoard.ts';
+
+/** A disk that answers nothing holds a status back no longer than this, in milliseconds. */
+const HOLD_MS = 5_000;
+
+interface FactKeeping {
+  readonly store: Pick<NodeStore, 'write' | 'remove'>;
+  readonly durable: Pick<DurableFacts, 'probes'>;
+  readonly clock: Clock;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/**
+ * Writes the facts of each change. What it answers resolves once those that the status itself rests on are durable, so
+ * that no later agent tells otherwise (C2, C29); also once their first write has failed, or takes too long: a status is
+ * late then, but never kept back by a full disk.
+ */
+export function keepFacts({ store, durable, clock, onError }: FactKeeping): StatusSink {
+  const admitted = new Map<string, PodView>();
+  const probed = new Map(Array.from(durable.probes, ([uid, results]) => [uid, JSON.stringify(results)]));
+  const settled = (write: Promise<void>) => write.catch((error) => onError('store', error));
+
+  /** The results of the probes, where they differ from what was written. */
+  const keepProbes = (uid: string, view: PodView): Promise<void> | undefined => {
+    const results = probedOf(view);
+    const text = JSON.stringify(results);
+    if (text === (probed.get(uid) ?? '[]')) return undefined;
+    probed.set(uid, text);
+    return settled(store.write('probes', uid, results));
+  };
+  /** What was admitted; a status rests on it only where it tells of another size than before. */
+  const keepAllocation = (uid: string, view: PodView): Promise<void> | undefined => {
+    // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
+    const known = admitted.get(uid);
+    const isKept = known?.pod === view.pod && known.resizing === view.resizing;
+    if (isKept || view.termination || view.refused || view.state === 'admitting') return undefined;
+    admitted.set(uid, view);
+    const kept = settled(store.write('allocations', uid, allocationOf(view)));
+    return known === undefined ? undefined : kept;
+  };
+
+  return ({ uid, pod, view, removed }) => {
+    if (removed) {
+      admitted.delete(uid);
+      probed.delete(uid);
+      for (const kind of ['allocations', 'statuses', 'probes'] as const) settled(store.remove(kind, uid));
+      return undefined;
+    }
+    // What the node refused it decides again when it starts anew (C24).
+    const hasEnded = isTerminalPhase(pod.status?.phase) && !view.refused;
+    const writes = [
+      keepProbes(uid, view),
+      ...(hasEnded && pod.status ? [settled(store.write('statuses', uid, pod.status))] : []),
+      keepAllocation(uid, view),
+    ].filter((write) => write !== undefined);
+    return writes.length > 0 ? atMost(clock, Promise.all(writes)) : undefined;
+  };
+}
+
+/** Resolves with the work, or when it has had its time. */
+function atMost(clock: Clock, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, HOLD_MS);
+    work.then(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** What the probes of the running containers have come to (C29). */
+function probedOf({ pod, containers }: PodView): Probed[] {
+  return containers.flatMap(({ name, containerId: id, now, started, ready }) => {
+    const hasProbes = PROBES.some((kind) => probeOf(pod, name, kind) !== undefined);
+    return hasProbes && id !== undefined && now.kind === 'running' ? [{ id, started, ready }] : [];
+  });
+}
+
+const PROBES = ['startup', 'liveness', 'readiness'] as const;
