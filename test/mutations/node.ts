@@ -61,9 +61,9 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C24',
     breaks: 'a refusal is remembered',
-    file: 'actors/nodeServices.ts',
-    find: 'isTerminalPhase(pod.status?.phase) && pod.status && !view.refused',
-    put: 'isTerminalPhase(pod.status?.phase) && pod.status',
+    file: 'actors/keepFacts.ts',
+    find: 'isTerminalPhase(pod.status?.phase) && !view.refused',
+    put: 'isTerminalPhase(pod.status?.phase)',
   },
   {
     rule: 'C25',
