@@ -3,6 +3,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering } from '../server/socketPath.ts';
+import { lacksFiles } from '../volume/fileErrors.ts';
 import { isSamePath } from '../volume/podMark.ts';
 import { kubeletDirectory } from './places.ts';
 
@@ -29,27 +30,43 @@ async function listener(path: string): Promise<string[]> {
   try {
     return (await isAnswering(path)) ? [`something listens on ${path}, as a kubelet does`] : [];
   } catch (error) {
+    if (lacksFiles(error)) throw error;
     return [
       `it cannot be seen whether a kubelet listens on ${path}: ${error instanceof Error ? error.message : error}`,
     ];
   }
 }
 
+/** What is seen where something cannot be read; that too many files are open says nothing of it. */
+const otherwise =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (lacksFiles(error)) throw error;
+    return value;
+  };
+
+/** So many processes are looked at together: a host may have more of them than this process may open files. */
+const PARALLEL_READS = 4;
+
 async function kubeletProcesses(rootDirectory: string, proc: string): Promise<string[]> {
-  const pids = (await readdir(proc).catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      // A process that is gone, or a zombie, has none.
-      const line = await readFile(join(proc, pid, 'cmdline'), 'utf8').catch(() => '');
-      const root = rootOfKubelet(line.split('\0'));
-      if (root === undefined) return [];
-      const from = await readlink(join(proc, pid, 'cwd')).catch(() => '/');
-      return isSamePath(resolve(from, root), rootDirectory)
-        ? [`a kubelet (process ${pid}) runs over ${rootDirectory}`]
-        : [];
-    }),
-  );
-  return found.flat();
+  const pids = (await readdir(proc).catch(otherwise([]))).filter((name) => /^\d+$/.test(name)).values();
+  const found: string[] = [];
+  const look = async () => {
+    for (const pid of pids)
+      if (await isKubeletOver(rootDirectory, join(proc, pid)))
+        found.push(`a kubelet (process ${pid}) runs over ${rootDirectory}`);
+  };
+  await Promise.all(Array.from({ length: PARALLEL_READS }, look));
+  return found;
+}
+
+async function isKubeletOver(rootDirectory: string, process: string): Promise<boolean> {
+  // A process that is gone, or a zombie, has none.
+  const line = await readFile(join(process, 'cmdline'), 'utf8').catch(otherwise(''));
+  const root = rootOfKubelet(line.split('\0'));
+  if (root === undefined) return false;
+  const from = await readlink(join(process, 'cwd')).catch(otherwise('/'));
+  return isSamePath(resolve(from, root), rootDirectory);
 }
 
 /** The root directory of the kubelet with this command line; undefined when it is that of another program. */

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering, socketPath } from '../server/socketPath.ts';
-import { messageOf } from '../volume/fileErrors.ts';
+import { lacksFiles, messageOf } from '../volume/fileErrors.ts';
 import { makeDirectory } from './rootDirectory.ts';
 
 /**
@@ -14,7 +14,8 @@ async function startOf(pid: number): Promise<string> {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === 'Z' || state === 'X' ? 'ended' : (fields[18] ?? '0');
-  } catch {
+  } catch (error) {
+    if (lacksFiles(error)) throw error;
     return '0';
   }
 }

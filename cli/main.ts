@@ -1,6 +1,6 @@
 import { NodeFailure } from '../pod/failure.ts';
 import { printable } from '../pod/printable.ts';
-import { errorCode } from '../volume/fileErrors.ts';
+import { lacksFiles } from '../volume/fileErrors.ts';
 import { ConfigError } from './config/configError.ts';
 import { createProgram } from './program.ts';
 import type { StartNode } from './startNode.ts';
@@ -13,11 +13,11 @@ const write = (text: string) => process.stdout.write(printable(text));
 let onUnread: () => void = () => process.exit(0);
 process.stdout.on('error', () => onUnread());
 
-/** An error of a system call, with what helps against it. */
-function systemWords(error: Error): string {
-  const isShort = ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
-  return isShort ? `${error.message}: the limit of open files is too low (ulimit -n)` : error.message;
-}
+/** What was refused, with what helps against it. */
+const refusal = (error: Error): string =>
+  lacksFiles(error) || lacksFiles(error.cause)
+    ? `${error.message}: the limit of open files is too low (ulimit -n)`
+    : error.message;
 
 /** What went wrong, for the user: a mistake of theirs by its message alone, one of ours with where it happened. */
 function messageOf(error: unknown): string {
@@ -26,9 +26,9 @@ function messageOf(error: unknown): string {
       .split('\n')
       .map((line) => `statelet: ${line}\n`)
       .join('');
-  if (error instanceof ConfigError || error instanceof NodeFailure) return lines(error.message);
+  if (error instanceof ConfigError || error instanceof NodeFailure) return lines(refusal(error));
   // What the system refuses (a full or read-only disk, no more open files) is not ours either.
-  if (error instanceof Error && 'syscall' in error) return lines(systemWords(error));
+  if (error instanceof Error && 'syscall' in error) return lines(refusal(error));
   return lines(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 

@@ -6,6 +6,12 @@ fail() {
   exit 1
 }
 
+# Node.js itself crashes with fewer than 22 files, and an agent with a few pods needs some dozens. It takes what it may have.
+files=$(ulimit -H -n)
+if [ "$files" != unlimited ] && [ "$files" -lt 64 ]; then
+  fail "the limit of open files is $files (ulimit -n), and at least 64 are needed"
+fi
+
 # npm links to this file from node_modules/.bin, and from a directory in PATH when it installs globally.
 self=$0
 case $self in

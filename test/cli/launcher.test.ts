@@ -42,8 +42,8 @@ async function link(path: string, target: string): Promise<string> {
 
 const nodeAt = (path: string) => link(`${path}/node_modules/node/bin/node`, process.execPath);
 
-async function run(by: string, args: string[] = [], env: NodeJS.ProcessEnv = {}) {
-  const started = startStatelet(args, { by: [by], env });
+async function run(by: string | string[], args: string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const started = startStatelet(args, { by: [by].flat(), env });
   const code = await started.ended;
   return { code, out: started.out(), err: started.err(), pid: started.pid };
 }
@@ -99,6 +99,21 @@ describe('the launcher finds the package and its Node.js', () => {
       err: 'statelet: Node.js 24 is missing, which the package node brings along: install it anew, without --ignore-scripts\n',
     });
   });
+});
+
+test('with fewer than 64 open files it says so, and starts nothing', async () => {
+  await packageAt('clone');
+  await nodeAt('clone');
+  const limited = (files: number) => ['sh', '-c', `ulimit -n ${files}; exec "$0" "$@"`];
+  const command = join(directory, 'clone/cli/statelet.sh');
+  for (const files of [12, 20, 63]) {
+    expect(await run(limited(files), [command, 'run'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: `statelet: the limit of open files is ${files} (ulimit -n), and at least 64 are needed\n`,
+    });
+  }
+  expect(await run(limited(64), [command, 'run'])).toMatchObject({ code: 0, err: '' });
 });
 
 describe('what it becomes is the program itself', () => {
