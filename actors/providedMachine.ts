@@ -18,6 +18,7 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
       probe,
       findImage: port('findImage'),
       pullImage: port('pullImage'),
+      countRestarts: port('countRestarts'),
       createContainer: port('createContainer'),
       startContainer: port('startContainer'),
       stopContainer: port('stopContainer'),

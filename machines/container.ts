@@ -1,6 +1,7 @@
 /** One container of a pod over all its restarts. Its role is input; its pod decides when its turn has come. */
 import { and, assign } from 'xstate';
 import { hookRequest, initialContext, remains, terminatedRun } from './containerContext.ts';
+import { counting } from './containerCounting.ts';
 import { launching } from './containerLaunching.ts';
 import {
   statusUnknown,
@@ -98,6 +99,7 @@ export const containerMachine = containerSetup.createMachine({
       ],
     },
     pulling,
+    counting,
     /** All that it needs itself is there: its pod says when (C9), in a new sandbox after it has had its turn anew (C3). */
     poised: {
       meta: { waitsFor: 'its turn to start' },

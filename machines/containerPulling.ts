@@ -118,5 +118,5 @@ export const pulling = containerSetup.createStateConfig({
     found: { type: 'final', entry: 'forgetImageTrouble' },
   },
   exit: 'releasePull',
-  onDone: 'poised',
+  onDone: [{ guard: 'hasNoPast', target: 'counting' }, { target: 'poised' }],
 });

@@ -61,6 +61,7 @@ export const containerSetup = setup({
     probe: probeMachine,
     findImage: port('findImage'),
     pullImage: port('pullImage'),
+    countRestarts: port('countRestarts'),
     createContainer: port('createContainer'),
     startContainer: port('startContainer'),
     stopContainer: port('stopContainer'),
@@ -72,6 +73,8 @@ export const containerSetup = setup({
   },
   guards: {
     neverMade: ({ context }) => context.id === undefined,
+    /** The runtime has nothing of it: what it was before only its logs may tell. */
+    hasNoPast: ({ context: { id, run, earlierRun } }) => (id ?? run ?? earlierRun) === undefined,
     hasTurn: ({ context }) => context.hasTurn,
     hasLostSandbox: ({ context }) => context.former !== undefined,
     /** Nothing lives in it any more: no hook can run there. */

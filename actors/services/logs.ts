@@ -1,6 +1,7 @@
-/** Fills the port of log rotation. */
+/** Fills the ports of containers' logs: their rotation, and what they tell of former runs. */
 import type { Cri } from '../../cri/calls.ts';
 import type { Layout } from '../../volume/layout.ts';
+import { restartsByLogs } from '../../volume/loggedRuns.ts';
 import { tendLog } from '../../volume/logRotation.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
@@ -25,9 +26,19 @@ interface LogParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-export function logServices({ cri, layout, clock, policy, onError }: LogParts): Pick<Services, 'rotateLogs'> {
+type LogServices = Pick<Services, 'countRestarts' | 'rotateLogs'>;
+
+export function logServices({ cri, layout, clock, policy, onError }: LogParts): LogServices {
   const { maxBytes, maxFiles, workers } = policy;
   return {
+    countRestarts: async ({ pod, container }) => {
+      try {
+        return { restarts: await restartsByLogs(layout.containerLogDir(pod.metadata, container)) };
+      } catch (error) {
+        onError('countRestarts', error);
+        return { restarts: 0 };
+      }
+    },
     rotateLogs: async ({ logs }, { signal }) => {
       if (maxBytes === Infinity) return null;
       const waiting = [...logs];

@@ -132,3 +132,70 @@ describe('adoption', () => {
     expect(story.state()).toBe('running.steady');
   });
 });
+
+describe('a container that the runtime has nothing of', () => {
+  /** One whose logs tell of four runs, once that is answered. */
+  const lostContainer = (...options: Parameters<typeof containerStory>) => {
+    const story = containerStory({ ...options[0], hold: ['countRestarts'] });
+    story.begin();
+    expect(story.state()).toBe('counting');
+    return story;
+  };
+
+  test('C23: goes on with the count that its logs tell', () => {
+    const story = lostContainer();
+    story.ports.answer('countRestarts', { restarts: 4 });
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
+    expect(story.view().restartCount).toBe(4);
+    story.die(1);
+    expect(story.context().attempt).toBe(5);
+    expect(story.ports.asked('countRestarts')).toHaveLength(1);
+  });
+
+  test('C23: begins at 0 where they cannot be counted', () => {
+    const story = lostContainer();
+    story.ports.fail('countRestarts', 'RuntimeError');
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
+  });
+
+  test('C23: keeps the number of one that was made and never started', () => {
+    const story = lostContainer({ before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }) });
+    story.ports.answer('countRestarts', { restarts: 0 });
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
+  });
+
+  test('C23: is not counted where the runtime still has a run of it', () => {
+    const story = containerStory({
+      before: (world, pod) => {
+        world.run(pod, 'main', { attempt: 2 });
+        world.end('main-0-0', 1);
+      },
+    });
+    story.begin();
+    expect(story.ports.asked('countRestarts')).toEqual([]);
+    expect(story.context().attempt).toBe(3);
+  });
+
+  test('C23: meanwhile takes a stop, a reset, another sandbox, and another image, which it looks for', () => {
+    const stopped = lostContainer();
+    stopped.stop();
+    expect(stopped.state()).toBe('stopped');
+
+    const reset = lostContainer();
+    reset.send({ type: 'container.reset' });
+    expect(reset.state()).toBe('waiting');
+
+    const moved = lostContainer();
+    moved.send({ type: 'sandbox.lost' });
+    moved.ports.answer('countRestarts', { restarts: 1 });
+    expect(moved.state()).toBe('poised');
+
+    const updated = lostContainer();
+    const pod = aPod({ containers: [aContainer({ image: 'next' })] });
+    updated.send({ type: 'container.update', pod, volumes: {} });
+    expect(updated.ports.asked('findImage')).toMatchObject([{}, { image: 'next' }]);
+    updated.ports.answer('countRestarts', { restarts: 1 });
+    expect(updated.ports.asked('createContainer')).toMatchObject([{ attempt: 1, imageRef: 'sha256:next' }]);
+  });
+});

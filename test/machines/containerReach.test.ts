@@ -51,6 +51,7 @@ const outputs: Outputs = {
     { imageRef: null, at: 0 },
   ],
   pullImage: () => [{ imageRef: 'sha256:1' }],
+  countRestarts: () => [{ restarts: 0 }, { restarts: 3 }],
   createContainer: () => [{ id: runs.id }],
   startContainer: () => [runs, ended],
   stopContainer: () => [ended, null],

@@ -40,7 +40,7 @@ describe('the way up', () => {
 
   test('while its sandbox is made, its image is already looked for', () => {
     const story = podStory({ held: ['runSandbox'] });
-    expect(portsOf(story)).toEqual(['preparePod', 'prepareCgroup', 'findImage', 'runSandbox']);
+    expect(portsOf(story)).toEqual(['preparePod', 'prepareCgroup', 'findImage', 'countRestarts', 'runSandbox']);
     expect(story.containers()).toEqual({ main: 'poised' });
   });
 

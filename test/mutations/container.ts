@@ -109,6 +109,13 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C23',
+    breaks: 'what the runtime has forgotten counts its restarts from 0',
+    file: 'machines/containerPulling.ts',
+    find: "[{ guard: 'hasNoPast', target: 'counting' }, { target: 'poised' }]",
+    put: "[{ target: 'poised' }]",
+  },
+  {
+    rule: 'C23',
     breaks: 'a log folder does not name its pod’s uid',
     file: 'volume/layout.ts',
     find: "segment('pod name', name), segment('pod uid', uid)].join('_');",

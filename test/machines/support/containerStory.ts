@@ -40,6 +40,7 @@ export const fakedContainer = (ports: FakePorts) =>
       probe: fakedProbe(ports),
       findImage: ports.port('findImage'),
       pullImage: ports.port('pullImage'),
+      countRestarts: ports.port('countRestarts'),
       createContainer: ports.port('createContainer'),
       startContainer: ports.port('startContainer'),
       stopContainer: ports.port('stopContainer'),
