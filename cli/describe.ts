@@ -7,7 +7,7 @@ import { findAgent } from '../server/client.ts';
 import { podNameOf } from './explain.ts';
 import { candidateSockets } from './places.ts';
 import { readEventList } from './readEvents.ts';
-import { readLogs } from './readLogs.ts';
+import { readTold } from './readExplanation.ts';
 import { readPodList } from './readPods.ts';
 
 export interface DescribeOptions {
@@ -44,6 +44,6 @@ export async function describe(
   const { namespace, name: fullName } = pod.metadata;
   const resource = `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(fullName)}`;
   // It may have gone since: then there is nothing more to tell of it.
-  const logs = await agent.json(resource).then(readLogs, () => new Map());
-  write(describePod(pod, events, systemClock.now(), logs));
+  const told = await agent.json(resource).then(readTold, () => undefined);
+  write(describePod(pod, events, systemClock.now(), told));
 }

@@ -1,12 +1,15 @@
 import { systemClock } from '../actors/clock.ts';
 import { podsCalled } from '../pod/called.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import { printable } from '../pod/printable.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { podTable } from '../pod/table.ts';
-import { type AgentClient, findAgent } from '../server/client.ts';
+import type { NodeSummary } from '../server/agent.ts';
+import { findAgent } from '../server/client.ts';
+import { mayBeIn, problemSentence, problemsOf } from '../server/manifestProblems.ts';
 import { asText, type OutputFormat } from './output.ts';
 import { candidateSockets } from './places.ts';
-import { readIsSimulated, readPodList, readWatchEvent } from './readPods.ts';
+import { readNode, readPodList, readWatchEvent } from './readPods.ts';
 import { type TablePrinter, tablePrinter } from './table/printer.ts';
 
 export interface GetOptions {
@@ -21,6 +24,8 @@ export interface GetOptions {
 
 type Write = (text: string) => unknown;
 
+type Node = Pick<NodeSummary, 'name' | 'simulated' | 'problems'>;
+
 function wanted(pods: readonly Pod[], { name, namespace, allNamespaces }: GetOptions): Pod[] {
   const there = pods.filter(({ metadata }) => {
     return namespace === undefined || allNamespaces === true || metadata.namespace === namespace;
@@ -29,7 +34,7 @@ function wanted(pods: readonly Pod[], { name, namespace, allNamespaces }: GetOpt
 }
 
 /** Prints pods as they come, in the form that was asked for. */
-async function podPrinter(agent: AgentClient, options: GetOptions, pods: readonly Pod[], write: Write) {
+async function podPrinter(node: Node, options: GetOptions, pods: readonly Pod[], write: Write) {
   const { output } = options;
   if (output === 'name')
     return async (each: readonly Pod[]) => each.forEach(({ metadata }) => void write(`pod/${metadata.name}\n`));
@@ -38,7 +43,7 @@ async function podPrinter(agent: AgentClient, options: GetOptions, pods: readonl
       for (const pod of each) write(`${output === 'yaml' ? '---\n' : ''}${await asText(pod, output)}`);
     };
   }
-  if (readIsSimulated(await agent.json('/node'))) write('SIMULATED runtime: no real containers run\n');
+  if (node.simulated) write('SIMULATED runtime: no real containers run\n');
   const namespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
   const table: TablePrinter = tablePrinter(write);
   return async (each: readonly Pod[]) => {
@@ -76,19 +81,36 @@ async function printObjects(
   write(await asText(options.name !== undefined && pods.length === 1 ? pods[0] : list, output));
 }
 
+/** No pod of this name: what is wrong with its manifest, if it has one. */
+function notFound(name: string, node: Node, { namespace, allNamespaces }: GetOptions): NodeFailure {
+  const place = { node: node.name, namespace: allNamespaces ? undefined : namespace };
+  const refused = problemsOf(name, place, node.problems);
+  const why = refused.length > 0 ? `; its manifest is refused: ${refused.join('; ')}` : '';
+  return new NodeFailure('NotFound', `pods "${name}" not found${why}`);
+}
+
+/** Manifests that are not used have no object to be shown in the list: they are told beside it, all of them. */
+function tellRefused({ problems }: Node, { name, namespace, allNamespaces }: GetOptions): void {
+  const told = problems.filter((problem) => mayBeIn(allNamespaces ? undefined : namespace, problem));
+  if (name !== undefined || told.length === 0) return;
+  const files = new Set(told.map(({ file }) => file)).size;
+  const lines = told.map((problem) => `  ${printable(problemSentence(problem))}\n`).join('');
+  process.stderr.write(`${files} ${files === 1 ? 'manifest is' : 'manifests are'} not used:\n${lines}`);
+}
+
 /** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */
 export async function get(options: GetOptions, write: Write): Promise<void> {
   const agent = await findAgent(candidateSockets(options));
   // Before the list, so that what happens after it is told.
   const events = options.watch ? await agent.watch('/api/v1/pods', new AbortController().signal) : undefined;
   const pods = wanted(readPodList(await agent.json('/api/v1/pods')), options);
-  if (pods.length === 0 && options.name !== undefined && !options.watch) {
-    throw new NodeFailure('NotFound', `pods "${options.name}" not found`);
-  }
+  const node = readNode(await agent.json('/node'));
+  if (pods.length === 0 && options.name !== undefined && !options.watch) throw notFound(options.name, node, options);
   const { output } = options;
   if ((output === 'json' || output === 'yaml') && !options.watch) return printObjects(options, pods, output, write);
   if (pods.length === 0 && output !== 'name') process.stderr.write('No resources found\n');
-  const print = await podPrinter(agent, options, pods, write);
+  const print = await podPrinter(node, options, pods, write);
   if (pods.length > 0) await print(pods);
+  tellRefused(node, options);
   if (events) await printChanges(events, options, pods, print);
 }

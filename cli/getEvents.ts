@@ -11,7 +11,7 @@ import { podNameOf } from './explain.ts';
 import { asText, type OutputFormat } from './output.ts';
 import { candidateSockets } from './places.ts';
 import { readEvent, readEventList } from './readEvents.ts';
-import { readIsSimulated, readWatched } from './readPods.ts';
+import { readNode, readWatched } from './readPods.ts';
 import { tablePrinter } from './table/printer.ts';
 
 export interface GetEventsOptions {
@@ -64,7 +64,7 @@ async function eventPrinter(agent: AgentClient, { output, allNamespaces = false 
       for (const event of each) write(`${output === 'yaml' ? '---\n' : ''}${await asText(event, output)}`);
     };
   }
-  if (readIsSimulated(await agent.json('/node'))) write('SIMULATED runtime: no real containers run\n');
+  if (readNode(await agent.json('/node')).simulated) write('SIMULATED runtime: no real containers run\n');
   const table = tablePrinter(write);
   return async (each: readonly CoreEvent[]) => {
     const [header = [], ...rows] = eventTable(each, { wide: output === 'wide', now: systemClock.now() });

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
+import type { NodeSummary } from '../server/agent.ts';
 
 /** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */
 const podShape = z.looseObject({
@@ -34,7 +35,19 @@ export function readWatchEvent(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'D
   return { type, pod: podShape.parse(object) as unknown as Pod };
 }
 
-/** Whether the node of the agent's answer runs no real containers. */
-export function readIsSimulated(answer: unknown): boolean {
-  return z.looseObject({ simulated: z.boolean() }).parse(answer).simulated;
+const problemShape = z.looseObject({
+  file: z.string(),
+  path: z.string(),
+  message: z.string(),
+  pod: z.optional(z.string()),
+  until: z.optional(z.string()),
+});
+
+const nodeShape = z.looseObject({ name: z.string(), simulated: z.boolean(), problems: z.array(problemShape) });
+
+/** What a list of pods needs of the node: whether it runs real containers, and which manifests it does not use. */
+export function readNode(answer: unknown): Pick<NodeSummary, 'name' | 'simulated' | 'problems'> {
+  const { name, simulated, problems } = nodeShape.parse(answer);
+  // Of an absent field zod makes one that is absent.
+  return { name, simulated, problems: problems as NodeSummary['problems'] };
 }

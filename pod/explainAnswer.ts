@@ -102,7 +102,7 @@ function refusal({ view }: Question): string | undefined {
     cause === undefined
       ? failureWords(view.refused)
       : `it ${/^(asks) /.test(cause) ? '' : 'cannot run: '}${cause} (${reason})`;
-  return `${named(view)} is refused: ${why}`;
+  return `${named(view)} is refused: ${why}; this is final until its manifest changes or the agent restarts`;
 }
 
 function hasEnded({ view, status }: Question): string | undefined {

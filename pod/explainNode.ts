@@ -15,6 +15,10 @@ export interface NodeExplanation {
   readonly node: ExplainedActor;
   /** The pods of others that it leaves alone. */
   readonly foreign: readonly ForeignPod[];
+  /** Manifests that are not used, and why: one sentence each with file and field. */
+  readonly manifestProblems?: readonly string[];
+  /** What is odd in those that are, and about where they are looked for. */
+  readonly manifestWarnings?: readonly string[];
 }
 
 /** Explains a node from the states of its own actors alone. */

@@ -24,7 +24,7 @@ export function formatExplanation(explanation: Explanation): string {
     title: `${namespace}/${name}  ${status}  ${ready} ready`,
     more: [
       ...headed('its manifest has changed but cannot be used:', manifestProblems),
-      ...headed('odd in its manifest:', manifestWarnings),
+      ...headed('warnings about its manifest:', manifestWarnings),
     ],
     top: pod,
   });
@@ -41,7 +41,11 @@ export const formatNodeExplanation = (explanation: NodeExplanation): string =>
   textOf({
     ...explanation,
     title: `node ${explanation.name}`,
-    more: foreignLines(explanation.foreign),
+    more: [
+      ...headed('manifests that are not used:', explanation.manifestProblems),
+      ...headed('warnings about manifests:', explanation.manifestWarnings),
+      ...foreignLines(explanation.foreign),
+    ],
     addresses: [],
     top: explanation.node,
   });

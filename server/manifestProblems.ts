@@ -1,8 +1,16 @@
 import { basename } from 'node:path';
 import { nearest } from '../pod/nearest.ts';
+import type { Pod } from '../pod/schema/pod.ts';
 import type { NodeSummary } from './agent.ts';
 
 type Problem = NodeSummary['problems'][number];
+
+/** Where a pod is asked for; in any namespace when that is absent. */
+export interface Place {
+  /** The node's name. */
+  readonly node: string;
+  readonly namespace?: string | undefined;
+}
 
 /** Whether a file bears the name of a manifest, perhaps after an order: `web.yaml`, `10-web.yaml`. */
 function isOfFile(name: string, { file }: Problem): boolean {
@@ -13,35 +21,45 @@ function isOfFile(name: string, { file }: Problem): boolean {
   );
 }
 
+/** Whether a problem may be about a pod of this namespace; it may when nobody can tell. */
+export function mayBeIn(namespace: string | undefined, { pod }: Problem): boolean {
+  return namespace === undefined || pod === undefined || pod.split('/')[0] === namespace;
+}
+
 /** Whether a problem is about a pod of this name: by the name in the manifest or, where none can be read, its file's. */
-const isOf = (name: string, node: string, problem: Problem): boolean => {
+function isOf(name: string, { node, namespace }: Place, problem: Problem): boolean {
   const pod = problem.pod?.split('/').at(-1);
-  return pod === undefined ? isOfFile(manifestName(name, node), problem) : pod === name || pod === `${name}-${node}`;
-};
+  if (pod === undefined) return isOfFile(manifestName(name, node), problem);
+  return mayBeIn(namespace, problem) && (pod === name || pod === `${name}-${node.toLowerCase()}`);
+}
 
 /** The name that a static pod has in its manifest. */
 function manifestName(name: string, node: string): string {
-  return name.endsWith(`-${node}`) ? name.slice(0, -node.length - 1) : name;
+  const end = `-${node.toLowerCase()}`;
+  return name.endsWith(end) ? name.slice(0, -end.length) : name;
 }
 
 /** `FILE: FIELD: MESSAGE`, and what has to happen before the manifest is used. */
-const sentence = ({ file, path, message, until }: Problem): string =>
+export const problemSentence = ({ file, path, message, until }: Problem): string =>
   `${file}: ${path === '' ? '' : `${path}: `}${message}${until === undefined ? '' : ` (not used until ${until})`}`;
 
 /** Those of the problems that are about a pod, one sentence each with file and field. */
-export function problemsOf(name: string, nodeName: string, problems: readonly Problem[]): string[] {
-  const node = nodeName.toLowerCase();
-  return problems.filter((problem) => isOf(name, node, problem)).map(sentence);
+export function problemsOf(name: string, place: Place, problems: readonly Problem[]): string[] {
+  return problems.filter((problem) => isOf(name, place, problem)).map(problemSentence);
 }
 
 /** The pod that somebody who asked for an unknown name most likely meant, of those that run and those that are refused. */
 export function nearestPod(
   name: string,
-  nodeName: string,
-  pods: readonly string[],
+  { node, namespace }: Place,
+  pods: readonly Pod[],
   problems: readonly Problem[],
 ): string | undefined {
-  const full = [...pods, ...problems.flatMap(({ pod }) => pod?.split('/').at(-1) ?? [])];
-  const written = full.map((each) => manifestName(each, nodeName.toLowerCase()));
+  const refused = problems.filter((problem) => mayBeIn(namespace, problem));
+  const full = [
+    ...pods.map(({ metadata }) => metadata.name),
+    ...refused.flatMap(({ pod }) => pod?.split('/').at(-1) ?? []),
+  ];
+  const written = full.map((each) => manifestName(each, node));
   return nearest(name, new Set([...written, ...full]));
 }

@@ -3,7 +3,7 @@ import type { Explanation } from '../pod/explain.ts';
 import { formatExplanation, formatNodeExplanation } from '../pod/formatExplanation.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { AgentPort } from './agent.ts';
-import { nearestPod, problemsOf } from './manifestProblems.ts';
+import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';
 
 /** What a route answers: an object as JSON, or plain text. */
@@ -67,17 +67,23 @@ async function explanationOf(agent: AgentPort, { name, namespace }: Asked): Prom
   const { problems, warnings, name: node } = agent.node();
   const found = pod && (await explained(agent, pod));
   if (!found) {
-    const names = agent.pods().map(({ metadata }) => metadata.name);
-    return notFound(name, problemsOf(name, node, problems), nearestPod(name, node, names, problems));
+    const [elsewhere] = podsCalled(name, agent.pods());
+    const near = () => nearestPod(name, { node, namespace }, pods, problems);
+    const meant = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : near();
+    return notFound(name, problemsOf(name, { node, namespace }, problems), meant);
   }
-  const manifestProblems = problemsOf(found.name, node, problems);
-  const manifestWarnings = problemsOf(found.name, node, warnings);
+  const place = { node, namespace: found.namespace };
   return {
     ...found,
-    ...(manifestProblems.length > 0 ? { manifestProblems } : {}),
-    ...(manifestWarnings.length > 0 ? { manifestWarnings } : {}),
+    ...manifestSentences(problemsOf(found.name, place, problems), problemsOf(found.name, place, warnings)),
   };
 }
+
+/** What is told of manifests, as far as there is anything. */
+const manifestSentences = (manifestProblems: readonly string[], manifestWarnings: readonly string[]) => ({
+  ...(manifestProblems.length > 0 ? { manifestProblems } : {}),
+  ...(manifestWarnings.length > 0 ? { manifestWarnings } : {}),
+});
 
 async function explanation(agent: AgentPort, asked: Asked, asText: boolean): Promise<Answer> {
   const found = await explanationOf(agent, asked);
@@ -86,10 +92,15 @@ async function explanation(agent: AgentPort, asked: Asked, asText: boolean): Pro
 }
 
 function nodeExplanation(agent: AgentPort, name: string | undefined, asText: boolean): Answer {
-  const found = agent.explainNode();
-  if (name !== undefined && name !== found.name) {
+  const explained = agent.explainNode();
+  if (name !== undefined && name !== explained.name) {
     return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
   }
+  const { problems, warnings } = agent.node();
+  const found = {
+    ...explained,
+    ...manifestSentences(problems.map(problemSentence), warnings.map(problemSentence)),
+  };
   return asText ? labelled(agent, formatNodeExplanation(found)) : { code: 200, body: found };
 }
 

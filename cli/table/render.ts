@@ -76,18 +76,38 @@ function head(scene: Scene, surface: Surface): string[] {
 
 /** So many manifests that could not be used are named. */
 const NAMED_PROBLEMS = 3;
+/** And so many that are odd. */
+const NAMED_WARNINGS = 2;
 
-/** The lines below it: manifests that could not be used, and pods of others. */
+type ManifestProblem = NodeSummary['problems'][number];
+
+/** A line each; where they are many, the first ones and how many more there are. */
+function counted(all: readonly ManifestProblem[], most: number, line: (problem: ManifestProblem) => string): string[] {
+  if (all.length <= most) return all.map(line);
+  const named = all.slice(0, most - 1);
+  return [...named.map(line), `! and ${all.length - named.length} more: "statelet explain node" names all`];
+}
+
+const within = (path: string, message: string): string => (path === '' ? message : `${path}: ${message}`);
+
+/** By the pod, which is what is in the table, where it is known: the line may be cut before the end of a file's path. */
+const warningWords = ({ file, path, message, pod }: ManifestProblem): string =>
+  `! warning: ${pod === undefined ? file : `pod ${pod.replace(/^default\//, '')}`}: ${within(path, message)}`;
+
+/** The lines below it: manifests that could not be used, what is odd in those that are, and pods of others. */
 function foot({ node }: Scene, surface: Surface): string[] {
   const paint = painter(surface);
-  const { length } = node.problems;
-  const named = length > NAMED_PROBLEMS ? node.problems.slice(0, NAMED_PROBLEMS - 1) : node.problems;
-  const problems = named.map(({ file, path, message }) => `! ${file}: ${path === '' ? '' : `${path}: `}${message}`);
-  if (named.length < length) problems.push(`! and ${length - named.length} more: "statelet explain node" names all`);
+  const problems = counted(
+    node.problems,
+    NAMED_PROBLEMS,
+    ({ file, path, message }) => `! ${file}: ${within(path, message)}`,
+  );
+  const warnings = counted(node.warnings, NAMED_WARNINGS, warningWords);
   const others = node.foreign.length;
   const foreign = `${others} ${others === 1 ? 'pod' : 'pods'} of others left alone: "statelet explain node" lists them`;
   return [
     ...problems.map((line) => paint(cut(line, surface.width), 'red')),
+    ...warnings.map((line) => paint(cut(line, surface.width), 'yellow')),
     ...(others === 0 ? [] : [cut(foreign, surface.width)]),
   ];
 }

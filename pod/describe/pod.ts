@@ -11,8 +11,18 @@ import { indented, tabbed } from './tabbed.ts';
 import { localTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
 
+/** What an agent knows of a pod beside its object. */
+export interface Told {
+  /** How the logs of its failed containers end. */
+  readonly logs?: LogTails;
+  /** Why the present manifest is not used, and what is odd in the one that is. */
+  readonly manifestProblems?: readonly string[] | undefined;
+  readonly manifestWarnings?: readonly string[] | undefined;
+}
+
 /** All there is to know of a pod, and its events; `now` is in milliseconds since the epoch. */
-export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, logs: LogTails = new Map()): string {
+export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, told: Told = {}): string {
+  const { logs = new Map(), manifestProblems = [], manifestWarnings = [] } = told;
   const { spec, status = {} } = pod;
   const { initContainers = [], ephemeralContainers = [] } = spec;
   const lines = [
@@ -36,6 +46,8 @@ export function describePod(pod: Pod, events: readonly CoreEvent[], now: number,
     `QoS Class:\t${status.qosClass ?? qosClass(spec)}`,
     ...listed('Node-Selectors', labelWords(spec.nodeSelector)),
     ...listed('Tolerations', [...(spec.tolerations ?? [])].sort(byKey).map(tolerationWords)),
+    ...(manifestProblems.length > 0 ? listed('Manifest Problems', manifestProblems) : []),
+    ...(manifestWarnings.length > 0 ? listed('Manifest Warnings', manifestWarnings) : []),
   ];
   return `${tabbed(lines.join('\n'))}\n${describeEvents(events, now)}`;
 }

@@ -24,7 +24,11 @@ const startNode: StartNode = async ({ config, simulated }) => {
   failed.promise.catch(() => {});
   if (modes.includes('fails')) failed.reject(new Error('the agent has failed'));
   const now = Date.now();
-  const agent = fakeAgent({ now, views: [view], node: { simulated } });
+  const problem = { path: 'spec.a', message: 'wrong', until: 'the file changes' };
+  const problems = Array.from({ length: 9 }, (_, index) => ({ ...problem, file: `/pods/${index}.yaml` }));
+  const warnings = [{ file: '/pods/web.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' }];
+  const odd = modes.includes('odd') ? { problems, warnings } : {};
+  const agent = fakeAgent({ now, views: [view], node: { simulated, ...odd } });
   const note = { reason: 'Started', message: 'Container started' };
   agent.record({ ...occurrence(involvedNode('host'), { reason: 'Starting', message: 'Starting kubelet.' }), at: now });
   agent.record({ ...occurrence(involvedPod(view.pod, { name: 'web', role: 'regular' }), note), at: now });

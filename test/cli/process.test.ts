@@ -73,7 +73,7 @@ describe('a mistake on the command line is one message and exit code 1', () => {
     ['rnu', "statelet: unknown command 'rnu'; did you mean run?\n"],
     ['get nodes', 'statelet: nodes: unknown kind of resource; did you mean pods?\n'],
     ['explain pood/web', 'statelet: pood: unknown kind of resource; did you mean pod?\n'],
-    ['run --config /nowhere.yaml', /^statelet: --config: ENOENT: .*\/nowhere\.yaml'\n$/],
+    ['run --config /nowhere.yaml', 'statelet: --config: /nowhere.yaml: no such file\n'],
     ['get pods --root-dir /nowhere', /^statelet: no agent answers at \/nowhere\/statelet\.sock; /],
   ])('%s', async (args, message) => {
     const { code, out, err } = await statelet(...args.split(' '));
@@ -144,7 +144,7 @@ describe('run', () => {
       .trim()
       .split('\n')
       .map((line): unknown => JSON.parse(line));
-    expect(lines.at(-1)).toMatchObject({ level: 30, msg: 'the node agent has stopped' });
+    expect(lines.at(-1)).toMatchObject({ level: 'info', msg: 'the node agent has stopped' });
     expect(await readdir(join(directory, 'agents'))).toEqual([]);
   });
 
@@ -364,10 +364,29 @@ describe('get and explain ask the running agent', () => {
     expect(await get('explain', 'web', '-n', 'default')).toMatch(/^default\/web-host {2}Running/);
     expect(await statelet('explain', 'web', '-n', 'other', '--root-dir', directory)).toMatchObject({
       code: 1,
-      err: 'statelet: pods "web" not found\n',
+      err: 'statelet: pods "web" not found; did you mean the one in namespace default?\n',
     });
     expect(JSON.parse(await get('explain', 'web', '-o', 'json'))).toMatchObject({ name: 'web-host' });
     expect(await get('explain', 'node')).toContain('node host runs with 0 pods');
     expect(JSON.parse(await get('explain', 'node/host', '-o', 'json'))).toMatchObject({ node: { kind: 'node' } });
   });
+});
+
+test('every manifest that is not used is told beside the list of pods, and what is odd in one with its pod', async () => {
+  await nodeProcess('run', 'odd').says('the node agent runs');
+  const at = (...args: string[]) => statelet(...args, '--root-dir', directory);
+  const { out, err } = await at('get', 'pods');
+  expect(out).toContain('web-host');
+  const sentences = Array.from(
+    { length: 9 },
+    (_, i) => `  /pods/${i}.yaml: spec.a: wrong (not used until the file changes)`,
+  );
+  expect(err.split('\n')).toEqual(['9 manifests are not used:', ...sentences, '']);
+  const { items } = JSON.parse((await at('get', 'pods', '-o', 'json')).out);
+  expect(items).toHaveLength(1);
+  expect((await at('get', 'pod', '3')).err).toBe(
+    'statelet: pods "3" not found; its manifest is refused: /pods/3.yaml: spec.a: wrong (not used until the file changes)\n',
+  );
+  const odd = /^Manifest Warnings: +\/pods\/web\.yaml: spec\.imge: unknown field$/m;
+  expect((await at('describe', 'pod', 'web')).out).toMatch(odd);
 });

@@ -180,7 +180,8 @@ pod web           terminating          10s
 default/web  OutOfcpu  0/1 ready                                    12:02:56 UTC
 
   pod web is refused: OutOfcpu: Node didn't have enough resource: cpu,
-  requested: 4000, used: 1800, capacity: 2000
+  requested: 4000, used: 1800, capacity: 2000; this is final until its manifest
+  changes or the agent restarts
 
 pod web  terminated  2m10s
 `,

@@ -52,7 +52,7 @@ describe('a headline', () => {
     const refused = (cause: string) =>
       answer(podView({ main: {}, view: { ended: true, refused: { reason: 'OutOfcpu', message: 'no', cause } } }));
     expect(refused('asks for 100 CPUs, the node has 2 CPUs')).toBe(
-      'pod web is refused: it asks for 100 CPUs, the node has 2 CPUs (OutOfcpu)',
+      'pod web is refused: it asks for 100 CPUs, the node has 2 CPUs (OutOfcpu); this is final until its manifest changes or the agent restarts',
     );
   });
 

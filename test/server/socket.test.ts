@@ -132,8 +132,31 @@ describe('reading', () => {
     const odd = { file: '/etc/pods/x.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' };
     agent.become({ warnings: [odd, { ...odd, pod: 'default/db-host' }] });
     expect(await client().text('/explain/pods/web')).toContain(
-      '  odd in its manifest:\n    /etc/pods/x.yaml: spec.imge: unknown field\n',
+      '  warnings about its manifest:\n    /etc/pods/x.yaml: spec.imge: unknown field\n',
     );
+  });
+
+  test('the node is explained with every manifest that is not used, and with what is odd in the others', async () => {
+    const refusals = Array.from({ length: 12 }, (_, index) => ({
+      ...{ file: `/etc/pods/${index}.yaml`, path: 'spec.a', message: 'wrong', until: 'the file changes' },
+    }));
+    agent.become({ problems: refusals, warnings: [{ file: '/etc/more', path: '', message: 'no such directory' }] });
+    const sentences = refusals.map(({ file }) => `${file}: spec.a: wrong (not used until the file changes)`);
+    expect(await client().json('/explain/node')).toMatchObject({
+      manifestProblems: sentences,
+      manifestWarnings: ['/etc/more: no such directory'],
+    });
+    const text = await client().text('/explain/node');
+    expect(text).toContain(`  manifests that are not used:\n${sentences.map((line) => `    ${line}\n`).join('')}`);
+    expect(text).toContain('  warnings about manifests:\n    /etc/more: no such directory\n');
+  });
+
+  test('a refused manifest is none of a pod of that name in another namespace, which is named', async () => {
+    agent.become({ problems: [{ file: '/x.yaml', path: '', message: 'wrong', pod: 'shop/web-host' }] });
+    expect(await client().json('/explain/pods/web')).not.toHaveProperty('manifestProblems');
+    await expect(client().json('/explain/namespaces/none/pods/web')).rejects.toMatchObject({
+      message: 'pods "web" not found; did you mean the one in namespace default?',
+    });
   });
 
   test('an explanation on a simulated runtime says so', async () => {

@@ -145,6 +145,19 @@ describe('the live table', () => {
     expect(below(10).at(-1)).toBe('! and 8 more: "statelet explain node" names all');
   });
 
+  test('what is odd stands below them with the pod that it is of, and is counted where it is many', () => {
+    const ofPod = { file: '/etc/pods/a.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' };
+    const ofPath = { file: '/etc/pods', path: '', message: 'no such file or directory' };
+    const below = (warnings: NodeSummary['warnings']) => rowsOf(frame([], on(80, 30), { node: { warnings } }));
+    expect(below([ofPod, ofPath])).toEqual([
+      '! warning: pod web-host: spec.imge: unknown field',
+      '! warning: /etc/pods: no such file or directory',
+    ]);
+    expect(below(Array.from({ length: 9 }, () => ofPod)).at(-1)).toBe(
+      '! and 8 more: "statelet explain node" names all',
+    );
+  });
+
   test('the last lines that were told stand below it', () => {
     const log = ['a', 'b', 'c', 'd', 'e', 'f'];
     expect(names([job], on(80, 30), { log }).slice(-5)).toEqual(['b', 'c', 'd', 'e', 'f']);

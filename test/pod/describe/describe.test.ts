@@ -42,6 +42,16 @@ describe('a pod is described as kubectl does it', () => {
     expect(text).toMatch(/\nEvents: {2}<none>\n$/);
   });
 
+  test('with what is wrong with its manifest', () => {
+    const told = {
+      manifestProblems: ['/a.yaml: spec: wrong'],
+      manifestWarnings: ['/a.yaml: x: odd', '/a.yaml: y: odd'],
+    };
+    expect(describePod(aPod(), [], NOW, told)).toMatch(
+      /\nManifest Problems: +\/a.yaml: spec: wrong\nManifest Warnings: +\/a.yaml: x: odd\n +\/a.yaml: y: odd\nEvents/,
+    );
+  });
+
   test('while it is being deleted', () => {
     const metadata = {
       ...everything.metadata,
