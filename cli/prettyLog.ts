@@ -1,5 +1,6 @@
 import type { DestinationStream } from 'pino';
 import { prettyFactory } from 'pino-pretty';
+import { lookUp } from '../pod/lookUp.ts';
 import { printable } from '../pod/printable.ts';
 
 /** A line of the log in which no text has characters that a terminal may not have. */
@@ -24,7 +25,7 @@ export function pretty(destination: DestinationStream, colorize: boolean): Desti
     colorize,
     hideObject: true,
     ignore: 'pid,hostname',
-    messageFormat: (log, messageKey) => oneLine(log, log[messageKey]),
+    messageFormat: (log, messageKey) => oneLine(log, lookUp(log, messageKey)),
     translateTime: 'SYS:HH:MM:ss',
   });
   return { write: (line) => destination.write(prettify(printableLog(line))) };

@@ -1,4 +1,5 @@
 /** The rules over several fields that a kubelet enforces (`pkg/kubelet/apis/config/validation` of 1.36). */
+import { lookUp } from '../../pod/lookUp.ts';
 import type { KubeletFields } from './kubeletFields.ts';
 
 /** A mistake, the field that it is told at, and whether a configuration is free of it. */
@@ -24,8 +25,7 @@ const both = (config: KubeletFields, name: string): boolean =>
 const isZeroOrASecond = (duration = 0): boolean => duration === 0 || duration >= SECOND;
 
 const hasGate = ({ featureGates = {} }: KubeletFields, gate: string): boolean =>
-  (Object.hasOwn(featureGates, gate) && featureGates[gate] === true) ||
-  (Object.hasOwn(featureGates, 'AllAlpha') && featureGates.AllAlpha === true);
+  lookUp(featureGates, gate) === true || (Object.hasOwn(featureGates, 'AllAlpha') && featureGates.AllAlpha === true);
 
 const enforcement: readonly Rule[] = [
   rule('enforceNodeAllocatable', 'needs cgroupsPerQOS', (config) => {

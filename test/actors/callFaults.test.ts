@@ -16,10 +16,9 @@ describe('a lost reply', () => {
       ),
     ),
   )('of %s (%s): the pod runs once', async (call, lostReply) => {
-    const node = await simulatedNode({ pods: [web()], runtime: { images } });
+    const node = await simulatedNode({ pods: [web()], runtime: { images }, config: { pullLimitMs: 3_600_000 } });
     const fault = node.runtime.faults.add({ call, lostReply });
-    // A pull has no limit of its own but half an hour.
-    await node.advance(lostReply === 'error' ? '15s' : call === 'pullImage' ? '31m' : '5m');
+    await node.advance(lostReply === 'error' ? '15s' : call === 'pullImage' ? '61m' : '5m');
     expect(fault.hits()).toBe(1);
     expect(node.pod('web').phase).toBe('Running');
     expect(node.container('web').restartCount).toBe(0);
