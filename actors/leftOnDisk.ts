@@ -70,6 +70,13 @@ export async function podsLeftOnDisk(
   };
 }
 
+/** The UIDs of the pods whose directories are this agent's: their cgroups were made, or adopted, by it. */
+export async function podsOfAgent(place: AgentPlace): Promise<readonly string[]> {
+  const layout = createLayout(place);
+  const maker = makerOf(place);
+  return (await podDirectories(layout)).filter((uid) => standingOfPod(layout, maker, uid).kind === 'ours');
+}
+
 /** The pods below a root that a take-over is about: those with a directory that is not this agent's, over this runtime. */
 export async function takenOver(place: AgentPlace, known: ReadonlySet<string>): Promise<readonly ForeignPod[]> {
   const layout = createLayout(place);

@@ -25,12 +25,15 @@ export function hasCgroup({ hierarchies, path }: Cgroup): boolean {
   return root !== undefined && existsSync(join(root, path));
 }
 
-/** Makes the directories of a cgroup where it is limited; on v2 its controllers are turned on in all above it. */
-export async function makeCgroup({ hierarchies, path }: Cgroup): Promise<void> {
+/**
+ * Makes the directories of a cgroup where it is limited; on v2 its controllers are turned on in all above it that may be
+ * changed.
+ */
+export async function makeCgroup({ hierarchies, path }: Cgroup, mayChange: (path: string) => boolean): Promise<void> {
   const used = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
   await Promise.all(
     Array.from(used, async (hierarchy) => {
-      if (hierarchy.version === 'v2') await delegate(hierarchy, dirname(path));
+      if (hierarchy.version === 'v2') await delegate(hierarchy, dirname(path), mayChange);
       const directory = join(hierarchy.root, path);
       if (!existsSync(directory)) await mkdir(directory, { recursive: true });
     }),
@@ -38,16 +41,39 @@ export async function makeCgroup({ hierarchies, path }: Cgroup): Promise<void> {
 }
 
 /** On v2 a cgroup has the controllers that its parent passes on; that one has them of its own parent. */
-async function delegate(hierarchy: Hierarchy, path: string): Promise<void> {
-  const file = join(hierarchy.root, path, 'cgroup.subtree_control');
-  const passed = read(file)?.split(/\s+/) ?? [];
+async function delegate(hierarchy: Hierarchy, path: string, mayChange: (path: string) => boolean): Promise<void> {
+  if (!mayChange(path)) return;
+  const directory = join(hierarchy.root, path);
+  const file = join(directory, 'cgroup.subtree_control');
+  const passed = wordsIn(file) ?? [];
   const isWanted = (each: string) => hierarchy.controllers.includes(each) && !passed.includes(each);
   const wanted = ['cpuset', ...CONTROLLERS].filter(isWanted);
   if (wanted.length === 0) return;
-  if (path !== '.') await delegate(hierarchy, dirname(path));
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, wanted.map((each) => `+${each}`).join(' '));
+  if (path !== '.') await delegate(hierarchy, dirname(path), mayChange);
+  await mkdir(directory, { recursive: true });
+  // Above may be one that is not to be changed, and does not pass on all of them.
+  const given = wordsIn(join(directory, 'cgroup.controllers')) ?? wanted;
+  const passable = wanted.filter((each) => given.includes(each));
+  if (passable.length > 0) await writeFile(file, passable.map((each) => `+${each}`).join(' '));
 }
+
+/** On v2: the controllers that these limits need and that are not passed on to the cgroup. */
+export function missingControllers(cgroup: Cgroup, limits: CgroupLimits): Controller[] {
+  const { hierarchies, path } = cgroup;
+  const needed = cgroupFiles(limits, (controller) => hierarchyOf(hierarchies, controller)?.version);
+  const isMissingHere = (controller: Controller) => {
+    const hierarchy = hierarchyOf(hierarchies, controller);
+    if (hierarchy?.version !== 'v2') return false;
+    return wordsIn(join(hierarchy.root, path, 'cgroup.controllers'))?.includes(controller) === false;
+  };
+  return [...new Set(needed.map(({ controller }) => controller))].filter(isMissingHere);
+}
+
+/** What it means that a cgroup has not all controllers that it needs. */
+export const notPassedOn = (cgroup: string, controllers: string): string =>
+  `${cgroup} lacks controllers that its limits need (${controllers}), as the cgroup above does not pass them on: these limits are not in force`;
+
+const wordsIn = (file: string): string[] | undefined => read(file)?.trim().split(/\s+/);
 
 /** Writes the limits of a cgroup that is there. */
 export async function writeLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {

@@ -11,8 +11,17 @@ import type { Capacity } from '../pod/claims.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod, PodSpec } from '../pod/schema/pod.ts';
 import { isForbidden } from './errors.ts';
-import { type Cgroup, hasCgroup, makeCgroup, raiseLimits, writeLimits } from './files.ts';
+import {
+  type Cgroup,
+  hasCgroup,
+  makeCgroup,
+  missingControllers,
+  notPassedOn,
+  raiseLimits,
+  writeLimits,
+} from './files.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
+import { sharedCgroups } from './others.ts';
 import { killCgroup } from './processes.ts';
 import { relativePath, removeCgroupTree } from './remove.ts';
 import { type CallSystemd, setSlice, startSlice, stopSlice } from './systemd.ts';
@@ -24,6 +33,8 @@ export interface PodCgroupsParts {
   readonly enforced: Capacity;
   readonly hierarchies: readonly Hierarchy[];
   readonly systemd: CallSystemd;
+  /** The UIDs of the pods that are this agent's, whose cgroups a former run may have made. */
+  readonly ownPods: () => Promise<readonly string[]>;
   /** Waits so many milliseconds; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** When it aborts nothing is tried again. */
@@ -32,6 +43,8 @@ export interface PodCgroupsParts {
   readonly onEnforcement?: (failure?: unknown) => void;
   /** Told of what the host does not let be done, and goes on without. */
   readonly onTrouble: (error: unknown) => void;
+  /** Told when pods of somebody else share the cgroups above those of pods, with what that means; undefined: no more. */
+  readonly onShared?: (message: string | undefined) => void;
 }
 
 /** What a node does with its pods' cgroups; where the host forbids it, nothing, and never a failure of a pod. */
@@ -82,14 +95,23 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     }
   };
 
+  /** Those whose cgroup has been made, or is being made. */
+  const made = new Set<string>();
+  const shared = sharedCgroups({ place, hierarchies, made, ownPods: parts.ownPods });
+  const { mayChange } = shared;
+  /** Pods whose cgroups could not have all their limits, as one above does not pass on what they need. */
+  const lacking = new Map<string, Pod>();
+
   const make = async (names: readonly string[], limits: CgroupLimits): Promise<{ wasThere: boolean }> => {
     const cgroup = cgroupOf(names);
-    const wasThere = hasCgroup(cgroup) && !unlimited.has(cgroup.path);
+    const isThere = hasCgroup(cgroup);
+    const wasThere = isThere && !unlimited.has(cgroup.path);
+    if (!isThere || isPodName(names)) shared.noteMade(cgroup.path);
     if (!wasThere) unlimited.add(cgroup.path);
     if (isSystemd && !wasThere) await startSlice(systemd, nameOf(names), limits, version);
-    await makeCgroup(cgroup);
+    await makeCgroup(cgroup, mayChange);
     // What runs in one that is there may use more than it is to have from now on: only `trim` takes that away.
-    await (wasThere ? raiseLimits : writeLimits)(cgroup, limits);
+    if (mayChange(cgroup.path)) await (wasThere ? raiseLimits : writeLimits)(cgroup, limits);
     unlimited.delete(cgroup.path);
     return { wasThere };
   };
@@ -98,8 +120,10 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     await writeLimits(cgroupOf(names), limits);
   };
 
-  const tryToSet = (names: readonly string[], limits: CgroupLimits): Promise<boolean> =>
-    set(names, limits).then(
+  const tryToSet = async (names: readonly string[], limits: CgroupLimits): Promise<boolean> => {
+    // Of somebody else since it was tried last: when those are gone it is made anew.
+    if (!mayChange(cgroupOf(names).path)) return true;
+    return set(names, limits).then(
       () => {
         parts.onEnforcement?.();
         return true;
@@ -109,6 +133,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
         return false;
       },
     );
+  };
   const enforceLater = async (names: readonly string[], limits: CgroupLimits): Promise<void> => {
     do await wait(ENFORCE_AGAIN_MS, parts.signal);
     while (!parts.signal.aborted && !(await tryToSet(names, limits)));
@@ -134,39 +159,67 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
 
   const makeAbove = async (): Promise<void> => {
     const all = ['kubepods'];
-    const whole = nodeCgroupLimits(enforced);
-    await enforce(all, whole);
+    if (!shared.isShared()) await enforce(all, nodeCgroupLimits(enforced));
     // The share of one that is there is that of its pods, which are not known yet.
     for (const tier of TIERS) await make([...all, tier], tierCgroupLimits(tier, present.values(), rules));
   };
   let above: Promise<void> | undefined;
+  let burstableShares: number | undefined;
+
+  /** As long as pods of others are there nothing that they share is changed; when they are gone, all of it is made up for. */
+  const lookForOthers = async (): Promise<void> => {
+    if (!(await shared.look())) return;
+    burstableShares = undefined;
+    above = undefined;
+    parts.onShared?.(shared.why());
+    // No pod waits for it; the signal ends it.
+    if (shared.isShared()) goOnLater().catch((error) => parts.signal.aborted || parts.onTrouble(error));
+  };
+  const goOnLater = async (): Promise<void> => {
+    while (shared.isShared()) {
+      await wait(ENFORCE_AGAIN_MS, parts.signal);
+      if (parts.signal.aborted) return;
+      await lookForOthers();
+    }
+    await allowed(async () => {
+      await begin();
+      await Promise.all([shareOut(), ...[...lacking.values()].map(makeOwn)]);
+    });
+  };
   /** Made once, whoever asks first; what failed is tried again by the next. */
-  const begin = (): Promise<void> => {
+  const begin = async (): Promise<void> => {
+    await lookForOthers();
     above ??= makeAbove().catch((error) => {
       above = undefined;
       throw error;
     });
-    return above;
+    await above;
   };
 
-  let burstableShares: number | undefined;
   const writeShare = async (): Promise<void> => {
+    await lookForOthers();
+    if (!mayChange(cgroupOf(['kubepods', 'burstable']).path)) return;
     const { cpuShares } = tierCgroupLimits('burstable', present.values(), rules);
     if (cpuShares === burstableShares || cpuShares === undefined) return;
     await set(['kubepods', 'burstable'], { cpuShares });
     burstableShares = cpuShares;
   };
-  let lastShare: Promise<void> = Promise.resolve();
-  let nextShare: Promise<void> | undefined;
-  /** One after the other, so that the last word stands; pods that come while one is written share the next. */
-  const shareOut = (): Promise<void> => {
-    const write = () => {
-      nextShare = undefined;
-      return writeShare();
-    };
-    nextShare ??= lastShare.then(write, write);
-    lastShare = nextShare;
-    return lastShare;
+  const shareOut = inTurn(writeShare);
+
+  let warnedOf = '';
+  const makeOwn = async (pod: Pod): Promise<void> => {
+    const names = podCgroupNames(pod);
+    const limits = podCgroupLimits(pod.spec, rules);
+    await make(names, limits);
+    const { uid } = pod.metadata;
+    const cgroup = cgroupOf(names);
+    const missing = missingControllers(cgroup, limits).join(', ');
+    if (missing === '') return void lacking.delete(uid);
+    lacking.set(uid, pod);
+    unlimited.add(cgroup.path);
+    if (missing !== warnedOf)
+      parts.onTrouble(new NodeFailure('FailedCreatePodContainer', notPassedOn(nameOf(names), missing)));
+    warnedOf = missing;
   };
 
   /** The cgroup that was made here; of a pod that nobody wants any more the class is not known. */
@@ -184,14 +237,15 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     prepare: (pod) =>
       allowed(async () => {
         const { uid } = pod.metadata;
+        made.add(uid);
         await begin();
         present.set(uid, pod.spec);
-        const makeOwn = async () => {
+        const makeOnce = async () => {
           if (prepared.has(uid)) return;
-          await make(podCgroupNames(pod), podCgroupLimits(pod.spec, rules));
+          await makeOwn(pod);
           prepared.add(uid);
         };
-        await Promise.all([shareOut(), makeOwn()]);
+        await Promise.all([shareOut(), makeOnce()]);
       }),
     raise: (pod) =>
       allowed(async () => {
@@ -211,9 +265,26 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
         await removeCgroupTree({ hierarchies, path, signal, wait });
       }
       present.delete(pod.metadata.uid);
+      made.delete(pod.metadata.uid);
       prepared.delete(pod.metadata.uid);
+      lacking.delete(pod.metadata.uid);
       if (burstableShares !== undefined) await allowed(shareOut);
     },
+  };
+}
+
+/** One after the other, so that the last word stands; who comes while one is at work shares the next. */
+function inTurn(act: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const actNext = () => {
+    next = undefined;
+    return act();
+  };
+  return () => {
+    next ??= last.then(actNext, actNext);
+    last = next;
+    return last;
   };
 }
 
@@ -221,3 +292,5 @@ function failed(cause: unknown): NodeFailure {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new NodeFailure('FailedCreatePodContainer', `unable to ensure pod container exists: ${message}`, { cause });
 }
+
+const isPodName = (names: readonly string[]): boolean => names.at(-1)?.startsWith('pod') === true;

@@ -21,7 +21,7 @@ import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
 import { allocatable } from '../pod/allocatable.ts';
-import { withUnwritten } from '../pod/explainNode.ts';
+import { withShared, withUnwritten } from '../pod/explainNode.ts';
 import { involvedNode, type Note, occurrence } from '../pod/occurrence.ts';
 import type { PodView } from '../pod/view.ts';
 import type { AgentPort } from '../server/agent.ts';
@@ -29,7 +29,7 @@ import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
 import { followedAddresses } from './hostAddresses.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './nodeAdmission.ts';
-import { capacityOf, cgroupFacts, ownCgroups, processRoom } from './nodeCgroups.ts';
+import { capacityOf, cgroupFacts, type OwnCgroups, ownCgroups, processRoom } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import type { StartNode } from './startNode.ts';
 import { logStatuses } from './statusLog.ts';
@@ -62,12 +62,14 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
   const node = { ...facts, allocatable: capacity };
   const ending = new AbortController();
   const { signal } = ending;
-  const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger, signal, tell });
+  // Before the cgroups: only then it is known which of those that are there are this agent's.
+  const left = await podsLeftOnDisk(node, durable, { takesOver });
+  const own = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger, signal, tell });
   const services = nodeServices({
     cri,
     clock: systemClock,
     node,
-    ...(cgroups ? { cgroups } : {}),
+    ...(own ? { cgroups: own.cgroups } : {}),
     ...(restartRuntime ? { restartRuntime } : {}),
     ...(simulated ? {} : { findCredentials: credentialsOn(config.rootDirectory, logger) }),
     ...(config.runtimeClassPath ? classesIn(config.runtimeClassPath, logger) : {}),
@@ -109,12 +111,12 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
       statuses: Object.fromEntries(durable.statuses),
       allocations: Object.fromEntries(durable.allocations),
       probed: Object.fromEntries(durable.probes),
-      ...(await podsLeftOnDisk(node, durable, { takesOver })),
+      ...left,
     },
     { ...services, events: recorder.record },
     { clock: systemClock, onError },
   );
-  const port = agentPort({ agent, recorder, store, config, simulated });
+  const port = agentPort({ agent, recorder, store, config, simulated, shared: own?.shared });
   const endLog = logStatuses(port, logger);
   const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
@@ -155,10 +157,11 @@ interface PortParts {
   readonly store: NodeStore;
   readonly config: NodeConfig;
   readonly simulated: boolean;
+  readonly shared: OwnCgroups['shared'] | undefined;
 }
 
 /** The agent as the socket, the tables and the explanations see it. */
-function agentPort({ agent, recorder, store, config, simulated }: PortParts): AgentPort {
+function agentPort({ agent, recorder, store, config, simulated, shared }: PortParts): AgentPort {
   const { nodeName, rootDirectory, podLogsDirectory } = config;
   return {
     pods: agent.pods,
@@ -172,7 +175,7 @@ function agentPort({ agent, recorder, store, config, simulated }: PortParts): Ag
       const view = agent.views().find(isIt);
       return view ? readLogTails(view, { rootDir: rootDirectory, podLogsDir: podLogsDirectory }) : new Map();
     },
-    explainNode: () => withUnwritten(agent.explainNode(), store.trouble()),
+    explainNode: () => withShared(withUnwritten(agent.explainNode(), store.trouble()), shared?.()),
     node: () => {
       const { state, runtime, foreign, problems, warnings, gates } = agent.overview();
       const { name, version, since, message, ready } = runtime;

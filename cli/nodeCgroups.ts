@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
 import { createAlarm } from '../actors/feeds/alarm.ts';
+import { podsOfAgent } from '../actors/leftOnDisk.ts';
 import { type Hierarchy, hierarchyOf } from '../cgroup/hierarchies.ts';
 import { type PodCgroups, podCgroups } from '../cgroup/podCgroups.ts';
 import { callSystemd } from '../cgroup/systemd.ts';
@@ -11,6 +12,8 @@ import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
 import { unreserved } from '../pod/allocatable.ts';
 import { PIDS, pageName } from '../pod/cgroupLimits.ts';
 import type { Capacity } from '../pod/claims.ts';
+import type { SharedCgroups } from '../pod/explainNode.ts';
+import { NodeFailure } from '../pod/failure.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { NodeResources } from './config/nodeResources.ts';
@@ -86,7 +89,19 @@ export function enforcementNote(cgroupRoot: string, failure: unknown): Note {
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */
+export interface OwnCgroups {
+  readonly cgroups: PodCgroups;
+  /** Told while pods of somebody else are in the cgroup of all pods. */
+  readonly shared: () => SharedCgroups | undefined;
+}
+
+/** What the host forbids is said to be so; the rest tells of itself. */
+const cgroupWarning = (error: unknown): string =>
+  error instanceof NodeFailure
+    ? error.message
+    : `the cgroups of pods stay as the runtime makes them: ${wordsOf(error)}`;
+
+/** The cgroups of the node's pods, and why some have no limits; undefined where the configuration leaves them to the runtime. */
 export function ownCgroups(given: {
   readonly config: NodeConfig;
   readonly node: NodeFacts;
@@ -98,17 +113,19 @@ export function ownCgroups(given: {
   readonly signal: AbortSignal;
   /** Told what happened to the node. */
   readonly tell: (note: Note) => void;
-}): PodCgroups | undefined {
+}): OwnCgroups | undefined {
   const { config, node, hierarchies, pids, logger, signal, tell } = given;
   if (!node.cgroups.perQos) return undefined;
   const { enforcesAllocatable, reserved } = config.resources;
   const capacity = { ...capacityOf(config, node), ...(pids === undefined ? {} : { extra: { [PIDS]: pids } }) };
+  let shared: SharedCgroups | undefined;
   const cgroups = podCgroups({
     place: node,
     rules: node.cgroups,
     enforced: enforcesAllocatable ? unreserved(capacity, reserved) : capacity,
     hierarchies,
     systemd: callSystemd,
+    ownPods: () => podsOfAgent(node),
     wait: (ms, ending) => createAlarm(systemClock, ending).wait(systemClock.now() + ms),
     signal,
     onEnforcement: (failure) => {
@@ -116,9 +133,16 @@ export function ownCgroups(given: {
       tell(note);
       if (failure !== undefined) logger.warn(note.message);
     },
-    onTrouble: (error) => logger.warn(`the cgroups of pods stay as the runtime makes them: ${wordsOf(error)}`),
+    onShared: (message) => {
+      shared = message === undefined ? undefined : { message, since: systemClock.now() };
+      if (message !== undefined) {
+        logger.warn(message);
+        tell(enforcementNote(node.cgroupRoot, message));
+      } else logger.info('no pods of others are in the cgroup of all pods any more: its limits are set');
+    },
+    onTrouble: (error) => logger.warn(cgroupWarning(error)),
   });
   // What fails here the first pod tries again, and tells.
   cgroups.begin().catch(() => {});
-  return cgroups;
+  return { cgroups, shared: () => shared };
 }

@@ -68,6 +68,22 @@ export function withUnwritten(
   };
 }
 
+/** That pods of somebody else are in the cgroup of all pods, and what that means. */
+export interface SharedCgroups {
+  readonly message: string;
+  readonly since: number;
+}
+
+/** The explanation of a node that shares the cgroup of all pods with somebody else. */
+export function withShared(explanation: NodeExplanation, shared: SharedCgroups | undefined): NodeExplanation {
+  if (shared === undefined) return explanation;
+  const { message, since } = shared;
+  const view = { path: 'cgroups', state: 'shared', since, waitingFor: 'the pods of others to be gone' };
+  const { node } = explanation;
+  const cgroups = { ...explained('actor', 'cgroups', view), notes: [message] };
+  return { ...explanation, node: { ...node, children: [...node.children, cgroups] } };
+}
+
 function answerOf({ name, runtime, waitingFor, gates, pods }: NodeView): string {
   if (!runtime.ready) return `node ${name} waits for the container runtime, which is not ready: ${troubleOf(runtime)}`;
   if (waitingFor !== undefined) return `node ${name} waits for ${waitingFor}`;

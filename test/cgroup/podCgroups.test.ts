@@ -35,6 +35,7 @@ function cgroups(over: Partial<Parameters<typeof podCgroups>[0]> = {}): PodCgrou
     enforced: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
     hierarchies: v1(),
     systemd: async (method, _, [unit, ...rest]) => void calls.push(`${method} ${unit} ${rest.join(' ')}`),
+    ownPods: async () => [],
     wait: async () => {},
     signal,
     onTrouble: (error) => void troubles.push(String(error)),
@@ -205,7 +206,7 @@ describe('C25: the cgroups above containers', () => {
 
   test('another agent does not take the share from pods that it has yet to hear of', async () => {
     await cgroups().prepare(burstable('one', '1500m'));
-    await cgroups().begin();
+    await cgroups({ ownPods: async () => ['one'] }).begin();
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
   });
 

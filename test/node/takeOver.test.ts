@@ -55,8 +55,20 @@ async function cgroupsBelow(directory: string): Promise<string[]> {
   return [`${directory}: ${processes}`, ...(await Promise.all(inner.map(cgroupsBelow))).flat()];
 }
 
+/** The files of a cgroup, of which each controller has its own, and the limits in them. */
+async function limitsOf(directory: string): Promise<string[]> {
+  const files = (await readdir(directory, { withFileTypes: true }).catch(() => [])).filter((each) => each.isFile());
+  const isLimit =
+    /^(cpu\.(shares|cfs_quota_us|weight|max)|memory\.(limit_in_bytes|max)|pids\.max|cgroup\.subtree_control)$|^hugetlb\..*(max|limit_in_bytes)$/;
+  const lines = files.map(async ({ name }) => {
+    const text = isLimit.test(name) ? await readFile(join(directory, name), 'utf8') : '';
+    return `${directory}/${name} ${text.trim()}`;
+  });
+  return (await Promise.all(lines)).sort();
+}
+
 /** Everything below root and logs of these pods, byte by byte with its times, their mounts, cgroups and sandboxes. */
-async function picture(uids: readonly string[]): Promise<unknown> {
+async function picture(uids: readonly string[]) {
   const hierarchies = await readHierarchies();
   const { items } = await node.runtime.cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   const { containers } = await node.runtime.cri.listContainers({ filter: undefined }, { signal: noAbort });
@@ -70,7 +82,13 @@ async function picture(uids: readonly string[]): Promise<unknown> {
   const cgroups = await Promise.all(
     uids.flatMap((uid) => hierarchies.map(({ root }) => cgroupsBelow(join(root, cgroupOf(uid))))),
   );
+  const shared = ['', '/kubepods', '/kubepods/besteffort'].map((name) => `${cgroupParent}${name}`);
+  const limited = [...shared, ...uids.map(cgroupOf)];
+  const limits = await Promise.all(
+    limited.flatMap((path) => hierarchies.map(({ root }) => limitsOf(join(root, path)))),
+  );
   return {
+    limits: limits.flat(),
     files: files.split('\n').sort(),
     sums,
     mounts: (await mountsUnder(node.rootDir, noAbort)).map(({ path }) => path),
@@ -96,11 +114,17 @@ test('an agent that comes, runs pods and goes leaves the pods of another kubelet
   const before = await picture(theirs);
   await node.write('web', podManifest('web', [shell('main', steadily())]));
   const agent = await node.start();
-  await node.running('web');
+  const { uid } = (await node.running('web')).metadata;
+  const [cpu] = (await readHierarchies()).filter(({ controllers }) => controllers.includes('cpu'));
+  expect(await readdir(join(cpu?.root ?? '', cgroupOf(uid)))).toContain('cgroup.procs');
   await eventually('they are listed', async () => {
     const text = await agentClient(socketPath(node.rootDir)).text('/explain/node');
     return text.includes('default/theirs (their-uid)') && text.includes('default/dead (dead_uid)');
   });
+  const explained = (await agentClient(socketPath(node.rootDir)).text('/explain/node')).replace(/\s+/g, ' ');
+  expect(explained).toContain(`${cgroupParent}/kubepods holds the cgroup of a pod (${cgroupOf('their-uid')})`);
+  expect(explained).toContain('cgroupRoot');
+  expect(await picture(theirs)).toMatchObject({ limits: before.limits });
   await node.remove('web');
   await node.gone('web');
   agent.kill('SIGTERM');

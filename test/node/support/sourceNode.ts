@@ -7,6 +7,7 @@ import { systemClock } from '../../../actors/clock.ts';
 import { createNodeAgent } from '../../../actors/createNodeAgent.ts';
 import { openNodeStore } from '../../../actors/durableFacts.ts';
 import { createAlarm } from '../../../actors/feeds/alarm.ts';
+import { podsOfAgent } from '../../../actors/leftOnDisk.ts';
 import { nodeServices } from '../../../actors/nodeServices.ts';
 import { readRuntimeClasses, runtimeClassesIn } from '../../../actors/services/runtimeClasses.ts';
 import { type Hierarchy, readHierarchies } from '../../../cgroup/hierarchies.ts';
@@ -77,6 +78,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     enforced: capacity,
     hierarchies,
     systemd: callSystemd,
+    ownPods: () => podsOfAgent(node),
     wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
     signal: ending.signal,
     onEnforcement: (failure) => {
