@@ -34,7 +34,7 @@ export const containerMachine = containerSetup.createMachine({
     new: { always: [{ guard: 'neverMade', target: 'waiting' }, { target: 'meeting' }] },
     /** What does the runtime have of it already? After a restart of the agent this is where adoption happens. */
     meeting: {
-      meta: { waitsFor: "the runtime's word on what it has of it" },
+      meta: { waitsFor: 'the runtime to tell what it has of it' },
       invoke: {
         src: 'inspectContainer',
         input: ({ context }) => ({ id: context.id ?? '' }),
@@ -81,7 +81,7 @@ export const containerMachine = containerSetup.createMachine({
       ],
     },
     awaitingMeeting: {
-      meta: { waitsFor: 'another try to ask the runtime', until: 'retryAt' },
+      meta: { waitsFor: 'another try to ask the runtime what it has of it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'meeting',
@@ -89,7 +89,7 @@ export const containerMachine = containerSetup.createMachine({
       },
     },
     waiting: {
-      meta: { waitsFor: 'its turn' },
+      meta: { waitsFor: 'the containers before it' },
       entry: { type: 'report', params: { standing: 'pending' } },
       always: [
         { guard: 'mustStay', target: 'stopped' },
@@ -102,7 +102,7 @@ export const containerMachine = containerSetup.createMachine({
     counting,
     /** All that it needs itself is there: its pod says when (C9), in a new sandbox after it has had its turn anew (C3). */
     poised: {
-      meta: { waitsFor: 'its turn to start' },
+      meta: { waitsFor: 'its pod to start it, one after the other' },
       entry: { type: 'report', params: { standing: 'poised' } },
       always: { guard: 'mustStay', target: 'stopped' },
       on: {
@@ -126,7 +126,7 @@ export const containerMachine = containerSetup.createMachine({
     },
     launching,
     awaitingRelaunch: {
-      meta: { waitsFor: 'another try to start', until: 'retryAt' },
+      meta: { waitsFor: 'another try to start it', until: 'retryAt' },
       entry: { type: 'report', params: { standing: 'live' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
@@ -198,7 +198,7 @@ export const containerMachine = containerSetup.createMachine({
     },
     /** Why it did not start is shown before its back-off is (C16). */
     startFailed: {
-      meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
+      meta: { waitsFor: 'the end of its crash-loop back-off', until: 'retryAt' },
       entry: { type: 'report', params: { standing: 'delayed' } },
       invoke: {
         src: 'timer',
@@ -227,7 +227,7 @@ export const containerMachine = containerSetup.createMachine({
     reset: { entry: 'beginAnew', always: 'waiting' },
     /** CrashLoopBackOff (C7). */
     backingOff: {
-      meta: { waitsFor: 'the end of the back-off', until: 'retryAt' },
+      meta: { waitsFor: 'the end of its crash-loop back-off', until: 'retryAt' },
       entry: ['showCrashLoop', { type: 'report', params: { standing: 'delayed' } }, tellsBackOff],
       invoke: {
         src: 'timer',
@@ -280,7 +280,7 @@ export const containerMachine = containerSetup.createMachine({
           },
         },
         awaitingRetry: {
-          meta: { waitsFor: 'another try', until: 'retryAt' },
+          meta: { waitsFor: 'another try to remove its container', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
         },

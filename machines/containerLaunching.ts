@@ -12,7 +12,7 @@ export const launching = containerSetup.createStateConfig({
   on: { 'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] } },
   states: {
     queued: {
-      meta: { waitsFor: 'a slot' },
+      meta: { waitsFor: 'a slot of the start gate' },
       on: {
         // A start without an answer is asked for again: it may have worked.
         'gate.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],

@@ -26,7 +26,7 @@ export const pulling = containerSetup.createStateConfig({
   },
   states: {
     finding: {
-      meta: { waitsFor: 'a look for the image' },
+      meta: { waitsFor: 'the runtime to look for its image' },
       entry: { type: 'report', params: { standing: 'coming' } },
       invoke: {
         src: 'findImage',
@@ -53,12 +53,12 @@ export const pulling = containerSetup.createStateConfig({
       },
     },
     queued: {
-      meta: { waitsFor: 'a slot' },
+      meta: { waitsFor: 'a slot of the pull gate' },
       entry: [tellsPull, 'requestPull'],
       on: { 'gate.granted': { target: 'fetching', actions: 'recordPullLimit' } },
     },
     fetching: {
-      meta: { waitsFor: 'the pull of the image', until: 'pullBy' },
+      meta: { waitsFor: 'the pull of its image', until: 'pullBy' },
       exit: 'releasePull',
       invoke: {
         src: 'pullImage',
@@ -88,26 +88,26 @@ export const pulling = containerSetup.createStateConfig({
     },
     /** The pull's own error is shown before its back-off is (C16). */
     failed: {
-      meta: { waitsFor: 'another try', until: 'retryAt' },
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       entry: { type: 'report', params: { standing: 'delayed' } },
       invoke: { src: 'timer', input: ({ context }) => ({ after: shownFailedMs(context) }) },
       on: { 'timer.elapsed': 'backingOff' },
     },
     backingOff: {
-      meta: { waitsFor: 'another try', until: 'retryAt' },
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       entry: ['showPullBackOff', tellsPullBackOff],
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'finding' },
     },
     /** Absent, and the policy forbids to pull (C17): somebody may load it by hand, so it is looked for again. */
     missing: {
-      meta: { waitsFor: 'the image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
+      meta: { waitsFor: 'its image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
       entry: ['showAbsence', tellsMissingImage, { type: 'report', params: { standing: 'delayed' } }],
       invoke: { src: 'timer', input: { after: 10_000 } },
       on: { 'timer.elapsed': 'finding' },
     },
     awaitingRetry: {
-      meta: { waitsFor: 'another try', until: 'retryAt' },
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       entry: { type: 'report', params: { standing: 'delayed' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {

@@ -58,7 +58,7 @@ export const running = containerSetup.createStateConfig({
     awaitingResize,
     /** A list without it may be older than it: only the runtime's own word about it counts. */
     verifying: {
-      meta: { waitsFor: "the runtime's word on whether it still exists" },
+      meta: { waitsFor: 'the runtime to tell whether it still exists' },
       invoke: {
         src: 'inspectContainer',
         input: ({ context }) => ({ id: context.id ?? '' }),
@@ -87,7 +87,7 @@ export const running = containerSetup.createStateConfig({
       },
     },
     awaitingVerification: {
-      meta: { waitsFor: 'another try to ask for it', until: 'retryAt' },
+      meta: { waitsFor: 'another try to ask the runtime whether it still exists', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'verifying', 'runtime.returned': 'verifying' },
     },

@@ -1,4 +1,5 @@
 /** The words of a container's chart: its ports, guards and actions. The chart itself is in container.ts. */
+
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { ContainerSize } from '../pod/containerSize.ts';
 import type { Failure } from '../pod/failure.ts';
@@ -6,6 +7,7 @@ import type { ObservedContainer } from '../pod/observed.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { needsRestart, sameSize } from '../pod/resize.ts';
 import { hasFailed } from '../pod/restart.ts';
+import { namespacedName } from '../pod/shownName.ts';
 import {
   backOffKey,
   type ContainerContext,
@@ -195,6 +197,7 @@ export const containerSetup = setup({
         key: gateKey(context, 'start'),
         ticket: context.ticket,
         holder: self,
+        purpose: `the start of container ${context.name} of ${namespacedName(context.pod)}`,
       }),
     ),
     releaseSlot: sendTo(

@@ -88,7 +88,7 @@ export const stopping = containerSetup.createStateConfig({
       },
     },
     signalling: {
-      meta: { waitsFor: 'the process to end', until: 'stopBy' },
+      meta: { waitsFor: 'its process to end', until: 'stopBy' },
       invoke: {
         src: 'stopContainer',
         input: ({ context }) => ({
@@ -116,7 +116,7 @@ export const stopping = containerSetup.createStateConfig({
       },
     },
     awaitingRetry: {
-      meta: { waitsFor: 'another try', until: 'retryAt' },
+      meta: { waitsFor: 'another try to stop it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'signalling',

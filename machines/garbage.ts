@@ -51,7 +51,7 @@ export const garbageMachine = setup({
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
-      meta: { waitsFor: 'what the node knows' },
+      meta: { waitsFor: 'the list of pods that the node knows' },
       entry: 'ask',
       on: {
         'garbage.found': [{ target: 'removing', actions: 'record' }],

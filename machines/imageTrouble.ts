@@ -1,7 +1,9 @@
 /** What a failed look at, or pull of, an image leaves behind, whoever needs it: the wait, and the words of a status (C16). */
+
 import { nextBackOff, pullBackOff } from '../pod/backoff.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
+import { namespacedName } from '../pod/shownName.ts';
 import { SHOWN_FAILED_MS, type Trouble } from './containerTrouble.ts';
 import type { ContainerEvent, VolumeEvent } from './events.ts';
 import { isRuntimeAway, RUNTIME_AWAY_MS } from './failure.ts';
@@ -17,7 +19,7 @@ export const pullLimit = (event: ContainerEvent | VolumeEvent): { pullLimitMs: n
  */
 export const pullClaim = (seeker: Seeker & { pod: Pod; ticket: number }, image: string) => ({
   ticket: seeker.pullDelayMs > 0 ? Number.MAX_SAFE_INTEGER : seeker.ticket,
-  purpose: `the pull of ${image} for ${seeker.pod.metadata.namespace}/${seeker.pod.metadata.name}`,
+  purpose: `the pull of ${image} for ${namespacedName(seeker.pod)}`,
 });
 
 /** What who needs an image knows of the tries to get it. */

@@ -44,7 +44,7 @@ export const logRotationMachine = setup({
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
-      meta: { waitsFor: 'what the node knows' },
+      meta: { waitsFor: 'the list of pods that the node knows' },
       entry: 'ask',
       on: { 'logs.found': { target: 'rotating', actions: 'record' } },
     },

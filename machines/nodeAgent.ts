@@ -71,21 +71,21 @@ export const nodeAgentMachine = nodeSetup.createMachine({
   states: {
     /** Until the runtime has told its name and been listed once. */
     starting: {
-      meta: { waitsFor: 'the first list of what the runtime has' },
+      meta: { waitsFor: 'the runtime to list its pods and containers' },
       entry: { type: 'note', params: { reason: 'Starting', message: 'Starting kubelet.' } },
       always: { guard: 'isRuntimeSeen', target: 'recovering' },
       on: { 'node.drain': { target: 'leaving', actions: 'recordDrain' } },
     },
     /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */
     leaving: {
-      meta: { waitsFor: 'the first list of what the runtime has, to end it', afterMs: RUNTIME_LIST_MS },
+      meta: { waitsFor: 'the runtime to list its pods and containers, to end them', afterMs: RUNTIME_LIST_MS },
       invoke: { src: 'timer', input: { after: RUNTIME_LIST_MS } },
       always: { guard: 'isRuntimeSeen', target: 'draining' },
       on: { 'timer.elapsed': 'draining', 'node.drain': {} },
     },
     /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
     recovering: {
-      meta: { waitsFor: 'the full set of every source' },
+      meta: { waitsFor: 'every pod source to list its pods' },
       always: [
         { guard: 'haveSourcesSpoken', target: 'running' },
         { guard: 'haveSourcesAnswered', target: 'partial' },
@@ -93,7 +93,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     },
     /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
     partial: {
-      meta: { waitsFor: 'a source that cannot be read yet, as what runs may be of its pods' },
+      meta: { waitsFor: 'a pod source that cannot be read yet, as pods that run may be of it' },
       entry: ['holdPlaces', 'welcomeNewcomers'],
       always: { guard: 'haveSourcesSpoken', target: 'running' },
       on: {

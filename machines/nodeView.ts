@@ -1,5 +1,7 @@
 /** The plain view of the node's own actors: those that serve all pods. */
+
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import { namespacedName } from '../pod/shownName.ts';
 import type { NamedView, NodeView, SharedGateView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
 import type { garbageMachine } from './garbage.ts';
@@ -24,9 +26,7 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
   return {
     ...own,
     name: context.nodeName,
-    pods: Object.fromEntries(
-      Object.entries(context.pods).map(([uid, { pod }]) => [uid, `${pod.metadata.namespace}/${pod.metadata.name}`]),
-    ),
+    pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
     runtime: {
       ...{ name, version, ready, since },
       ...(message === undefined ? {} : { message }),

@@ -58,7 +58,7 @@ export const podMachine = podSetup.createMachine({
       initial: 'directory',
       states: {
         directory: {
-          meta: { waitsFor: 'its directory' },
+          meta: { waitsFor: 'its directory to be made' },
           invoke: {
             src: 'preparePod',
             input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
@@ -70,7 +70,7 @@ export const podMachine = podSetup.createMachine({
           },
         },
         cgroup: {
-          meta: { waitsFor: 'its cgroup' },
+          meta: { waitsFor: 'its cgroup to be made' },
           invoke: {
             src: 'prepareCgroup',
             input: ({ context }) => ({ pod: context.allocated }),
@@ -82,12 +82,12 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingRetry: {
-          meta: { waitsFor: 'another try', until: 'retryAt' },
+          meta: { waitsFor: 'another try to make its directory and cgroup', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'directory' },
         },
         volumes: {
-          meta: { waitsFor: 'its volumes' },
+          meta: { waitsFor: 'its volumes to be mounted' },
           entry: 'spawnVolumes',
           always: { guard: 'areVolumesMounted', target: '#pod.sandboxing' },
           on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
@@ -120,7 +120,7 @@ export const podMachine = podSetup.createMachine({
         choosing: { always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }] },
         /** Init containers and sidecars, each in its turn (C3, C4). */
         initializing: {
-          meta: { waitsFor: 'its init containers' },
+          meta: { waitsFor: 'its init containers to be done' },
           always: [
             { guard: 'mustRestartAll', target: 'restartingAll' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
@@ -132,7 +132,7 @@ export const podMachine = podSetup.createMachine({
         },
         /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
         restartingAll: {
-          meta: { waitsFor: 'all its containers to end' },
+          meta: { waitsFor: 'all its containers to end, which are to restart' },
           entry: 'resetContainers',
           always: { guard: 'isAllReset', target: 'initializing', actions: 'beginAnew' },
         },

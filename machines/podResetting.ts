@@ -10,7 +10,7 @@ export const resetting = podSetup.createStateConfig({
   states: {
     /** A list without it may be older than it: only the runtime's own word about it counts. */
     verifying: {
-      meta: { waitsFor: "the runtime's word on its sandbox" },
+      meta: { waitsFor: 'the runtime to tell of its sandbox' },
       invoke: {
         src: 'inspectSandbox',
         input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
@@ -28,12 +28,12 @@ export const resetting = podSetup.createStateConfig({
       },
     },
     awaitingRetry: {
-      meta: { waitsFor: 'another try', until: 'retryAt' },
+      meta: { waitsFor: 'another try to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
     },
     draining: {
-      meta: { waitsFor: 'what ran in the lost sandbox to end' },
+      meta: { waitsFor: 'the containers of its lost sandbox to end' },
       always: [
         { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
         { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: tellsNewSandbox },

@@ -33,7 +33,7 @@ export const sandboxing = podSetup.createStateConfig({
       ],
     },
     adopting: {
-      meta: { waitsFor: "the runtime's word on its sandbox" },
+      meta: { waitsFor: 'the runtime to tell of its sandbox' },
       invoke: {
         src: 'inspectSandbox',
         input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
@@ -96,7 +96,11 @@ export const sandboxing = podSetup.createStateConfig({
           always: { guard: not('lacksNetwork'), target: 'queued' },
           on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
         },
-        queued: { meta: { waitsFor: 'a slot' }, entry: 'requestSlot', on: { 'gate.granted': 'running' } },
+        queued: {
+          meta: { waitsFor: 'a slot of the start gate' },
+          entry: 'requestSlot',
+          on: { 'gate.granted': 'running' },
+        },
         running: {
           meta: { waitsFor: 'its sandbox to be made' },
           invoke: {
@@ -147,12 +151,12 @@ export const sandboxing = podSetup.createStateConfig({
     },
     /** It was made and is of no use: without an address, or for a network mode that the pod does not want any more. */
     unfit: {
-      meta: { waitsFor: 'another try to make a sandbox that it can live in', until: 'retryAt' },
+      meta: { waitsFor: 'another try to make its sandbox, as the last one is unfit', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': { target: 'clearing', actions: tellsNewSandbox } },
     },
     awaitingAcquisition: {
-      meta: { waitsFor: 'another try to make a sandbox', until: 'retryAt' },
+      meta: { waitsFor: 'another try to make its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'acquiring',
@@ -163,7 +167,7 @@ export const sandboxing = podSetup.createStateConfig({
       },
     },
     awaitingRetry: {
-      meta: { waitsFor: 'another try', until: 'retryAt' },
+      meta: { waitsFor: 'another try to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
     },

@@ -42,7 +42,7 @@ export const terminating = podSetup.createStateConfig({
       on: { 'pod.deadlineExceeded': overdue },
     },
     awaitingStopRetry: {
-      meta: { waitsFor: 'another try to stop the sandbox', until: 'retryAt' },
+      meta: { waitsFor: 'another try to stop its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'stopping',
@@ -51,7 +51,7 @@ export const terminating = podSetup.createStateConfig({
       },
     },
     volumes: {
-      meta: { waitsFor: 'its volumes' },
+      meta: { waitsFor: 'its volumes to be unmounted' },
       entry: 'unmountVolumes',
       always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
     },
@@ -84,7 +84,7 @@ export const terminating = podSetup.createStateConfig({
       },
     },
     awaitingRemoveRetry: {
-      meta: { waitsFor: 'another try to remove the sandbox', until: 'retryAt' },
+      meta: { waitsFor: 'another try to remove its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },

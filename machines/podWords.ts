@@ -1,8 +1,10 @@
 /** The words of a pod's chart: its ports, guards, and what it keeps and asks of the node. What it tells its children is in podSetup.ts, the chart in pod.ts. */
+
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { claimsOf } from '../pod/claims.ts';
 import type { ObservedSandbox } from '../pod/observed.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
+import { namespacedName } from '../pod/shownName.ts';
 import { fullName } from '../pod/staticPod.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
 import { containerMachine } from './container.ts';
@@ -144,6 +146,7 @@ export const podWords = setup({
       key: slotKey(context),
       ticket: context.ticket,
       holder: self,
+      purpose: `the sandbox of ${namespacedName(context.allocated)}`,
     })),
     releaseSlot: sendTo(startGateOf, ({ context }) => ({ type: 'gate.release', key: slotKey(context) })),
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),

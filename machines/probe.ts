@@ -86,7 +86,7 @@ const round = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
       choosing: { always: [{ guard: 'mustSpread', target: 'spreading' }, { target: 'waiting' }] },
       /** After a restart of the agent not all probes are to come at once. */
       spreading: {
-        meta: { waitsFor: 'a moment of its own' },
+        meta: { waitsFor: 'its first try, at a moment picked at random' },
         invoke: {
           src: 'pickMoment',
           input: ({ context }) => ({ withinMs: periodMs(context) }),
@@ -103,7 +103,7 @@ const round = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
         on: { 'timer.elapsed': 'probing' },
       },
       probing: {
-        meta: { waitsFor: 'the answer' },
+        meta: { waitsFor: 'the answer to its try' },
         invoke: {
           src: 'runProbe',
           input: ({ context: { pod, name, kind, id, podIp } }) => ({ pod, container: name, kind, id, podIp }),

@@ -9,7 +9,7 @@ export const volumeMachine = volumeSetup.createMachine({
   initial: 'mounting',
   states: {
     mounting: {
-      meta: { waitsFor: 'the mount' },
+      meta: { waitsFor: 'its mount to be made' },
       invoke: {
         src: 'mountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name }),
@@ -32,7 +32,7 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     awaitingRetry: {
-      meta: { waitsFor: 'another try to mount', until: 'retryAt' },
+      meta: { waitsFor: 'another try to mount it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'mounting',
@@ -74,7 +74,7 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     unmounting: {
-      meta: { waitsFor: 'the unmount' },
+      meta: { waitsFor: 'its unmount' },
       invoke: {
         src: 'unmountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name }),
@@ -83,7 +83,7 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     awaitingUnmountRetry: {
-      meta: { waitsFor: 'another try to unmount', until: 'retryAt' },
+      meta: { waitsFor: 'another try to unmount it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'unmounting' },
     },

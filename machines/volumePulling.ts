@@ -28,7 +28,7 @@ export const pulling = volumeSetup.createStateConfig({
   onDone: 'mounted',
   states: {
     finding: {
-      meta: { waitsFor: 'a look for the image' },
+      meta: { waitsFor: 'the runtime to look for its image' },
       invoke: {
         src: 'findImage',
         input: ({ context }) => ({ pod: context.pod, image: referenceOf(context) }),
@@ -64,12 +64,12 @@ export const pulling = volumeSetup.createStateConfig({
       },
     },
     queued: {
-      meta: { waitsFor: 'a slot' },
+      meta: { waitsFor: 'a slot of the pull gate' },
       entry: [{ type: 'note', params: ({ context }) => pullBegins(referenceOf(context)) }, 'requestPull'],
       on: { 'gate.granted': { target: 'fetching', actions: 'recordPullLimit' } },
     },
     fetching: {
-      meta: { waitsFor: 'the pull of the image', until: 'pullBy' },
+      meta: { waitsFor: 'the pull of its image', until: 'pullBy' },
       exit: 'releasePull',
       invoke: {
         src: 'pullImage',
@@ -106,12 +106,12 @@ export const pulling = volumeSetup.createStateConfig({
     },
     /** The pull's own error is shown before its back-off is (C16). */
     failed: {
-      meta: { waitsFor: 'another try to pull', until: 'retryAt' },
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ after: shownFailedMs(context) }) },
       on: { 'timer.elapsed': 'backingOff' },
     },
     backingOff: {
-      meta: { waitsFor: 'another try to pull', until: 'retryAt' },
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       entry: [
         'showPullBackOff',
         { type: 'note', params: ({ context }) => pullBacksOff(referenceOf(context)) },
@@ -122,7 +122,7 @@ export const pulling = volumeSetup.createStateConfig({
     },
     /** Absent, and the policy forbids to pull: somebody may load it by hand, so it is looked for again. */
     missing: {
-      meta: { waitsFor: 'the image to be loaded by hand (pullPolicy Never)', afterMs: 10_000 },
+      meta: { waitsFor: 'its image to be loaded by hand (pullPolicy Never)', afterMs: 10_000 },
       entry: [
         'showAbsence',
         { type: 'note', params: ({ context }) => imageMissing(referenceOf(context)) },
@@ -132,7 +132,7 @@ export const pulling = volumeSetup.createStateConfig({
       on: { 'timer.elapsed': 'finding' },
     },
     awaitingRetry: {
-      meta: { waitsFor: 'another try to pull', until: 'retryAt' },
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'finding',

@@ -6,6 +6,7 @@ import type { PodPhase } from './schema/status.ts';
 import { podStatus } from './status.ts';
 import { podRow } from './table.ts';
 import type { ActorView, ContainerView, GateView, PodView, TerminatedRun } from './view.ts';
+import { withWaitObjects } from './waitObject.ts';
 
 /** One actor as an explanation shows it; times are milliseconds since the epoch. */
 export interface ExplainedActor {
@@ -70,7 +71,7 @@ export function explainPod(
   now: number,
   { gates = [], runtimeTrouble, logs = new Map() }: Surroundings = {},
 ): Explanation {
-  const view = withLogTails(seen, logs);
+  const view = withWaitObjects(withLogTails(seen, logs));
   const { namespace, name, uid } = view.pod.metadata;
   const status = podStatus(view, { now, hostIps: [], runtimeName: 'cri' });
   const ending = view.termination ? { deletionTimestamp: new Date(view.termination.at).toISOString() } : {};

@@ -12,7 +12,7 @@ import {
 import type { Failure } from './failure.ts';
 import { isTerminalPhase } from './phase.ts';
 import type { PodStatus } from './schema/status.ts';
-import type { ContainerView, GateView, PodView, ProbeView } from './view.ts';
+import type { ActorView, ContainerView, GateView, PodView, ProbeView } from './view.ts';
 
 /** What an answer is taken from. */
 interface Question {
@@ -125,18 +125,42 @@ function nodeWait(question: Question): Answer {
   return question.view.state === 'awaitingNode' ? podWait(question) : undefined;
 }
 
-function isEnding({ view, now }: Question): string | undefined {
+function isEnding({ view, now }: Question): Answer {
   if (!view.termination) return undefined;
   const start = `${named(view)} is ending (${view.termination.reason})`;
   const [first, ...others] = view.containers.filter((container) => container.now.kind === 'running');
-  if (first) {
-    const until = first.until ?? view.until;
-    const who = others.length > 0 ? `${titled(first)} and ${others.length} more` : titled(first);
-    if (until === undefined) return `${start}: waits for ${who} to stop`;
-    return `${start}: ${who} ${others.length > 0 ? 'have' : 'has'}${untilWords(until, now)} to stop`;
-  }
+  if (first) return stopping(start, { first, others: others.length, until: first.until ?? view.until, now });
   const slow = [...view.volumes, view].find(({ waitingFor }) => waitingFor !== undefined);
-  return slow ? `${start}: waits for ${slow.waitingFor}${untilWords(slow.until, now)}` : start;
+  if (!slow) return start;
+  const who = 'mounted' in slow ? `: volume ${slow.name} waits` : ': waits';
+  return (
+    retrying(`${start}${who}${forWords(slow)}`, slow, now) ?? `${start}${who}${forWords(slow)}${spanWords(slow, now)}`
+  );
+}
+
+interface Stop {
+  readonly first: ContainerView;
+  readonly others: number;
+  readonly until: number | undefined;
+  readonly now: number;
+}
+
+/** What the first container that still runs has left, and what it does meanwhile. */
+function stopping(start: string, { first, others, until, now }: Stop): Answer {
+  const failed = retrying(`${start}: ${titled(first)} waits${forWords(first)}`, first, now);
+  if (failed) return failed;
+  const who = others > 0 ? `${titled(first)} and ${others} more` : titled(first);
+  const meanwhile =
+    first.waitingFor === undefined || first.state.endsWith('signalling')
+      ? ''
+      : `; ${others > 0 ? first.name : 'it'} waits${forWords(first)}`;
+  if (until === undefined) return `${start}: waits for ${who} to stop${meanwhile}`;
+  return `${start}: ${who} ${others > 0 ? 'have' : 'has'}${untilWords(until, now)} to stop${meanwhile}`;
+}
+
+/** Why the last try failed, of one that waits for the next. */
+function retrying(who: string, { waitingFor, lastFailure, until }: ActorView, now: number): Named | undefined {
+  return waitingFor?.startsWith('another try') && lastFailure ? failing(who, lastFailure, until, now) : undefined;
 }
 
 function volumeFailure({ view, now }: Question): Answer {
@@ -187,24 +211,26 @@ function troubleOf(container: ContainerView, now: number): Answer {
 function volumeWait({ view, now }: Question): string | undefined {
   const volume = view.volumes.find(({ mounted }) => !mounted);
   if (!volume) return undefined;
-  return `volume ${volume.name} is not mounted yet: it waits${forWords(volume)}${untilWords(volume.until, now)}`;
+  return `volume ${volume.name} is not mounted yet: it waits${forWords(volume)}${spanWords(volume, now)}`;
 }
 
 function podWait({ view, now }: Question): string | undefined {
   if (view.waitingFor === undefined || view.sandbox?.state === 'ready') return undefined;
-  return `${named(view)} waits${forWords(view)}${untilWords(view.until, now)}`;
+  return `${named(view)} waits${forWords(view)}${spanWords(view, now)}`;
 }
 
-function containerWait({ view, now }: Question): string | undefined {
+function containerWait({ view, now }: Question): Answer {
   const container = view.containers.find(isBehind);
   if (!container) return undefined;
-  const { now: state, role, until, waitingFor } = container;
+  const { now: state, role, waitingFor } = container;
   if (state.kind === 'waiting') {
-    return `${titled(container)} waits${waitingFor ? forWords(container) : `: ${state.reason}`}${untilWords(until, now)}`;
+    return `${titled(container)} waits${waitingFor ? forWords(container) : `: ${state.reason}`}${spanWords(container, now)}`;
   }
   if (role === 'init')
     return `${titled(container)} has run for ${humanDuration(now - container.since)}, the rest waits for it`;
-  return `${titled(container)} runs but ${probeWords(container, now) ?? `is not ready${stillWaits(container, now)}`}`;
+  const start = `${titled(container)} runs but`;
+  const failed = retrying(`${start} waits${forWords(container)}`, container, now);
+  return failed ?? `${start} ${probeWords(container, now) ?? `is not ready${stillWaits(container, now)}`}`;
 }
 
 /** What the probe that holds a running container up has said, and when it is tried again. */
@@ -235,6 +261,15 @@ function gatesUnmet({ view, status }: Question): string | undefined {
 
 function stillWaits(container: ContainerView, now: number): string {
   return container.waitingFor ? `: it waits${forWords(container)}${untilWords(container.until, now)}` : '';
+}
+
+/** A wait of less is nobody's concern. */
+const LONG_WAIT_MS = 10_000;
+
+/** Until when it waits, or else for how long it has. */
+function spanWords({ until, since }: ActorView, now: number): string {
+  if (until !== undefined) return untilWords(until, now);
+  return now - since < LONG_WAIT_MS ? '' : ` (for ${humanDuration(now - since)} so far)`;
 }
 
 function forWords({ waitingFor }: { readonly waitingFor?: string }): string {

@@ -4,3 +4,6 @@ import type { Pod } from './schema/pod.ts';
 export function shownName({ name, namespace }: Pick<Pod['metadata'], 'name' | 'namespace'>): string {
   return namespace === 'default' ? name : `${namespace}/${name}`;
 }
+
+/** `default/web`, whatever the namespace. */
+export const namespacedName = ({ metadata: { namespace, name } }: Pod): string => `${namespace}/${name}`;

@@ -53,7 +53,10 @@ describe('restarts', () => {
       lastState: { terminated: { exitCode: 1, reason: 'Error' } },
     });
     expect(node.pod('bad').phase).toBe('Running');
-    expect(node.containerView('bad')).toMatchObject({ state: 'backingOff', waitingFor: 'the end of the back-off' });
+    expect(node.containerView('bad')).toMatchObject({
+      state: 'backingOff',
+      waitingFor: 'the end of its crash-loop back-off',
+    });
     await node.advance('60s');
     expect(gaps(node)).toEqual([7, 17, 27]);
   });

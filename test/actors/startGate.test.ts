@@ -61,7 +61,7 @@ describe('the start gate', () => {
     expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be made');
     expect(node.agent.explain('pod-02')?.pod).toMatchObject({
       state: 'sandboxing.acquiring.queued',
-      waitingFor: 'a slot',
+      waitingFor: 'a slot of the start gate',
       queue: { place: 1 },
     });
     expect(node.agent.explain('pod-05')?.pod.queue).toMatchObject({ place: 4 });

@@ -124,7 +124,15 @@ describe('the command `statelet up` over the examples', () => {
   test('SIGTERM ends the pods, then containerd, then itself, and nothing of it stays on the host', async () => {
     const marks = await marksOf(node.containerdDirectory);
     const during = await traces(marks);
-    for (const kind of [/of a pod/, /^process \d+: containerd /, / overlay /, /nsfs/, /^cgroup /, /^link /, /CNI-/]) {
+    for (const kind of [
+      /of a pod/,
+      /^process \d+: containerd /,
+      / overlay /,
+      /nsfs/,
+      /^cgroup /,
+      /^link /,
+      /MASQUERADE/,
+    ]) {
       expect(during).toContainEqual(expect.stringMatching(kind));
     }
     up.kill('SIGTERM');

@@ -200,7 +200,7 @@ describe('while the runtime is not ready', () => {
 
   test('who waits is told so', () => {
     const waits = podView({ main: { app: waiting('ContainerCreating', { waitingFor: 'a look for the image' }) } });
-    expect(told(waits)).toBe(`container app waits for a look for the image${why}`);
+    expect(told(waits)).toBe(`container app waits for a look for the image (for 60s so far)${why}`);
     expect(told(podView({ main: { app: running(), crash }, view: network }))).toMatch(/: exit code 1.*; the container/);
   });
 
@@ -209,22 +209,22 @@ describe('while the runtime is not ready', () => {
     const ended = podView({ main: { app: exited(1) }, view: { ended: true } });
     expect(told(ended)).toBe(answer(ended));
     const awaiting = podView({
-      view: { state: 'awaitingNode', waitingFor: 'the container runtime, which is not ready: no answer' },
+      view: { state: 'awaitingNode', since: NOW, waitingFor: 'the container runtime, which is not ready: no answer' },
     });
     expect(told(awaiting)).toBe('pod web waits for the container runtime, which is not ready: no answer');
   });
 
   test('who waits after a failure is told so unless that failure says it, whatever its words', () => {
     const toldAfter = (reason: string, message: string) =>
-      told(podView({ view: { waitingFor: 'another try', lastFailure: failure(reason, message) } }));
+      told(podView({ view: { waitingFor: 'another try to make its sandbox', lastFailure: failure(reason, message) } }));
     expect(toldAfter('RuntimeUnavailable', 'RunPodSandbox: no answer')).toBe(
-      'pod web waits for another try: RuntimeUnavailable: RunPodSandbox: no answer',
+      'pod web waits for another try to make its sandbox: RuntimeUnavailable: RunPodSandbox: no answer',
     );
     const words = 'the container runtime has no handler x';
     expect(toldAfter('FailedCreatePodSandBox', words)).toBe(
-      `pod web waits for another try: FailedCreatePodSandBox: ${words}${why}`,
+      `pod web waits for another try to make its sandbox: FailedCreatePodSandBox: ${words}${why}`,
     );
-    const lost = { lastFailure: failure('RuntimeUnavailable', 'gone'), waitingFor: 'another try' };
+    const lost = { lastFailure: failure('RuntimeUnavailable', 'gone'), waitingFor: 'another try to make its sandbox' };
     expect(told(podView({ main: { app: waiting('ContainerCreating', lost) }, view: network }))).not.toContain(why);
     const unmounted = { mounted: false, lastFailure: failure('RuntimeUnavailable', 'gone') };
     expect(told(podView({ view: { volumes: [volumeView('data', unmounted)] } }))).not.toContain(why);
@@ -232,7 +232,7 @@ describe('while the runtime is not ready', () => {
 });
 
 describe('the answer names', () => {
-  const initializing = waiting('PodInitializing', { waitingFor: 'its turn' });
+  const initializing = waiting('PodInitializing', { waitingFor: 'the containers before it' });
   const behind = { main: { app: initializing } };
 
   test.each<[string, PodView]>([
@@ -253,8 +253,8 @@ describe('the answer names', () => {
       }),
     ],
     ['container app runs but is not ready', podView({ main: { app: running({ ready: false }) }, view: network })],
-    ['container app waits for its turn', podView({ ...behind, view: network })],
-    ['container app waits: ContainerCreating', podView({ main: { app: waiting() }, view: network })],
+    ['container app waits for the containers before it (for 60s so far)', podView({ ...behind, view: network })],
+    ['container app waits: ContainerCreating (for 60s so far)', podView({ main: { app: waiting() }, view: network })],
     [
       'container app has ended: exit code 1 after 30s; it is not restarted',
       podView({ main: { done: exited(0), app: exited(1), other: running() } }),
@@ -276,10 +276,13 @@ describe('the answer names', () => {
       }),
     ],
     [
-      'volume data is not mounted yet: it waits for the mount',
-      podView({ ...behind, view: { volumes: [volumeView('data', { mounted: false, waitingFor: 'the mount' })] } }),
+      'volume data is not mounted yet: it waits for its mount to be made (for 2m9s so far)',
+      podView({
+        ...behind,
+        view: { volumes: [volumeView('data', { mounted: false, waitingFor: 'its mount to be made' })] },
+      }),
     ],
-    ['pod web waits for its sandbox', podView({ ...behind, view: { waitingFor: 'its sandbox' } })],
+    ['pod web waits for its sandbox (for 2m10s so far)', podView({ ...behind, view: { waitingFor: 'its sandbox' } })],
     [
       'pod web waits for the next sandbox: FailedCreatePodSandBox: no bridge; the next try is at 12:03:10 (in 14s)',
       podView({
@@ -321,10 +324,10 @@ describe('the answer names', () => {
       podView({ main: { app: running(), other: running() }, view: { ...ending(), until } }),
     ],
     [
-      'pod web is ending (ManifestRemoved): waits for the unmount of data',
+      'pod web is ending (ManifestRemoved): volume data waits for its unmount (for 2m9s so far)',
       podView({
         main: { app: exited(0) },
-        view: { ...ending(), volumes: [volumeView('data', { waitingFor: 'the unmount of data' })] },
+        view: { ...ending(), volumes: [volumeView('data', { waitingFor: 'its unmount' })] },
       }),
     ],
   ])('%s', (sentence, view) => expect(answer(view)).toBe(sentence));

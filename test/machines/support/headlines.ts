@@ -1,0 +1,152 @@
+/** What each state that waits tells an operator, by machine: whoever adds a state writes its words here, and reads them aloud. */
+export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  nodeAgent: {
+    starting: 'node host waits for the runtime to list its pods and containers',
+    leaving: 'node host waits for the runtime to list its pods and containers, to end them',
+    recovering: 'node host waits for every pod source to list its pods',
+    partial: 'node host waits for a pod source that cannot be read yet, as pods that run may be of it',
+    draining: 'node host waits for its pods to end',
+  },
+  pod: {
+    admitting: 'pod web waits for the node to admit it (for 2m10s so far)',
+    'preparing.directory': 'pod web waits for its directory to be made (for 2m10s so far)',
+    'preparing.cgroup': 'pod web waits for its cgroup to be made (for 2m10s so far)',
+    'preparing.awaitingRetry':
+      'pod web waits for another try to make its directory and cgroup: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'preparing.volumes': 'pod web waits for its volumes to be mounted (for 2m10s so far)',
+    'sandboxing.adopting': 'pod web waits for the runtime to tell of its sandbox (for 2m10s so far)',
+    'sandboxing.clearing': 'pod web waits for its old sandbox to stop (for 2m10s so far)',
+    'sandboxing.acquiring.awaitingNetwork': 'pod web waits for the network of the runtime (for 2m10s so far)',
+    'sandboxing.acquiring.queued':
+      'pod web waits in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
+    'sandboxing.acquiring.running': 'pod web waits for its sandbox to be made (for 2m10s so far)',
+    'sandboxing.unfit':
+      'pod web waits for another try to make its sandbox, as the last one is unfit: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'sandboxing.awaitingAcquisition':
+      'pod web waits for another try to make its sandbox: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'sandboxing.awaitingRetry':
+      'pod web waits for another try to ask the runtime about its sandbox: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'active.initializing': 'pod web waits for its init containers to be done (for 2m10s so far)',
+    'active.restartingAll': 'pod web waits for all its containers to end, which are to restart (for 2m10s so far)',
+    'active.running.fitting': 'pod web waits for its cgroup to be resized (for 2m10s so far)',
+    'active.running.awaitingFit':
+      'pod web waits for another try to resize its cgroup: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'resetting.verifying': 'pod web waits for the runtime to tell of its sandbox (for 2m10s so far)',
+    'resetting.awaitingRetry':
+      'pod web waits for another try to ask the runtime about its sandbox: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'resetting.draining': 'pod web waits for the containers of its lost sandbox to end (for 2m10s so far)',
+    'terminating.containers':
+      'pod web is ending (ManifestRemoved): waits for its containers to end until 12:03:10 (in 14s)',
+    'terminating.stopping': 'pod web is ending (ManifestRemoved): waits for its sandbox to stop (for 2m10s so far)',
+    'terminating.awaitingStopRetry':
+      'pod web is ending (ManifestRemoved): waits for another try to stop its sandbox: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'terminating.volumes':
+      'pod web is ending (ManifestRemoved): waits for its volumes to be unmounted (for 2m10s so far)',
+    'terminating.cgroup': 'pod web is ending (ManifestRemoved): waits for its cgroup to be removed (for 2m10s so far)',
+    'terminating.awaitingCgroupRetry':
+      'pod web is ending (ManifestRemoved): waits for another try to remove its cgroup: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'terminating.removing':
+      'pod web is ending (ManifestRemoved): waits for its sandbox to be removed (for 2m10s so far)',
+    'terminating.awaitingRemoveRetry':
+      'pod web is ending (ManifestRemoved): waits for another try to remove its sandbox: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'terminating.erasing':
+      'pod web is ending (ManifestRemoved): waits for its directory to be removed (for 2m10s so far)',
+    'terminating.awaitingEraseRetry':
+      'pod web is ending (ManifestRemoved): waits for another try to remove its directory: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+  },
+  volume: {
+    mounting: 'volume data is not mounted yet: it waits for its mount to be made (for 2m10s so far)',
+    awaitingRetry: 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'pulling.finding':
+      'volume data is not mounted yet: it waits for the runtime to look for image model:1 (for 2m10s so far)',
+    'pulling.queued':
+      'pod web waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
+    'pulling.fetching':
+      'volume data is not mounted yet: it waits for the pull of image model:1 until 12:03:10 (in 14s)',
+    'pulling.failed': 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'pulling.backingOff': 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'pulling.missing':
+      'volume data is not mounted yet: it waits for image model:1 to be loaded by hand (pullPolicy Never) until 12:03:10 (in 14s)',
+    'pulling.awaitingRetry':
+      'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'mounted.refreshing': 'pod web runs: 0 of 0 containers are ready',
+    'mounted.awaitingRefresh': 'pod web runs: 0 of 0 containers are ready',
+    unmounting: 'pod web is ending (ManifestRemoved): volume data waits for its unmount (for 2m10s so far)',
+    awaitingUnmountRetry:
+      'pod web is ending (ManifestRemoved): volume data waits for another try to unmount it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+  },
+  container: {
+    meeting: 'container app waits for the runtime to tell what it has of it (for 2m10s so far)',
+    awaitingMeeting:
+      'container app waits for another try to ask the runtime what it has of it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    waiting: 'container app waits for the containers before it (for 2m10s so far)',
+    'pulling.finding': 'container app waits for the runtime to look for image app:1 (for 2m10s so far)',
+    'pulling.queued':
+      'container app waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
+    'pulling.fetching': 'container app waits for the pull of image app:1 until 12:03:10 (in 14s)',
+    'pulling.failed':
+      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'pulling.backingOff':
+      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'pulling.missing':
+      'container app waits for image app:1 to be loaded by hand (imagePullPolicy Never) until 12:03:10 (in 14s)',
+    'pulling.awaitingRetry':
+      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    poised: 'container app waits for its pod to start it, one after the other (for 2m10s so far)',
+    'launching.queued':
+      'container app waits in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
+    'launching.creating': 'container app waits for the container to be created (for 2m10s so far)',
+    'launching.starting': 'container app waits for the container to be started (for 2m10s so far)',
+    awaitingRelaunch:
+      'container app waits for another try to start it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    hooking: 'container app runs but is not ready: it waits for its postStart hook (exec /setup)',
+    'running.startingUp': 'container app runs but is not ready: it waits for its startup probe',
+    'running.resizing': 'container app runs but is not ready: it waits for its resources to be changed',
+    'running.awaitingResize':
+      'container app runs but waits for another try to change its resources: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'running.verifying':
+      'container app runs but is not ready: it waits for the runtime to tell whether it still exists',
+    'running.awaitingVerification':
+      'container app runs but waits for another try to ask the runtime whether it still exists: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'stopping.hooking.bounded':
+      'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop; it waits for its preStop hook (sleep 5s)',
+    'stopping.hooking.unbounded':
+      'pod web is ending (ManifestRemoved): waits for container app to stop; it waits for its preStop hook (sleep 5s)',
+    'stopping.awaitingOthers':
+      'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop; it waits for the containers that stop before it',
+    'stopping.signalling': 'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop',
+    'stopping.awaitingRetry':
+      'pod web is ending (ManifestRemoved): container app waits for another try to stop it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    startFailed: 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
+    awaitingReset: 'container app waits for all containers of its pod to restart (for 2m10s so far)',
+    backingOff: 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
+    'removing.asking': 'container app waits for its container to be removed (for 2m10s so far)',
+    'removing.awaitingRetry':
+      'container app waits for another try to remove its container: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+  },
+  probe: {
+    'unknown.spreading': 'waits for its first try, at a moment picked at random',
+    'unknown.waiting': 'waits for its next try until',
+    'unknown.probing': 'waits for the answer to its try',
+    'passing.spreading': 'waits for its first try, at a moment picked at random',
+    'passing.waiting': 'waits for its next try until',
+    'passing.probing': 'waits for the answer to its try',
+    'failing.spreading': 'waits for its first try, at a moment picked at random',
+    'failing.waiting': 'waits for its next try until',
+    'failing.probing': 'waits for the answer to its try',
+  },
+  garbage: {
+    waiting: 'waits for the next look for garbage until',
+    asking: 'waits for the list of pods that the node knows',
+    removing: 'waits for dead containers and sandboxes to be removed',
+    surveying: 'waits for a look at what pods left on disk',
+  },
+  logRotation: {
+    waiting: 'waits for the next look at the sizes of logs until',
+    asking: 'waits for the list of pods that the node knows',
+    rotating: 'waits for logs to be rotated',
+  },
+  activeDeadline: {
+    counting: 'waits for the time that its pod may be active until',
+  },
+};
