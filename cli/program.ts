@@ -115,7 +115,10 @@ const socketOptions = (command: Command) =>
 
 function addNodeCommands(program: Command, commands: Commands): void {
   nodeCommand(program, 'run', 'run the node agent; when it stops, its pods go on running')
-    .option('--runonce', 'start the pods once, wait until they run or have ended, report, and leave them running')
+    .option(
+      '--runonce',
+      'start the pods once, wait until they run or have ended (10 s for the runtime), report, and leave them running',
+    )
     .option(
       '--take-over <how>',
       'the pods that a kubelet has left below --root-dir: list prints what a take-over would end, and exits; now adopts those that the manifests want and ends the others (default: they are left alone)',

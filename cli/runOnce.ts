@@ -13,6 +13,8 @@ export interface OnceResult {
 
 /** A kubelet's ten tries, the first wait being a second and each next one twice as long. */
 const PATIENCE_MS = (2 ** 10 - 1) * 1_000;
+/** A runtime that does not answer for so long at the start is taken to be down: nobody waits for the tries then. */
+const RUNTIME_PATIENCE_MS = 10_000;
 const LOOK_MS = 100;
 /** So long all must stand still: pods that ran already are shown only once their containers were asked for. */
 const SETTLED_MS = 1_000;
@@ -22,6 +24,7 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
   const end = clock.now() + PATIENCE_MS;
   const alarm = createAlarm(clock, signal);
   let since = clock.now();
+  let answered = clock.now();
   let before: string | undefined;
   for (;;) {
     const isBegun = ['running', 'partial'].includes(agent.node().state);
@@ -30,7 +33,9 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
     if (now !== before) since = clock.now();
     before = now;
     const isSettled = isBegun && results.every(({ message }) => message !== '') && clock.now() - since >= SETTLED_MS;
-    if (isSettled || signal.aborted || clock.now() >= end)
+    if (isBegun || agent.node().runtime.state === 'ready') answered = clock.now();
+    const isDown = clock.now() - answered >= RUNTIME_PATIENCE_MS;
+    if (isSettled || isDown || signal.aborted || clock.now() >= end)
       return [...wantedOf(agent).map(givenUp), ...problemsOf(agent), ...(isBegun ? [] : [notBegun(agent)])];
     await alarm.wait(clock.now() + LOOK_MS);
   }

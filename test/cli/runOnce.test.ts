@@ -57,14 +57,28 @@ describe('the pods that are run once', () => {
     expect(seconds).toBe(1_023);
   });
 
-  test('with the runtime down for all the time it is no success', async () => {
+  test('with the runtime down they are given up after ten seconds, which is no success', async () => {
     const runtime = { name: '', version: '', state: 'not ready', since: 0, message: 'connect ENOENT /run/c.sock' };
-    const { results } = await reported(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
+    const { results, seconds } = await reported(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
+    expect(seconds).toBe(10);
     const message = 'the container runtime is not ready: connect ENOENT /run/c.sock';
     expect(results).toEqual([{ name: 'node', isGood: false, message }]);
   });
 
-  test('nor without anything at the manifest path', async () => {
+  test('a runtime that comes within these seconds is waited for', async () => {
+    const runtime = { name: '', version: '', state: 'not ready', since: 0 };
+    const agent = fakeAgent({ now: 0, node: { state: 'starting', runtime }, views: [podOf('a', running())] });
+    const { results, seconds } = await reported(agent, async (clock) => {
+      await clock.advance(8_000);
+      agent.become({ runtime: { ...runtime, state: 'ready' } });
+      await clock.advance(8_000);
+      agent.become({ state: 'running' });
+    });
+    expect(results).toEqual([{ name: 'pod default/a', isGood: true, message: 'Running' }]);
+    expect(seconds).toBe(17);
+  });
+
+  test('it is no success without anything at the manifest path', async () => {
     const warnings = [
       { file: '/pods', path: '', message: 'no such file or directory' },
       { file: '/x.yaml', path: 'spec.imge', message: 'unknown field' },
