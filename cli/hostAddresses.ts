@@ -4,19 +4,21 @@ import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import type { Clock } from '../actors/clock.ts';
 import { lookUp } from '../pod/lookUp.ts';
 
+type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+
+const isUsable = ({ internal, address }: NetworkInterfaceInfo): boolean => !internal && !address.startsWith('fe80:');
+
 /**
  * The host's own addresses, one of each family, IPv4 first: those of the interface that leads out where there is one.
  * `routes` is the text of /proc/net/route.
  */
-export function hostAddresses(
-  interfaces: Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>,
-  routes: string,
-): string[] {
-  const uplink = /^(\S+)\t00000000\t/m.exec(routes)?.[1];
-  const names = Object.keys(interfaces).sort((a, b) => Number(b === uplink) - Number(a === uplink));
+export function hostAddresses(interfaces: Interfaces, routes: string): string[] {
+  const uplink = uplinkOf(routes);
+  const rank = (name: string) => (name === uplink ? 0 : BETWEEN_PODS.test(name) ? 2 : 1);
+  const names = Object.keys(interfaces).sort((a, b) => rank(a) - rank(b));
   const usable = names
     .flatMap((name) => lookUp(interfaces, name) ?? [])
-    .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
+    .filter(isUsable)
     .map(({ address }) => address);
   const first = [usable.find((address) => isIPv4(address)), usable.find((address) => !isIPv4(address))];
   const found = first.filter((address) => address !== undefined);
@@ -26,14 +28,23 @@ export function hostAddresses(
 /** Of a host without a network. */
 const LOOPBACK = ['127.0.0.1'];
 
+/** Interfaces that a container runtime makes for its containers: their addresses are not the host's to others. */
+const BETWEEN_PODS = /^(statelet|docker|cni|virbr|veth|br-)/;
+
+/** The interface of the default route. */
+const uplinkOf = (routes: string): string | undefined => /^(\S+)\t00000000\t/m.exec(routes)?.[1];
+
 /** As often as a kubelet looks. */
 const LOOK_AGAIN_MS = 10_000;
 
-/** The host's addresses as they are, looked up again when that was some time ago; the same list as long as they are the same. */
+/**
+ * The host's addresses as they are, looked up again when that was some time ago; the same list as long as they are the
+ * same. A host without a way out keeps those that it had, as on a kubelet: what is left then may be a bridge of pods.
+ */
 export function followedAddresses(
   clock: Pick<Clock, 'now'>,
   first: readonly string[],
-  look: () => readonly string[] = presentAddresses,
+  look: () => readonly string[] | undefined = presentAddresses,
 ): () => readonly string[] {
   let known = first;
   let lookedAt = clock.now();
@@ -41,17 +52,23 @@ export function followedAddresses(
     if (clock.now() - lookedAt < LOOK_AGAIN_MS) return known;
     lookedAt = clock.now();
     const found = look();
-    // A host that is off its network for a moment keeps those that it had, as on a kubelet.
-    if (found.join() !== LOOPBACK.join() && found.join() !== known.join()) known = found;
+    if (found !== undefined && found.join() !== known.join()) known = found;
     return known;
   };
 }
 
-/** The kernel answers both at once. */
-function presentAddresses(): readonly string[] {
+/** The addresses by the interface that leads out, undefined where none does. The kernel answers both at once. */
+function presentAddresses(): readonly string[] | undefined {
   try {
-    return hostAddresses(networkInterfaces(), readFileSync('/proc/net/route', 'utf8'));
+    return addressesByUplink(networkInterfaces(), readFileSync('/proc/net/route', 'utf8'));
   } catch {
-    return LOOPBACK;
+    return undefined;
   }
+}
+
+/** As `hostAddresses`, but undefined where no interface leads out or that one has no address. */
+export function addressesByUplink(interfaces: Interfaces, routes: string): readonly string[] | undefined {
+  const uplink = uplinkOf(routes);
+  const has = uplink !== undefined && (lookUp(interfaces, uplink) ?? []).some(isUsable);
+  return has ? hostAddresses(interfaces, routes) : undefined;
 }

@@ -159,7 +159,7 @@ function addGetCommand(program: Command, commands: Commands): void {
     .option('-n, --namespace <namespace>', 'only those of this namespace (default: all)')
     .option('-A, --all-namespaces', 'those of all namespaces, with a column that shows theirs')
     .addOption(new Option('-o, --output <format>', 'the form').choices(['wide', 'json', 'yaml', 'name']))
-    .option('-w, --watch', 'go on with every change')
+    .option('-w, --watch', 'print each change as it happens')
     .option('--for <pod>', 'only the events about pod/NAME')
     .option('--types <types>', 'only the events of these types: Normal, Warning')
     .action((resource: string, given: string | undefined, options: GetEventsOptions) => {

@@ -28,7 +28,8 @@ done
 root=$(CDPATH='' cd -P -- "${self%/*}/.." && pwd -P) || fail "the directory of the package cannot be entered"
 
 for part in cli cli/bin.mjs package.json dist dist/daemon.js dist/statelet.mjs node_modules; do
-  [ ! -e "$root/$part" ] || [ -r "$root/$part" ] || fail "$(id -un) may not read $root/$part, a part of the package"
+  [ ! -e "$root/$part" ] || { [ -r "$root/$part" ] && { [ ! -d "$root/$part" ] || [ -x "$root/$part" ]; }; } ||
+    fail "$(id -un) may not read $root/$part, a part of the package"
 done
 
 # As a dependency, Node.js may lie beside the package, in any node_modules above it.

@@ -1,7 +1,7 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulatedClock.ts';
-import { followedAddresses, hostAddresses } from '../../cli/hostAddresses.ts';
+import { addressesByUplink, followedAddresses, hostAddresses } from '../../cli/hostAddresses.ts';
 
 const info = (address: string, internal = false): NetworkInterfaceInfo => {
   const common = { address, netmask: '', mac: '', internal, cidr: null };
@@ -26,15 +26,23 @@ test('a host without a network has its loopback', () => {
 
 test('addresses that change are seen within ten seconds; a host that is off its network keeps those that it had', async () => {
   const clock = new SimulatedClock();
-  let now = ['10.0.0.1'];
-  const addresses = followedAddresses(clock, now, () => [...now]);
+  let now: string[] | undefined = ['10.0.0.1'];
+  const addresses = followedAddresses(clock, now, () => now && [...now]);
   const first = addresses();
   now = ['10.0.0.2'];
   expect(addresses()).toBe(first);
   await clock.advance(10_000);
   const second = addresses();
   expect(second).toEqual(['10.0.0.2']);
-  now = ['127.0.0.1'];
+  now = undefined;
   await clock.advance(10_000);
   expect(addresses()).toBe(second);
+});
+
+test('a bridge of pods is never the way out: without a default route nothing is known of the addresses', () => {
+  const interfaces = { lo: [info('127.0.0.1', true)], cni0: [info('10.88.0.1')], statelet0: [info('10.88.3.1')] };
+  expect(addressesByUplink(interfaces, 'Iface\tDestination\tGateway\n')).toBeUndefined();
+  expect(addressesByUplink({ ...interfaces, eth1: [info('fe80::5')] }, routes)).toBeUndefined();
+  expect(addressesByUplink({ ...interfaces, eth1: [info('192.168.0.7')] }, routes)).toEqual(['192.168.0.7']);
+  expect(hostAddresses({ ...interfaces, eth0: [info('192.168.0.7')] }, '')).toEqual(['192.168.0.7']);
 });

@@ -152,8 +152,16 @@ withRoot('who may not read the package gets a sentence', async () => {
   await write('clone/dist/daemon.js', '');
   for (const each of [dirname(directory), directory]) await chmod(each, 0o755);
   await chown(join(directory, 'clone'), 65_534, 65_534);
-  for (const part of ['cli/bin.mjs', 'package.json', 'dist/daemon.js', 'dist', 'node_modules']) {
-    await chmod(join(directory, 'clone', part), 0o700);
+  // A directory that may be read and not entered is no better.
+  const closed = {
+    'cli/bin.mjs': 0o700,
+    'package.json': 0o700,
+    'dist/daemon.js': 0o700,
+    dist: 0o744,
+    node_modules: 0o700,
+  };
+  for (const [part, mode] of Object.entries(closed)) {
+    await chmod(join(directory, 'clone', part), mode);
     const { ended, out, err } = startStatelet(['run'], { by });
     expect(await ended).toBe(1);
     expect(out()).toBe('');
