@@ -12,10 +12,16 @@ import type { StatusSink } from './statusBoard.ts';
 const HOLD_MS = 5_000;
 
 interface FactKeeping {
-  readonly store: Pick<NodeStore, 'write' | 'remove'>;
+  readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten'>;
   readonly durable: Pick<DurableFacts, 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
+}
+
+interface KeptFacts {
+  readonly sink: StatusSink;
+  /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
+  readonly isEvidence: (uid: string) => boolean;
 }
 
 /**
@@ -23,7 +29,9 @@ interface FactKeeping {
  * that no later agent tells otherwise (C2, C29); also once their first write has failed, or takes too long: a status is
  * late then, but never kept back by a full disk.
  */
-export function keepFacts({ store, durable, clock, onError }: FactKeeping): StatusSink {
+export function keepFacts({ store, durable, clock, onError }: FactKeeping): KeptFacts {
+  /** The pods whose status was told from what the runtime has of them. */
+  const read = new Set<string>();
   const admitted = new Map<string, PodView>();
   const probed = new Map(Array.from(durable.probes, ([uid, results]) => [uid, JSON.stringify(results)]));
   const settled = (write: Promise<void>) => write.catch((error) => onError('store', error));
@@ -47,13 +55,15 @@ export function keepFacts({ store, durable, clock, onError }: FactKeeping): Stat
     return known === undefined ? undefined : kept;
   };
 
-  return ({ uid, pod, view, removed }) => {
+  const sink: StatusSink = ({ uid, pod, view, removed }) => {
     if (removed) {
+      read.delete(uid);
       admitted.delete(uid);
       probed.delete(uid);
       for (const kind of ['allocations', 'statuses', 'probes'] as const) settled(store.remove(kind, uid));
       return undefined;
     }
+    if (view.state !== 'admitting' && !view.state.startsWith('preparing')) read.add(uid);
     // What the node refused it decides again when it starts anew (C24).
     const hasEnded = isTerminalPhase(pod.status?.phase) && !view.refused;
     const writes = [
@@ -63,6 +73,7 @@ export function keepFacts({ store, durable, clock, onError }: FactKeeping): Stat
     ].filter((write) => write !== undefined);
     return writes.length > 0 ? atMost(clock, Promise.all(writes)) : undefined;
   };
+  return { sink, isEvidence: (uid) => !read.has(uid) || store.isUnwritten('statuses', uid) };
 }
 
 /** Resolves with the work, or when it has had its time. */

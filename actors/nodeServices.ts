@@ -85,6 +85,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
   const containers = containerServices({ cri, node, layout, users, clock, findHandler, onError });
   const { touching, takeTouched } = touchedPods();
   const { stops, isBeingStopped } = stoppedByUs();
+  const kept = keepFacts(parts);
   // Rings once the health is watched: a broken event stream is a reason to ask for it at once.
   let askHealth = () => {};
   return {
@@ -98,7 +99,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       ...imageServices({ cri, clock, node, findCredentials: parts.findCredentials ?? noCredentials }),
       ...diskServices({ cri, node, clock, layout, ownership, cgroups: parts.cgroups }),
       ...resizeServices({ cri, node, cgroups: parts.cgroups }),
-      ...garbageServices({ cri, layout, ownership }),
+      ...garbageServices({ cri, layout, ownership, isEvidence: kept.isEvidence }),
       runHook: hookService({ cri, clock, hostIps: node.hostIps }),
       ...probeServices({ cri, clock, hostIps: node.hostIps, chance }),
       ...logServices({ cri, layout, clock, policy: parts.logs ?? defaultLogPolicy, onError }),
@@ -130,6 +131,6 @@ export function nodeServices(parts: NodeParts): NodeServices {
         }
       },
     },
-    statuses: keepFacts(parts),
+    statuses: kept.sink,
   };
 }

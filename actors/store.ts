@@ -34,6 +34,8 @@ export interface Store<Schemas extends FactSchemas> {
   readonly flush: () => Promise<void>;
   /** What could not be written so far. */
   readonly trouble: () => StoreTrouble | undefined;
+  /** Whether the last change of a key is not durable yet. */
+  readonly isUnwritten: (kind: keyof Schemas & string, key: string) => boolean;
 }
 
 /**
@@ -62,6 +64,7 @@ export async function openStore<Schemas extends FactSchemas>(
     remove: (kind, key) => writer.change({ kind: String(kind), key }),
     flush: writer.flush,
     trouble: writer.trouble,
+    isUnwritten: writer.isUnwritten,
   };
 }
 

@@ -51,6 +51,8 @@ interface BatchWriter {
   /** Resolves when all has been tried, what had failed before once more. */
   readonly flush: () => Promise<void>;
   readonly trouble: () => StoreTrouble | undefined;
+  /** Whether the last change of a key is not durable yet: it is on its way, or failed and is tried again. */
+  readonly isUnwritten: (kind: string, key: string) => boolean;
 }
 
 /**
@@ -68,6 +70,7 @@ function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonl
   return {
     tryAgain,
     trouble: () => trouble,
+    has: (id: string) => kept.has(id),
     /** What came of a batch; `isNewer` tells of what is to be written in the place of one that failed. */
     settle: (batch: readonly Change[], failed: ReadonlyMap<Change, unknown>, isNewer: (id: string) => boolean) => {
       for (const change of batch) kept.delete(idOf(change));
@@ -94,12 +97,15 @@ const idOf = ({ kind, key }: Pick<Change, 'kind' | 'key'>): string => `${kind}/$
  */
 export function batchWriter(folderOf: (kind: string) => string, retrying: Retrying): BatchWriter {
   let pending = new Map<string, Change>();
+  let inHand: ReadonlyMap<string, Change> = new Map();
   let running: Promise<void> | undefined;
   const drain = async () => {
     while (pending.size > 0) {
-      const batch = [...pending.values()];
+      inHand = pending;
       pending = new Map();
+      const batch = [...inHand.values()];
       unwritten.settle(batch, await commit(batch, folderOf), (id) => pending.has(id));
+      inHand = new Map();
     }
     running = undefined;
   };
@@ -127,6 +133,10 @@ export function batchWriter(folderOf: (kind: string) => string, retrying: Retryi
       await running;
     },
     trouble: unwritten.trouble,
+    isUnwritten: (kind, key) => {
+      const id = idOf({ kind, key });
+      return pending.has(id) || inHand.has(id) || unwritten.has(id);
+    },
   };
 }
 

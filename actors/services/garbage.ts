@@ -12,12 +12,15 @@ interface GarbageParts {
   readonly cri: Cri;
   readonly layout: Layout;
   readonly ownership: Ownership;
+  /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
+  readonly isEvidence: (uid: string) => boolean;
 }
 
 export function garbageServices({
   cri,
   layout,
   ownership,
+  isEvidence,
 }: GarbageParts): Pick<Services, 'removeGarbage' | 'surveyDisk'> {
   return {
     removeGarbage: async ({ containers, sandboxes }, options) => {
@@ -25,7 +28,9 @@ export function garbageServices({
         await cri.removePodSandbox({ podSandboxId }, options).catch(unlessGone);
       };
       const attempts = [
-        ...containers.map((each) => removeDead({ cri, layout }, each, options)),
+        ...containers
+          .filter(({ pod }) => !isEvidence(pod.uid))
+          .map((each) => removeDead({ cri, layout }, each, options)),
         ...sandboxes.map(remove),
       ];
       const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === 'rejected');

@@ -1,11 +1,13 @@
-import { mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { mkdir, readdir, readlink, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { makerOf } from '../../actors/leftOnDisk.ts';
 import { createLayout } from '../../volume/layout.ts';
 import { claimPod } from '../../volume/podClaim.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
-import { podRunning, podWith } from '../fakes/pods.ts';
+import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 
 const crashing = podRunning('crash', 'sleep 1; exit 1');
 
@@ -31,6 +33,33 @@ test('C23: of a container that crashes again and again one dead one is kept, wit
   expect(attempts).not.toContain(0);
   expect(await listed(node, logs)).toEqual([]);
   expect(await listed(node, 'logs/containers')).toHaveLength(attempts.length);
+});
+
+test('C2: while the end of a pod cannot be written its dead containers stay, also where none is to be kept', async () => {
+  const once = podWith('once', { restartPolicy: 'Never', containers: [containerWith('main', { command: ['true'] })] });
+  const garbage = { perContainer: 0, total: Number.POSITIVE_INFINITY };
+  const node = await simulatedNode({ pods: [once, crashing], config: { garbage } });
+  const inTheWay = node.path('root/statelet/statuses/once-uid.json.tmp');
+  await mkdir(inTheWay);
+  const dead = () => node.runtime.contents().containers.map(({ labels }) => labels['io.kubernetes.pod.name']);
+  const isKept = () => dead().includes('once');
+  await node.advance('3m');
+  expect([node.pod('once').phase, isKept()]).toEqual(['Succeeded', true]);
+  expect(node.calls('removeContainer')).not.toEqual([]);
+  node.killAgent();
+  await rmdir(inTheWay);
+  await node.startAgent();
+  mkdirSync(inTheWay);
+  await node.advance('3m');
+  expect([node.pod('once').phase, isKept()]).toEqual(['Succeeded', true]);
+  await rmdir(inTheWay);
+  await node.advance('2m');
+  expect(isKept()).toBe(false);
+  await node.restartAgent();
+  await node.advance('2m');
+  expect(node.pod('once').phase).toBe('Succeeded');
+  const made = node.calls('createContainer').map(({ request }) => inspect(request, { depth: 5 }));
+  expect(made.filter((request) => request.includes("'once'"))).toHaveLength(1);
 });
 
 test('what this agent left of a pod that nobody knows goes with its logs; what is of others stays', async () => {

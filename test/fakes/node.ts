@@ -39,7 +39,10 @@ export interface SimulatedNodeOptions {
   /** What it knows of its host instead. */
   readonly facts?: Partial<Pick<NodeFacts, 'readResolvConf' | 'hostIps'>>;
   readonly config?: Partial<
-    Pick<NodeAgentConfig, 'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'crashLoop'>
+    Pick<
+      NodeAgentConfig,
+      'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'crashLoop' | 'garbage'
+    >
   >;
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
   readonly silentSource?: boolean;

@@ -1,11 +1,13 @@
 /** Durable facts on a disk that is really full: a small one in memory. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
+import { eventually } from './support/eventually.ts';
+import { startStatelet } from './support/statelet.ts';
 
 /** Does something while a disk of 64 KiB, or one that only reads, lies at a place. */
 async function withDisk(place: string, options: string, act: () => Promise<void>): Promise<void> {
@@ -75,3 +77,42 @@ test('a root directory that cannot be made or written to is one sentence and exi
   });
   rmSync(directory, { recursive: true });
 });
+
+test('events and `explain node` tell of facts that cannot be written, and events that they are again', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'statelet-full-'));
+  const [root, pods] = [join(directory, 'root'), join(directory, 'pods')];
+  const [facts, filler] = [join(root, 'statelet'), join(root, 'statelet/filler')];
+  for (const each of [pods, facts]) mkdirSync(each, { recursive: true });
+  const asked = async (...args: string[]) => {
+    const process = startStatelet([...args, '--root-dir', root]);
+    await process.ended;
+    return process.out();
+  };
+  const events = () => asked('get', 'events', '-A');
+  await withDisk(facts, 'size=64k', async () => {
+    const daemon = startStatelet([
+      ...['run', '--root-dir', root, '--pod-log-dir', join(directory, 'logs'), '--pod-manifest-path', pods],
+      ...['--container-runtime-endpoint', `unix://${directory}/none.sock`],
+    ]);
+    try {
+      await daemon.says('the node agent runs');
+      expect(await asked('explain', 'node')).not.toContain('actor store');
+      fill(filler);
+      writeFileSync(join(pods, 'web.json'), JSON.stringify(podWith('web')));
+      await eventually(
+        'the event',
+        async () => /Warning +StoreFailed +node\/.*ENOSPC/.test(await events()) || undefined,
+      );
+      expect(await asked('explain', 'node')).toMatch(
+        /actor store +retrying.*\n.*waits for the disk until .*\n.*ENOSPC/,
+      );
+      rmSync(filler);
+      await eventually('the end of it', async () => /Normal +StoreRecovered/.test(await events()) || undefined);
+      expect(await asked('explain', 'node')).not.toContain('actor store');
+    } finally {
+      daemon.kill('SIGTERM');
+      await daemon.ended;
+    }
+  });
+  rmSync(directory, { recursive: true });
+}, 60_000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { explainNode } from '../../pod/explainNode.ts';
+import { explainNode, withUnwritten } from '../../pod/explainNode.ts';
 import { formatNodeExplanation } from '../../pod/formatExplanation.ts';
 import type { NodeView } from '../../pod/view.ts';
 import { NOW, nodeView } from './views.ts';
@@ -91,5 +91,18 @@ test('pods of others are listed with what is here of them and why they are left 
     "    have this agent's mark",
     '    u8: /var/lib/kubelet/pods/u8; it is a symbolic link',
     '',
+  ]);
+});
+
+test('facts that cannot be written are an actor of their own, with how many, why, and when they are tried next', () => {
+  const failure = { reason: 'StoreFailed', message: 'ENOSPC: no space left on device', at: NOW - 2_000 };
+  const trouble = { facts: 2, failure, since: NOW - 60_000, retryAt: NOW + 3_000 };
+  const explanation = explainNode(nodeView('host'), NOW);
+  expect(withUnwritten(explanation, undefined)).toBe(explanation);
+  const lines = formatNodeExplanation(withUnwritten(explanation, trouble)).trimEnd().split('\n');
+  expect(lines.slice(lines.findIndex((line) => line.includes('actor store')))).toEqual([
+    '└─ actor store         retrying  60s    2 facts not written',
+    '     waits for the disk until 12:02:59 (in 3s)',
+    '     last failure, 2s ago: StoreFailed: ENOSPC: no space left on device',
   ]);
 });
