@@ -1,13 +1,15 @@
 import { systemClock } from '../actors/clock.ts';
 import { podsCalled } from '../pod/called.ts';
+import { describeNode } from '../pod/describe/node.ts';
 import { describePod } from '../pod/describe/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { findAgent } from '../server/client.ts';
-import { podNameOf } from './explain.ts';
+import { nodeOf, podNameOf } from './explain.ts';
 import { candidateSockets } from './places.ts';
 import { readEventList } from './readEvents.ts';
 import { readTold } from './readExplanation.ts';
+import { askForNodes } from './readNodes.ts';
 import { readPodList } from './readPods.ts';
 
 export interface DescribeOptions {
@@ -29,12 +31,14 @@ function onePod(name: string, namespace: string | undefined, pods: readonly Pod[
   throw new NodeFailure('BadRequest', `there are ${all}: -n, --namespace says which is meant`);
 }
 
-/** Prints all there is to know of a pod, and its events, as kubectl does. */
+/** Prints all there is to know of a pod, or the node, and its events, as kubectl does. */
 export async function describe(
   words: readonly string[],
   options: DescribeOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
+  const meant = nodeOf(words);
+  if (meant) return describeTheNode(meant.name, options, write);
   const name = podNameOf(words);
   const agent = await findAgent(candidateSockets(options));
   const pod = onePod(name, options.namespace, readPodList(await agent.json('/api/v1/pods')));
@@ -46,4 +50,17 @@ export async function describe(
   // It may have gone since: then there is nothing more to tell of it.
   const told = await agent.json(resource).then(readTold, () => undefined);
   write(describePod(pod, events, systemClock.now(), told));
+}
+
+async function describeTheNode(
+  name: string | undefined,
+  options: DescribeOptions,
+  write: (text: string) => unknown,
+): Promise<void> {
+  const agent = await findAgent(candidateSockets(options));
+  const [node] = await askForNodes(agent, name);
+  const pods = readPodList(await agent.json('/api/v1/pods'));
+  const events = readEventList(await agent.json('/api/v1/events'));
+  const own = events.filter(({ involvedObject }) => involvedObject.kind === 'Node');
+  if (node) write(describeNode(node, pods, own, systemClock.now()));
 }

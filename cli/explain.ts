@@ -2,6 +2,7 @@ import { findAgent } from '../server/client.ts';
 import { ConfigError } from './config/configError.ts';
 import { suggestion } from './config/fields.ts';
 import { candidateSockets } from './places.ts';
+import { KINDS, resourceOf } from './resource.ts';
 
 export interface ExplainOptions {
   readonly namespace?: string;
@@ -10,26 +11,30 @@ export interface ExplainOptions {
   readonly stateDir?: string;
 }
 
-const KINDS = ['pod', 'pods', 'po'];
+const POD_KINDS: readonly string[] = KINDS.pods;
 
 /** The pod's name of `pod/NAME`, `pod NAME` or plain `NAME`. */
 export function podNameOf(words: readonly string[]): string {
   const [kind = '', name, ...rest] = words.flatMap((word) => word.split('/'));
-  if (name === undefined && KINDS.includes(kind)) throw new ConfigError('which pod? expected pod/NAME');
+  if (name === undefined && POD_KINDS.includes(kind)) throw new ConfigError('which pod? expected pod/NAME');
   if (name === undefined) return kind;
-  if (!KINDS.includes(kind)) throw new ConfigError(`${kind}: unknown kind of resource${suggestion(kind, KINDS)}`);
+  if (!POD_KINDS.includes(kind))
+    throw new ConfigError(`${kind}: unknown kind of resource${suggestion(kind, [...KINDS.pods, ...KINDS.nodes])}`);
   if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected pod/NAME`);
   return name;
 }
 
-const NODE_KINDS = ['node', 'nodes', 'no'];
+/** The node that `node`, `node/NAME` or `node NAME` means; undefined when the words mean a pod. */
+export function nodeOf(words: readonly string[]): { readonly name?: string } | undefined {
+  const [kind = ''] = words.flatMap((word) => word.split('/'));
+  return KINDS.nodes.some((known) => known === kind) ? resourceOf(words, ['nodes']) : undefined;
+}
 
-/** The resource of `node`, `node/NAME` or `node NAME`; undefined when the words mean a pod. */
+/** The resource that explains the node; undefined when the words mean a pod. */
 export function nodeResourceOf(words: readonly string[]): string | undefined {
-  const [kind = '', name, ...rest] = words.flatMap((word) => word.split('/'));
-  if (!NODE_KINDS.includes(kind)) return undefined;
-  if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected node or node/NAME`);
-  return name === undefined ? '/explain/node' : `/explain/node/${encodeURIComponent(name)}`;
+  const node = nodeOf(words);
+  if (node === undefined) return undefined;
+  return node.name === undefined ? '/explain/node' : `/explain/node/${encodeURIComponent(node.name)}`;
 }
 
 /** Prints why a pod, or the node itself, is in the state it is in. */

@@ -63,6 +63,7 @@ const program = createProgram({
   },
   get: async (options) => (await import('./get.ts')).get(options, write),
   getEvents: async (options) => (await import('./getEvents.ts')).getEvents(options, write),
+  getNodes: async (options) => (await import('./getNodes.ts')).getNodes(options, write),
   describe: async (words, options) => (await import('./describe.ts')).describe(words, options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
   version: async (options) => (await import('./version.ts')).version(options, write),

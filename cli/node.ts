@@ -22,12 +22,15 @@ import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
 import { allocatable } from '../pod/allocatable.ts';
 import { withShared, withUnwritten } from '../pod/explainNode.ts';
+import { addressesNow } from '../pod/hostAddresses.ts';
+import { nodeObject } from '../pod/nodeObject.ts';
 import { involvedNode, type Note, occurrence } from '../pod/occurrence.ts';
 import type { PodView } from '../pod/view.ts';
 import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
 import { followedAddresses } from './hostAddresses.ts';
+import { hostIdentity } from './hostIdentity.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './nodeAdmission.ts';
 import { capacityOf, cgroupFacts, type OwnCgroups, ownCgroups, processRoom } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
@@ -50,15 +53,17 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
   const tell = (note: Note) =>
     recorder.record({ ...occurrence(involvedNode(config.nodeName), note), at: systemClock.now() });
   const hierarchies = await readHierarchies();
-  const [facts, { store, durable }, extra, pids, admission] = await Promise.all([
+  const [facts, { store, durable }, extra, pids, admission, host] = await Promise.all([
     nodeFacts(config, { cri, hierarchies, simulated }),
     openNodeStore(config.rootDirectory, { clock: systemClock, onTrouble: (trouble) => tell(storeNote(trouble)) }),
     extraCapacity(config.rootDirectory),
     processRoom(),
     admissionFacts(config),
+    hostIdentity(),
   ]);
   for (const message of durable.damaged) logger.error(message);
-  const capacity = allocatable({ ...capacityOf(config, facts), extra }, config.resources.reserved);
+  const whole = { ...capacityOf(config, facts), extra };
+  const capacity = allocatable(whole, config.resources.reserved);
   const node = { ...facts, allocatable: capacity };
   const ending = new AbortController();
   const { signal } = ending;
@@ -116,7 +121,13 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
     { ...services, events: recorder.record },
     { clock: systemClock, onError },
   );
-  const port = agentPort({ agent, recorder, store, config, simulated, shared: own?.shared });
+  const startedAt = systemClock.now();
+  const known = { name: config.nodeName, ...admission, host, capacity: whole, allocatable: capacity, startedAt };
+  const describeSelf = () => {
+    const [{ runtime }, now] = [agent.overview(), systemClock.now()];
+    return nodeObject({ ...known, addresses: addressesNow(node.hostIps), runtime, now });
+  };
+  const port = agentPort({ agent, recorder, store, config, simulated, shared: own?.shared, describeSelf });
   const endLog = logStatuses(port, logger);
   const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
@@ -158,10 +169,11 @@ interface PortParts {
   readonly config: NodeConfig;
   readonly simulated: boolean;
   readonly shared: OwnCgroups['shared'] | undefined;
+  readonly describeSelf: AgentPort['nodeObject'];
 }
 
 /** The agent as the socket, the tables and the explanations see it. */
-function agentPort({ agent, recorder, store, config, simulated, shared }: PortParts): AgentPort {
+function agentPort({ agent, recorder, store, config, simulated, shared, describeSelf }: PortParts): AgentPort {
   const { nodeName, rootDirectory, podLogsDirectory } = config;
   return {
     pods: agent.pods,
@@ -175,6 +187,7 @@ function agentPort({ agent, recorder, store, config, simulated, shared }: PortPa
       const view = agent.views().find(isIt);
       return view ? readLogTails(view, { rootDir: rootDirectory, podLogsDir: podLogsDirectory }) : new Map();
     },
+    nodeObject: describeSelf,
     explainNode: () => withShared(withUnwritten(agent.explainNode(), store.trouble()), shared?.()),
     node: () => {
       const { state, runtime, foreign, problems, warnings, gates } = agent.overview();

@@ -3,14 +3,15 @@ import { lookUp } from '../pod/lookUp.ts';
 import { printable } from '../pod/printable.ts';
 import type { ChartsOptions } from './charts.ts';
 import { ConfigError } from './config/configError.ts';
-import { suggestion } from './config/fields.ts';
 import { type Flags, readFlags } from './config/flags.ts';
 import type { DescribeOptions } from './describe.ts';
 import type { DownOptions } from './down.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
 import type { GetEventsOptions } from './getEvents.ts';
+import type { GetNodesOptions } from './getNodes.ts';
 import { packageVersion, runDirectory } from './places.ts';
+import { resourceOf } from './resource.ts';
 import type { VersionOptions } from './version.ts';
 
 /** Loads what a command needs only when it runs, so that `get` and `explain` start fast. */
@@ -20,6 +21,7 @@ export interface Commands {
   down(options: DownOptions): Promise<void>;
   get(options: GetOptions): Promise<void>;
   getEvents(options: GetEventsOptions): Promise<void>;
+  getNodes(options: GetNodesOptions): Promise<void>;
   describe(words: string[], options: DescribeOptions): Promise<void>;
   explain(words: string[], options: ExplainOptions): Promise<void>;
   charts(options: ChartsOptions): Promise<void>;
@@ -134,27 +136,11 @@ function addNodeCommands(program: Command, commands: Commands): void {
     .action((options: DownOptions) => commands.down(options));
 }
 
-const PODS = ['pods', 'pod', 'po'];
-const EVENTS = ['events', 'event', 'ev'];
-
-/** What `get` is to show: `pods`, `pods NAME` or `pods/NAME`. */
-function resourceOf(resource: string, given: string | undefined): { isEvents: boolean; name?: string } {
-  const [kind = '', inside, ...rest] = resource.split('/');
-  const kinds = [...PODS, ...EVENTS];
-  if (!kinds.includes(kind)) {
-    throw new ConfigError(
-      `${kind}: unknown kind of resource${suggestion(kind, kinds) || '; there are pods and events'}`,
-    );
-  }
-  if (inside === '' || rest.length > 0 || (inside !== undefined && given !== undefined))
-    throw new ConfigError(`${resource}: expected ${kind} or ${kind}/NAME`);
-  const name = inside ?? given;
-  return { isEvents: EVENTS.includes(kind), ...(name === undefined ? {} : { name }) };
-}
-
 function addGetCommand(program: Command, commands: Commands): void {
-  socketOptions(program.command('get').description("show the running agent's pods, or its events of the last hour"))
-    .argument('<resource>', 'pods or events; also pods/NAME')
+  socketOptions(
+    program.command('get').description("show the running agent's pods, its node, or its events of the last hour"),
+  )
+    .argument('<resource>', 'pods (po), nodes (no) or events (ev); also pods/NAME')
     .argument('[name]', "only the one of this name; a pod's is its full one or its manifest's")
     .option('-n, --namespace <namespace>', 'only those of this namespace (default: all)')
     .option('-A, --all-namespaces', 'those of all namespaces, with a column that shows theirs')
@@ -163,19 +149,24 @@ function addGetCommand(program: Command, commands: Commands): void {
     .option('--for <pod>', 'only the events about pod/NAME')
     .option('--types <types>', 'only the events of these types: Normal, Warning')
     .action((resource: string, given: string | undefined, options: GetEventsOptions) => {
-      const { isEvents, ...name } = resourceOf(resource, given);
+      const words = given === undefined ? [resource] : [resource, given];
+      const { kind, ...name } = resourceOf(words, ['pods', 'nodes', 'events']);
       const named = { ...options, ...name };
-      if (isEvents) return commands.getEvents(named);
+      if (kind === 'events') return commands.getEvents(named);
       const only = Object.entries({ for: options.for, types: options.types }).find(([, value]) => value !== undefined);
       if (only) throw new ConfigError(`--${only[0]}: only events can be chosen by it`);
+      if (kind === 'nodes' && options.watch) throw new ConfigError('--watch: only pods and events can be watched');
+      if (kind === 'nodes') return commands.getNodes(named);
       return commands.get(named);
     });
 }
 
 function addQueryCommands(program: Command, commands: Commands): void {
   addGetCommand(program, commands);
-  socketOptions(program.command('describe').description('show all there is to know of a pod, and its events'))
-    .argument('<pod...>', "pod/NAME, by its full name or its manifest's")
+  socketOptions(
+    program.command('describe').description('show all there is to know of a pod or the node, and its events'),
+  )
+    .argument('<what...>', "pod/NAME, by its full name or its manifest's; or node")
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
     .action((words: string[], options: DescribeOptions) => commands.describe(words, options));
   socketOptions(program.command('explain').description('show why a pod, or the node, is in the state it is in'))

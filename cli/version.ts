@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { findAgent } from '../server/client.ts';
+import { kubeletVersion } from './hostIdentity.ts';
 import { asText } from './output.ts';
 import { candidateSockets, packageVersion } from './places.ts';
 
@@ -13,16 +14,25 @@ export interface VersionOptions {
 /** What a program of the package says of itself, as kubectl has it. */
 export interface VersionInfo {
   readonly gitVersion: string;
+  /** The kubelet that it is like. */
+  readonly kubeletVersion?: string | undefined;
   /** The Node.js that it runs on. */
   readonly nodeVersion: string;
   readonly platform: string;
 }
 
-const versionSchema = z.object({ gitVersion: z.string(), nodeVersion: z.string(), platform: z.string() });
+const versionSchema = z.object({
+  gitVersion: z.string(),
+  // An older agent does not tell it.
+  kubeletVersion: z.optional(z.string()),
+  nodeVersion: z.string(),
+  platform: z.string(),
+});
 
 /** The versions of this process. */
 export const ownVersion = (): VersionInfo => ({
   gitVersion: `v${packageVersion()}`,
+  kubeletVersion: kubeletVersion(),
   nodeVersion: process.version,
   platform: `${process.platform}/${process.arch}`,
 });
@@ -38,7 +48,9 @@ export async function version(options: VersionOptions, write: (text: string) => 
     if (output) write(await asText({ clientVersion, ...(serverVersion ? { serverVersion } : {}) }, output));
     else write(`Client Version: ${clientVersion.gitVersion}\n`);
   }
-  if (!output && serverVersion) write(`Server Version: ${serverVersion.gitVersion}\n`);
+  if (output || serverVersion === undefined) return;
+  write(`Server Version: ${serverVersion.gitVersion}\n`);
+  if (serverVersion.kubeletVersion) write(`Kubelet Version: ${serverVersion.kubeletVersion}\n`);
 }
 
 async function versionOfAgent(options: VersionOptions): Promise<VersionInfo> {

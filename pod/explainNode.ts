@@ -19,6 +19,9 @@ export interface NodeExplanation {
   readonly manifestProblems?: readonly string[];
   /** What is odd in those that are, and about where they are looked for. */
   readonly manifestWarnings?: readonly string[];
+  readonly addresses?: readonly string[];
+  /** A sentence for each resource: how much of it is asked for, of how much there is for pods. */
+  readonly use?: readonly string[];
 }
 
 /** Explains a node from the states of its own actors alone. */

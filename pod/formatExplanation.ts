@@ -44,6 +44,8 @@ export const formatNodeExplanation = (explanation: NodeExplanation): string =>
     more: [
       ...headed('manifests that are not used:', explanation.manifestProblems),
       ...headed('warnings about manifests:', explanation.manifestWarnings),
+      ...headed('its addresses:', explanation.addresses),
+      ...headed('what its pods ask for:', explanation.use),
       ...foreignLines(explanation.foreign),
     ],
     addresses: [],

@@ -2,6 +2,7 @@ import type { CoreEvent } from '../pod/event.ts';
 import type { Explanation } from '../pod/explain.ts';
 import type { NodeExplanation } from '../pod/explainNode.ts';
 import type { LogTails } from '../pod/logTail.ts';
+import type { NodeObject } from '../pod/nodeObject.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { PodView } from '../pod/view.ts';
@@ -71,5 +72,7 @@ export interface AgentPort {
   logTails(name: string, namespace: string): Promise<LogTails>;
   /** Why the node itself is in the state it is in. */
   explainNode(): NodeExplanation;
+  /** The node as a core/v1 object. */
+  nodeObject(): NodeObject;
   node(): NodeSummary;
 }

@@ -1,5 +1,6 @@
 import { podsCalled } from '../pod/called.ts';
 import type { Explanation } from '../pod/explain.ts';
+import { withUse } from '../pod/explainNodeUse.ts';
 import { formatExplanation, formatNodeExplanation } from '../pod/formatExplanation.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { AgentPort } from './agent.ts';
@@ -30,6 +31,11 @@ function podList(agent: AgentPort): Answer {
     body: { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '' }, items: agent.pods() },
   };
 }
+
+const nodeList = (agent: AgentPort): Answer => ({
+  code: 200,
+  body: { apiVersion: 'v1', kind: 'NodeList', metadata: { resourceVersion: '' }, items: [agent.nodeObject()] },
+});
 
 const eventList = (agent: AgentPort, namespace?: string): Answer => ({
   code: 200,
@@ -92,7 +98,7 @@ async function explanation(agent: AgentPort, asked: Asked, asText: boolean): Pro
 }
 
 function nodeExplanation(agent: AgentPort, name: string | undefined, asText: boolean): Answer {
-  const explained = agent.explainNode();
+  const explained = withUse(agent.explainNode(), agent.nodeObject(), agent.pods());
   if (name !== undefined && name !== explained.name) {
     return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
   }
@@ -125,6 +131,7 @@ export async function answer(agent: AgentPort, path: string, accept: string): Pr
   if (path === '/node') return { code: 200, body: agent.node() };
   if (path === '/api/v1/pods') return podList(agent);
   if (path === '/api/v1/events') return eventList(agent);
+  if (path === '/api/v1/nodes') return nodeList(agent);
   if (first === 'explain' && (second === 'node' || second === 'nodes') && steps.length <= 3) {
     return nodeExplanation(agent, third, accept.includes('text/plain'));
   }

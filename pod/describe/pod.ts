@@ -1,12 +1,12 @@
 /** A pod as `kubectl describe pod` shows it. */
 import { humanDuration } from '../duration.ts';
 import type { CoreEvent } from '../event.ts';
-import { eventAge } from '../eventTable.ts';
 import type { LogTails } from '../logTail.ts';
-import { lookUp } from '../lookUp.ts';
 import { qosClass } from '../qos.ts';
 import type { Pod } from '../schema/pod.ts';
 import { describeContainers } from './containers.ts';
+import { describeEvents } from './events.ts';
+import { annotationLines, labelWords, listed } from './labels.ts';
 import { indented, tabbed } from './tabbed.ts';
 import { localTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
@@ -99,34 +99,6 @@ function statusLines({ metadata, spec, status = {} }: Pod, now: number): string[
   ];
 }
 
-/** A title with what belongs to it, each in a line of its own. */
-function listed(title: string, words: readonly string[]): string[] {
-  const [first = '<none>', ...rest] = words;
-  return [`${title}:\t${first}`, ...rest.map((word) => `\t${word}`)];
-}
-
-const labelWords = (labels: Readonly<Record<string, string>> = {}): string[] =>
-  Object.keys(labels)
-    .sort()
-    .map((key) => `${key}=${lookUp(labels, key)}`);
-
-/** An annotation that is longer, or has lines of its own, stands below its key. */
-const LONGEST_ANNOTATION = 140;
-
-function annotationLines(annotations: Readonly<Record<string, string>>): string[] {
-  const words = Object.keys(annotations)
-    .sort()
-    .flatMap((key) => {
-      const value = (lookUp(annotations, key) ?? '').replace(/\n$/, '');
-      if (key.length + value.length + 2 <= LONGEST_ANNOTATION && !value.includes('\n')) return [`${key}: ${value}`];
-      return [`${key}:`, ...value.split('\n').map((line) => `  ${shortened(line)}`)];
-    });
-  return listed('Annotations', words);
-}
-
-const shortened = (line: string): string =>
-  line.length <= LONGEST_ANNOTATION - 2 ? line : `${line.slice(0, LONGEST_ANNOTATION - 2)}...`;
-
 type Toleration = NonNullable<Pod['spec']['tolerations']>[number];
 
 const byKey = ({ key: a = '' }: Toleration, { key: b = '' }: Toleration): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -150,18 +122,4 @@ function conditionLines({ status: { conditions = [] } = {} }: Pod): string[] {
   if (conditions.length === 0) return [];
   const each = conditions.map(({ type, status }) => `${type} \t${status}`);
   return ['Conditions:', ...indented(1, ['Type\tStatus', ...each])];
-}
-
-const byLastTime = ({ lastTimestamp: a }: CoreEvent, { lastTimestamp: b }: CoreEvent): number =>
-  Date.parse(a) - Date.parse(b);
-
-function describeEvents(events: readonly CoreEvent[], now: number): string {
-  if (events.length === 0) return 'Events:  <none>\n';
-  const rows = [...events].sort(byLastTime).map((event) => {
-    const { type, reason, source, message, involvedObject } = event;
-    const part = involvedObject.fieldPath ? `${involvedObject.fieldPath}: ` : '';
-    return `${type}\t${reason}\t${eventAge(event, now)}\t${source.component}\t${part}${message.trim()}`;
-  });
-  const lines = ['Type\tReason\tAge\tFrom\tMessage', '----\t------\t----\t----\t-------', ...rows];
-  return `Events:\n${tabbed(indented(1, lines).join('\n'))}\n`;
 }

@@ -15,6 +15,7 @@ async function asked(...words: string[]): Promise<unknown> {
     down: hear('down'),
     get: hear('get'),
     getEvents: hear('getEvents'),
+    getNodes: hear('getNodes'),
     describe: hear('describe'),
     explain: hear('explain'),
     charts: hear('charts'),
@@ -43,6 +44,14 @@ describe('get', () => {
       ['getEvents', { for: 'pod/web' }],
     ],
     [
+      ['get', 'no', '-o', 'wide'],
+      ['getNodes', { output: 'wide' }],
+    ],
+    [
+      ['get', 'node/host'],
+      ['getNodes', { name: 'host' }],
+    ],
+    [
       ['get', 'events/e1'],
       ['getEvents', { name: 'e1' }],
     ],
@@ -52,9 +61,10 @@ describe('get', () => {
 
   test.each([
     [['get', 'pots'], 'pots: unknown kind of resource; did you mean pods?'],
-    [['get', 'configmaps'], 'configmaps: unknown kind of resource; there are pods and events'],
-    [['get', 'pod/web', 'db'], 'pod/web: expected pod or pod/NAME'],
+    [['get', 'configmaps'], 'configmaps: unknown kind of resource; there are pods, nodes and events'],
+    [['get', 'pod/web', 'db'], 'pod/web db: expected pod or pod/NAME'],
     [['get', 'pod/'], 'pod/: expected pod or pod/NAME'],
+    [['get', 'no', '-w'], '--watch: only pods and events can be watched'],
     [['get', 'pods', '--types', 'Warning'], '--types: only events can be chosen by it'],
   ])('%j is a mistake', async (words, message) => {
     await expect(asked(...words)).rejects.toThrow(message);

@@ -27,7 +27,9 @@ test('the versions of the command and of the running agent, as kubectl shows the
   };
   const client = `Client Version: v${packageVersion()}\n`;
   try {
-    expect((await print({})).text).toBe(`${client}Server Version: v9\n`);
+    expect((await print({})).text).toBe(
+      `${client}Server Version: v9\nKubelet Version: v1.36.0+statelet.${packageVersion()}\n`,
+    );
     expect((await print({ client: true })).text).toBe(client);
     const { clientVersion, serverVersion } = JSON.parse((await print({ output: 'json' })).text);
     expect([clientVersion, serverVersion.gitVersion]).toEqual([ownVersion(), 'v9']);

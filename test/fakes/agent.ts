@@ -5,6 +5,7 @@ import type { Pod } from '../../pod/schema/pod.ts';
 import { podStatus } from '../../pod/status.ts';
 import type { PodView } from '../../pod/view.ts';
 import type { AgentPort, NodeSummary, PodChange } from '../../server/agent.ts';
+import { aNode } from '../pod/nodes.ts';
 import { nodeView } from '../pod/views.ts';
 
 /** A node agent whose pods are what a test says they are. */
@@ -64,6 +65,7 @@ export function fakeAgent(options: {
     },
     logTails: async () => new Map(),
     explainNode: () => explainNode(nodeView(node.name), options.now),
+    nodeObject: () => aNode({ name: node.name }),
     node: () => node,
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
