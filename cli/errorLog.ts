@@ -1,5 +1,6 @@
 /** The log of what goes wrong beside the pods: what a pod's own actors meet is told with its status. */
 import type { Logger } from 'pino';
+import { isServiceError } from '../cri/failure.ts';
 import { NodeFailure } from '../pod/failure.ts';
 
 /** What must never fail: the root of the actors, what outlives a restart, the feeds, and those that look on. */
@@ -44,7 +45,7 @@ export function logErrors(logger: Logger): ErrorLog {
 /** What has failed, and the cause of that, where it does not say so itself. */
 function messageWithCauses(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? '' : messageWithCauses(error.cause);
+  const cause = error.cause === undefined || isServiceError(error.cause) ? '' : messageWithCauses(error.cause);
   return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }
 

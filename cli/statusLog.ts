@@ -44,7 +44,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   };
 }
 
-/** What a node without a cluster has to tell is no news in its log. */
+/** What a node without a cluster DNS tells of itself, once, is no news when a pod's event says it again. */
 const NO_NEWS = 'MissingClusterDNS';
 /** How many of a pod's last warnings are compared with the failures of its actors. */
 const COMPARED = 8;
@@ -55,8 +55,9 @@ function tellEvent(logger: Logger, told: Map<string, string[]>, event: CoreEvent
   const container = /\{(.*)\}/.exec(fieldPath ?? '')?.[1];
   const who = kind === 'Pod' ? `pod ${shownName({ namespace, name })}` : `node ${name}`;
   const sentence = `${who}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
-  const isNews = type === 'Warning' && count === 1 && reason !== NO_NEWS;
-  logger[isNews ? 'warn' : 'debug']({ reason, object: `${namespace}/${name}` }, sentence);
+  const isNews = type === 'Warning' && count === 1;
+  const level = !isNews ? 'debug' : reason !== NO_NEWS ? 'warn' : kind === 'Pod' ? 'debug' : 'info';
+  logger[level]({ reason, object: `${namespace}/${name}` }, sentence);
   if (type === 'Warning') told.set(uid, [...(told.get(uid) ?? []), message].slice(-COMPARED));
 }
 

@@ -3,8 +3,14 @@ import { NodeFailure } from '../pod/failure.ts';
 
 /** The failure of a call that the runtime, or the way to it, answered with a gRPC status. */
 export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
-  return new NodeFailure(reasonOf(call, error.code), `${call}: ${error.details || error.message}`, { cause: error });
+  return new NodeFailure(reasonOf(call, error.code), `${call}: ${detailsOf(error)}`, { cause: error });
 }
+
+/** The gRPC library's own words around what the system said of a connection that cannot be made. */
+const NO_CONNECTION = /^No connection established\. Last error: (?:Error: )?(.*?)\.? (?:Resolution note: ?.*)?$/s;
+
+const detailsOf = ({ details, message }: ServiceError): string =>
+  details === '' ? message : details.replace(NO_CONNECTION, '$1');
 
 /** The failure of a call that we gave up on because no answer came within its limit (milliseconds). */
 export function hangingFailure(call: string, timeoutMs: number, cause: unknown): NodeFailure {
@@ -50,7 +56,8 @@ const CODE_NAMES: Readonly<Partial<Record<status, string>>> = {
   [status.UNAUTHENTICATED]: 'Unauthenticated',
 };
 
-function isServiceError(error: unknown): error is ServiceError {
+/** Whether an error is the answer of a gRPC call: its details are in the message of the failure that is made of it. */
+export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'details' in error && typeof error.details === 'string' && 'code' in error;
 }
 

@@ -57,4 +57,13 @@ describe('events', () => {
   test('what goes as it should is for debugging', () => {
     expect(logWhile((agent) => agent.record({ ...failed('all is well'), eventType: 'Normal' }))).toEqual([]);
   });
+
+  test('a missing cluster DNS is told of the node alone', () => {
+    const missing = { eventType: 'Warning', reason: 'MissingClusterDNS', message: 'no clusterDNS' } as const;
+    const lines = logWhile((agent) => {
+      agent.record({ ...occurrence(involved, missing), at: NOW });
+      agent.record({ ...occurrence({ kind: 'Node', name: 'host', uid: 'host' }, missing), at: NOW });
+    });
+    expect(lines).toEqual(['node host: MissingClusterDNS: no clusterDNS']);
+  });
 });

@@ -1,0 +1,35 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { startStatelet } from './support/statelet.ts';
+
+test('`run` over a runtime that cannot be reached says so in lines with the cause, and without a stack', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-away-'));
+  const socket = join(directory, 'no.sock');
+  await mkdir(join(directory, 'manifests'));
+  const places = ['--root-dir', join(directory, 'root'), '--pod-log-dir', join(directory, 'log')];
+  const manifests = ['--pod-manifest-path', join(directory, 'manifests')];
+  const agent = startStatelet(['run', ...places, ...manifests, '--container-runtime-endpoint', `unix://${socket}`]);
+  let hasEnded = false;
+  void agent.ended.then(() => {
+    hasEnded = true;
+  });
+  try {
+    await agent.says('the node agent runs');
+    await agent.says('relist failed');
+    agent.kill('SIGTERM');
+    expect(await agent.ended).toBe(0);
+    const lines = `${agent.out()}${agent.err()}`.split('\n').filter((line) => line.includes('no.sock'));
+    const messages = lines.map((line): unknown => JSON.parse(line).msg).sort();
+    expect(messages).toEqual([
+      `relist failed: ListPodSandbox: connect ENOENT ${socket}`,
+      `the container runtime is not ready: Version: connect ENOENT ${socket}`,
+    ]);
+    expect(lines.join()).not.toMatch(/"stack"|\n? +at /);
+  } finally {
+    if (!hasEnded) agent.kill('SIGKILL');
+    await agent.ended;
+    await rm(directory, { recursive: true });
+  }
+});
