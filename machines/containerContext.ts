@@ -24,7 +24,7 @@ export interface ContainerInput {
   readonly parent: Ref<PodEvent>;
   readonly startGate: Ref<GateEvent>;
   readonly pullGate: Ref<GateEvent>;
-  /** Host paths by volume name: a container is spawned once its pod's volumes are mounted. */
+  /** Host paths by volume name, of those that are mounted; of an image its reference. */
   readonly volumes: Readonly<Record<string, string>>;
   /** The pod's sandbox if it has one already. */
   readonly sandbox: ObservedSandbox | undefined;

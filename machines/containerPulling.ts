@@ -1,5 +1,5 @@
-/** The image of a container: looked for, and pulled by its policy (C17). A part of the chart in container.ts. */
-import { assign } from 'xstate';
+/** What a container needs before it is made: its volumes, and its image, pulled by its policy (C17). A part of the chart in container.ts. */
+import { assign, not } from 'xstate';
 import { specOf } from './containerContext.ts';
 import {
   donePull,
@@ -15,7 +15,7 @@ import { failureOf } from './failure.ts';
 import { shownFailedMs } from './imageTrouble.ts';
 
 export const pulling = containerSetup.createStateConfig({
-  initial: 'finding',
+  initial: 'choosing',
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
     'container.reset': 'reset',
@@ -25,6 +25,13 @@ export const pulling = containerSetup.createStateConfig({
     ],
   },
   states: {
+    choosing: { always: [{ guard: 'lacksVolume', target: 'awaitingVolumes' }, { target: 'finding' }] },
+    /** The image of a volume cannot be had, which holds up nobody who does not mount it (C16). */
+    awaitingVolumes: {
+      meta: { waitsFor: 'the volumes that it mounts' },
+      entry: { type: 'report', params: { standing: 'delayed' } },
+      always: { guard: not('lacksVolume'), target: 'finding' },
+    },
     finding: {
       meta: { waitsFor: 'the runtime to look for its image' },
       entry: { type: 'report', params: { standing: 'coming' } },

@@ -2,6 +2,7 @@
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { ContainerSize } from '../pod/containerSize.ts';
+import { lacksVolume } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer } from '../pod/observed.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
@@ -78,6 +79,7 @@ export const containerSetup = setup({
     /** The runtime has nothing of it: what it was before only its logs may tell. */
     hasNoPast: ({ context: { id, run, earlierRun } }) => (id ?? run ?? earlierRun) === undefined,
     hasTurn: ({ context }) => context.hasTurn,
+    lacksVolume: ({ context }) => lacksVolume(context.pod.spec, specOf(context), context.volumes),
     hasLostSandbox: ({ context }) => context.former !== undefined,
     /** Nothing lives in it any more: no hook can run there. */
     isSandboxGone: ({ context }) => context.former === null,

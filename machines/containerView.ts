@@ -8,18 +8,24 @@ import { probeOf } from './probeContext.ts';
 
 type ContainerSnapshot = SnapshotFrom<typeof containerMachine>;
 
+/** What its pod and its probes add to what a container knows of itself. */
+interface PodSide {
+  readonly ends: boolean;
+  readonly restartsAll?: boolean;
+  /** Why a volume that it mounts is not there. */
+  readonly volumeTrouble?: { readonly reason: string; readonly message: string } | undefined;
+  readonly probes: readonly ProbeView[];
+}
+
 /** The view of a container, of which its pod may be ending, with its probes. */
 export function containerView(
   actor: ActorView,
   snapshot: ContainerSnapshot,
-  {
-    ends,
-    restartsAll = false,
-    probes,
-  }: { readonly ends: boolean; readonly restartsAll?: boolean; readonly probes: readonly ProbeView[] },
+  { ends, restartsAll = false, volumeTrouble, probes }: PodSide,
 ): ContainerView {
   const { context } = snapshot;
-  const now = stateNow(snapshot, restartsAll);
+  const held = snapshot.matches({ pulling: 'awaitingVolumes' }) ? volumeTrouble : undefined;
+  const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
   const last = [context.run, context.earlierRun].find((run) => run !== undefined && run !== shown);
   const rests = snapshot.matches('finished') || snapshot.matches('stopped');

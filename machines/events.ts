@@ -60,8 +60,8 @@ export type LedgerEvent =
 /** What the ledger tells the node: these pods must end for a critical one, which waits (C24). */
 export type LedgerFact = { type: 'ledger.preempting'; uids: readonly string[] };
 
-/** Where a volume stands, as its pod needs to know it. */
-export type VolumeStanding = 'pending' | 'mounted' | 'unmounted';
+/** Where a volume stands, as its pod needs to know it; `delayed` is one whose image cannot be had for now. */
+export type VolumeStanding = 'pending' | 'delayed' | 'mounted' | 'unmounted';
 
 export type VolumeEvent =
   | { type: 'volume.unmount' }

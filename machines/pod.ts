@@ -89,7 +89,7 @@ export const podMachine = podSetup.createMachine({
         volumes: {
           meta: { waitsFor: 'its volumes to be mounted' },
           entry: 'spawnVolumes',
-          always: { guard: 'areVolumesMounted', target: '#pod.sandboxing' },
+          always: { guard: 'areVolumesSettled', target: '#pod.sandboxing' },
           on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
         },
       },

@@ -132,8 +132,12 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
 export const isQuiet = (context: PodContext): boolean =>
   Object.values(context.containers).every((standing) => !['launching', 'live', 'running'].includes(standing));
 
-export const areVolumes = (context: PodContext, standing: VolumeStanding): boolean =>
-  Object.values(context.volumes).every((volume) => volume.standing === standing);
+export const areVolumesUnmounted = ({ volumes }: PodContext): boolean =>
+  Object.values(volumes).every(({ standing }) => standing === 'unmounted');
+
+/** As far as the pod waits for them: an image that cannot be had holds up only the containers that mount it (C16). */
+export const areVolumesSettled = ({ volumes }: PodContext): boolean =>
+  Object.values(volumes).every(({ standing }) => standing === 'mounted' || standing === 'delayed');
 
 export const hostPaths = ({ volumes }: PodContext): Record<string, string> =>
   Object.fromEntries(Object.entries(volumes).flatMap(([name, { hostPath }]) => (hostPath ? [[name, hostPath]] : [])));
@@ -269,9 +273,9 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
 export const departed = ({ containers }: PodContext): string[] =>
   Object.keys(containers).filter((name) => lookUp(containers, name) === 'removed');
 
-/** The spec has containers without an actor, and what they mount is there. */
+/** The spec has containers without an actor, and what their pod waits for is there. */
 export const hasNewcomers = (context: PodContext): boolean =>
-  areVolumes(context, 'mounted') &&
+  areVolumesSettled(context) &&
   [...containersOf(context.allocated.spec)].some(({ container }) => !Object.hasOwn(context.containers, container.name));
 
 /** A pod with a network of its own cannot have one now. */

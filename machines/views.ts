@@ -1,5 +1,6 @@
 /** Plain views of the actors' snapshots: nobody else reads a snapshot. What they show is in pod/view.ts. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import { troubleOfVolumes } from '../pod/containers.ts';
 import { KIND_WORDS } from '../pod/explainWords.ts';
 import type { ContainerView, GateView, PodView, VolumeView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
@@ -34,6 +35,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const ends = termination !== undefined;
   const restartsAll = snapshot.matches({ active: 'restartingAll' });
   const oldest = context.observed.sandboxes.at(-1);
+  const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => volumeView(path, child, sinceOf));
   const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) => {
     const own = child.getSnapshot();
     const { retryAt: again, stopBy, failure: last, crashDelayMs = 0 } = own.context;
@@ -44,6 +46,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     return containerView({ ...actorView(actor), ...wait }, own, {
       ends,
       restartsAll,
+      volumeTrouble: troubleOfVolumes(volumes, specOf(own.context)),
       probes: probeViews(actor.path, own, sinceOf),
     });
   });
@@ -62,7 +65,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     initialized,
     ...(restartsAll ? { restartsAll } : {}),
     ended: ['refused', 'finished', 'terminated'].includes(String(snapshot.value)),
-    volumes: childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => volumeView(path, child, sinceOf)),
+    volumes,
     containers: snapshot.matches('active') ? inLine(containers, heldUpBy(context)) : containers,
   };
 }

@@ -33,6 +33,7 @@ export const volumeMachine = volumeSetup.createMachine({
     },
     awaitingRetry: {
       meta: { waitsFor: 'another try to mount it', until: 'retryAt' },
+      entry: 'reportDelay',
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'mounting',

@@ -107,6 +107,7 @@ export const pulling = volumeSetup.createStateConfig({
     /** The pull's own error is shown before its back-off is (C16). */
     failed: {
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      entry: 'reportDelay',
       invoke: { src: 'timer', input: ({ context }) => ({ after: shownFailedMs(context) }) },
       on: { 'timer.elapsed': 'backingOff' },
     },
@@ -124,6 +125,7 @@ export const pulling = volumeSetup.createStateConfig({
     missing: {
       meta: { waitsFor: 'its image to be loaded by hand (pullPolicy Never)', afterMs: 10_000 },
       entry: [
+        'reportDelay',
         'showAbsence',
         { type: 'note', params: ({ context }) => imageMissing(referenceOf(context)) },
         tellsHeld('ErrImageNeverPull'),
@@ -133,6 +135,7 @@ export const pulling = volumeSetup.createStateConfig({
     },
     awaitingRetry: {
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      entry: 'reportDelay',
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'finding',

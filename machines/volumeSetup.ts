@@ -113,6 +113,11 @@ export const volumeSetup = setup({
         ...(context.hostPath === undefined ? {} : { hostPath: context.hostPath }),
       }),
     ),
+    /** An image that cannot be had holds up only those that mount it; while the runtime is away nobody can start. */
+    reportDelay: enqueueActions(({ context, enqueue }) => {
+      if (imageOf(context) === undefined || isRuntimeAway(context.failure)) return;
+      enqueue.sendTo(context.parent, { type: 'volume.changed', name: context.name, standing: 'delayed' });
+    }),
     update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
     recordLookFailure: assign(({ context, event }) => failedLook(context, referenceOf(context), failureOf(event))),

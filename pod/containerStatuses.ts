@@ -1,6 +1,6 @@
 import { containerDetails } from './containerDetails.ts';
 import type { ContainerSize } from './containerSize.ts';
-import { containersOf, heldBy, mounts } from './containers.ts';
+import { containersOf, heldBy, troubleOfVolumes } from './containers.ts';
 import { canonicalAmounts } from './effectiveResources.ts';
 import { formatQuantity } from './quantity.ts';
 import { sameSize } from './resize.ts';
@@ -130,8 +130,7 @@ function volumeTrouble({ pod, volumes }: PodView, name: string): ContainerState[
     troubled.map((volume) => volume.name),
   );
   const own = held.find(({ container }) => container.name === name);
-  // As with a kubelet the last one counts.
-  return own && troubled.findLast((each) => mounts(own.container, each.name))?.trouble;
+  return own && troubleOfVolumes(troubled, own.container);
 }
 
 function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {

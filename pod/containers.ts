@@ -1,6 +1,6 @@
 import type { Container } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
-import type { ContainerRole } from './view.ts';
+import type { ContainerRole, VolumeView } from './view.ts';
 
 /** A container with its role and its place: `spec.<field>[<index>]`. */
 export interface PlacedContainer {
@@ -16,8 +16,16 @@ export function isSidecar(init: Container): boolean {
 }
 
 /** Whether a container mounts a volume of its pod. */
-export const mounts = ({ volumeMounts = [] }: Container, volume: string): boolean =>
+const mounts = ({ volumeMounts = [] }: Container, volume: string): boolean =>
   volumeMounts.some(({ name }) => name === volume);
+
+/** What is wrong with the volumes that a container mounts: as with a kubelet the last one counts (C16). */
+export const troubleOfVolumes = (volumes: readonly VolumeView[], container: Container): VolumeView['trouble'] =>
+  volumes.findLast(({ name, trouble }) => trouble !== undefined && mounts(container, name))?.trouble;
+
+/** Whether a container mounts a volume of its pod that is not among these, which are those that are there. */
+export const lacksVolume = (spec: PodSpec, container: Container, there: Readonly<Record<string, string>>): boolean =>
+  (spec.volumes ?? []).some(({ name }) => mounts(container, name) && !Object.hasOwn(there, name));
 
 /**
  * The containers that a kubelet would have got to by now and that wait for one of these volumes: the first init container

@@ -140,6 +140,29 @@ const resizes: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
+const there = { site: 'sha256:site' };
+const withVolume = (image?: string): Pod => {
+  const pod = podOf('Always', image);
+  const volumeMounts = [{ name: 'site', mountPath: '/site' }];
+  const containers = pod.spec.containers.map((each) => ({ ...each, volumeMounts }));
+  return { ...pod, spec: { ...pod.spec, containers, volumes: [{ name: 'site', image: { reference: 'site:1' } }] } };
+};
+
+/** What comes in while a volume that it mounts may not be there yet. */
+const lateVolumes: ContainerEvent[] = [
+  { type: 'gate.granted', key: 'key' },
+  { type: 'container.start' },
+  { type: 'container.launch' },
+  { type: 'sandbox.ready', sandbox },
+  { type: 'sandbox.lost' },
+  { type: 'container.reset' },
+  { type: 'container.stop', deadline: 30_000 },
+  { type: 'container.update', pod: withVolume(), volumes: there },
+  { type: 'container.update', pod: withVolume('busybox:2'), volumes: {} },
+  { type: 'runtime.containerObserved', id: runs.id, container: ended },
+  { type: 'timer.elapsed' },
+];
+
 const ruled = (pod: Pod): Pod => {
   const exitCodes = { operator: 'In' as const, values: [1] };
   const restartPolicyRules = [{ action: 'RestartAllContainers' as const, exitCodes }];
@@ -159,7 +182,16 @@ function distinguish(snapshot: AnyMachineSnapshot) {
   const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
   // Elsewhere it is known at once what that leads to.
   const lost = snapshot.matches('meeting') || snapshot.matches('awaitingMeeting') ? context.former : undefined;
-  const parts = [lost, hasTurn, present !== undefined, madeFrom !== undefined, run?.exitCode, startedUp !== undefined];
+  const lacksVolumes = Object.keys(context.volumes).length === 0;
+  const parts = [
+    lost,
+    lacksVolumes,
+    hasTurn,
+    present !== undefined,
+    madeFrom !== undefined,
+    run?.exitCode,
+    startedUp !== undefined,
+  ];
   return [...ending, ...parts, isOutdated, (crashDelayMs ?? 0) > 0, isMissized(context)];
 }
 
@@ -194,6 +226,8 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
     if (snapshot.matches({ running: 'startingUp' })) {
       return { type: 'probe.succeeded', ...{ kind: 'startup', id: snapshot.context.id, at: 1 } };
     }
+    if (snapshot.matches({ pulling: 'awaitingVolumes' }))
+      return { ...update(snapshot.context.pod), ...{ volumes: there } };
     if (snapshot.matches('awaitingReset')) return { type: 'container.reset' };
     if (snapshot.matches('waiting')) return { type: 'container.start' };
     if (snapshot.matches('poised')) return { type: 'container.launch' };
@@ -211,6 +245,7 @@ const kinds = {
   'an adopted container': reachOf('Always', true),
   'a container that stops in its turn, or is taken out': reachOf('Never', false, endings),
   'a container that is resized': reachOf('Always', true, resizes, sized('1')),
+  'a container that mounts a volume which comes late': reachOf('Always', false, lateVolumes, withVolume()),
   'a container that restarts with its whole pod': reachOf('Never', false, resets, ruled(podOf('Never'))),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);

@@ -308,7 +308,7 @@ describe('C17: an image', () => {
     ]);
     story.ports.advance(10_000);
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
-    expect(story.reports()).toEqual([mounted]);
+    expect(story.reports()).toEqual([{ type: 'volume.changed', name: 'data', standing: 'delayed' }, mounted]);
   });
 
   test.each(['finding', 'queued', 'fetching', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(

@@ -32,6 +32,13 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C16',
+    breaks: 'a volume whose image cannot be had holds up the whole pod',
+    file: 'machines/podContext.ts',
+    find: "standing === 'mounted' || standing === 'delayed'",
+    put: "standing === 'mounted'",
+  },
+  {
+    rule: 'C16',
     breaks: 'a repository in upper case is pulled',
     file: 'pod/imageReference.ts',
     find: 'if (path.toLowerCase() !== path) {',
