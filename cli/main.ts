@@ -67,6 +67,11 @@ const program = createProgram({
   describe: async (words, options) => (await import('./describe.ts')).describe(words, options, write),
   explain: async (words, options) => (await import('./explain.ts')).explain(words, options, write),
   version: async (options) => (await import('./version.ts')).version(options, write),
+  completion: async (shell) => void write((await import('./completionScripts.ts')).completionScript(shell)),
+  complete: async (commands, words) => {
+    const { askPods, complete } = await import('./complete.ts');
+    write(`${(await complete(commands, words, askPods)).join('\n')}\n`);
+  },
   charts: async (options) => (await import('./charts.ts')).charts(options, write),
 });
 

@@ -1,7 +1,8 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { lookUp } from '../pod/lookUp.ts';
 import { printable } from '../pod/printable.ts';
 import type { ChartsOptions } from './charts.ts';
+import { SHELLS, type Shell } from './completionScripts.ts';
 import { ConfigError } from './config/configError.ts';
 import { type Flags, readFlags } from './config/flags.ts';
 import type { DescribeOptions } from './describe.ts';
@@ -26,6 +27,8 @@ export interface Commands {
   explain(words: string[], options: ExplainOptions): Promise<void>;
   charts(options: ChartsOptions): Promise<void>;
   version(options: VersionOptions): Promise<void>;
+  completion(shell: Shell): Promise<void>;
+  complete(program: Command, words: readonly string[]): Promise<void>;
 }
 
 /** commander's message as one line: "statelet: unknown option '--max-pod'; did you mean --max-pods?". */
@@ -188,6 +191,18 @@ function addQueryCommands(program: Command, commands: Commands): void {
     });
 }
 
+function addCompletionCommands(program: Command, commands: Commands): void {
+  program
+    .command('completion')
+    .description('print what a shell sources to complete commands, flags, kinds and names of pods')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .action((shell: Shell) => commands.completion(shell));
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action((words: string[]) => commands.complete(program, words));
+}
+
 const EXAMPLES = `
 Examples:
   statelet up                               the example pods, on a private containerd
@@ -210,6 +225,7 @@ export function createProgram(commands: Commands): Command {
     .configureOutput({ outputError: (message, write) => write(printable(oneLine(message))) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);
+  addCompletionCommands(program, commands);
   program.addHelpText('after', EXAMPLES);
   return program;
 }

@@ -48,7 +48,8 @@ function commandSection(command, names) {
 }
 
 const program = createProgram({});
-const commands = program.commands.flatMap((command) => commandSection(command, [command.name()]));
+const shown = program.commands.filter((command) => !command.name().startsWith('__'));
+const commands = shown.flatMap((command) => commandSection(command, [command.name()]));
 const fields = table(
   'Field',
   [...fieldsActedOn].map(([name, text]) => [`\`${name}\``, text]),

@@ -20,6 +20,8 @@ async function asked(...words: string[]): Promise<unknown> {
     explain: hear('explain'),
     charts: hear('charts'),
     version: hear('version'),
+    completion: hear('completion'),
+    complete: hear('complete'),
   };
   await createProgram(commands).parseAsync(['node', 'statelet', ...words]);
   return call;

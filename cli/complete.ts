@@ -1,0 +1,141 @@
+/** What may follow on the command line, for the scripts of `statelet completion`. */
+import type { Command, Option } from 'commander';
+import type { Pod } from '../pod/schema/pod.ts';
+import { findAgent } from '../server/client.ts';
+import { candidateSockets } from './places.ts';
+import { readPodList } from './readPods.ts';
+import { KINDS } from './resource.ts';
+
+type Metadata = Pick<Pod['metadata'], 'name' | 'namespace'>;
+
+/** The pods of the agent that these flags lead to. */
+export type AskPods = (flags: {
+  readonly rootDir?: string;
+  readonly stateDir?: string;
+}) => Promise<readonly Metadata[]>;
+
+/** What stands on the line behind a command: its flags with their values, and the other words. */
+interface Line {
+  readonly values: ReadonlyMap<string, string>;
+  readonly positionals: readonly string[];
+  /** The flag whose value comes next. */
+  readonly awaiting?: Option;
+}
+
+/** A Tab that nobody answers is worse than one without names, in milliseconds. */
+const LIMIT_MS = 1_000;
+
+/** The names of the running agent's pods; none when there is no agent, or none that answers soon. */
+export const askPods: AskPods = async (flags) => {
+  const late = new Promise<[]>((resolve) => {
+    AbortSignal.timeout(LIMIT_MS).addEventListener('abort', () => resolve([]));
+  });
+  const ask = async () => {
+    const agent = await findAgent(candidateSockets(flags));
+    return readPodList(await agent.json('/api/v1/pods')).map(({ metadata }) => metadata);
+  };
+  return Promise.race([ask().catch(() => []), late]);
+};
+
+/** The lines that a shell's script reads: what may stand for the last word, then `:file` where a file may as well, or `:none`. */
+export async function complete(program: Command, words: readonly string[], ask: AskPods): Promise<string[]> {
+  const [typed = ''] = words.slice(-1);
+  // bash takes the = of --flag=value for a word of its own.
+  const before = words.slice(0, -1).filter((word) => word !== '=');
+  const last = typed === '=' ? '' : typed;
+  const [, flag, current = last] = /^(--[\w-]+=)(.*)$/.exec(last) ?? [];
+  const given = flag === undefined ? before : [...before, flag.slice(0, -1)];
+  const [name, ...rest] = given;
+  const command = program.commands.find((each) => each.name() === name);
+  if (command === undefined)
+    return finished(name === undefined || name === 'help' ? topWords(program, current) : [], current);
+  const line = lineOf(command, rest);
+  if (line.awaiting !== undefined) {
+    const values = await valuesOf(line.awaiting, line, ask);
+    return finished(values, current, { prefix: flag ?? '', isFile: isFile(line.awaiting) });
+  }
+  if (current.startsWith('-')) return finished([...flagsOf(command), '--help'], current);
+  return finished(await wordsOf(command, line, { current, ask }), current);
+}
+
+function finished(
+  candidates: readonly string[],
+  current: string,
+  { prefix = '', isFile: file = false } = {},
+): string[] {
+  const fitting = candidates.filter((each) => each.startsWith(current)).map((each) => prefix + each);
+  return [...new Set(fitting), file ? ':file' : ':none'];
+}
+
+const isShown = (name: string): boolean => !name.startsWith('__');
+
+const topWords = (program: Command, current: string): string[] =>
+  current.startsWith('-')
+    ? [...flagsOf(program), '--help']
+    : [...program.commands.map((each) => each.name()).filter(isShown), 'help'];
+
+const flagsOf = (command: Command): string[] =>
+  command.options
+    .filter(({ hidden }) => !hidden)
+    .flatMap(({ long, short }) => [long, short].filter((each) => each != null));
+
+const isFile = ({ flags }: Option): boolean => /<(file|directory|path|socket)>/.test(flags);
+
+function lineOf(command: Command, words: readonly string[]): Line {
+  const values = new Map<string, string>();
+  const positionals: string[] = [];
+  let awaiting: Option | undefined;
+  for (const word of words) {
+    const [name = '', value] = word.split('=');
+    const option = command.options.find(({ long, short }) => name === long || name === short);
+    if (awaiting !== undefined) {
+      values.set(awaiting.attributeName(), word);
+      awaiting = undefined;
+    } else if (option === undefined && !word.startsWith('-')) positionals.push(word);
+    else if (option?.required && value === undefined) awaiting = option;
+    else if (option && value !== undefined) values.set(option.attributeName(), value);
+  }
+  return { values, positionals, ...(awaiting ? { awaiting } : {}) };
+}
+
+async function podsOn({ values }: Line, ask: AskPods): Promise<readonly Metadata[]> {
+  const [rootDir, stateDir] = [values.get('rootDir'), values.get('stateDir')];
+  return ask({ ...(rootDir === undefined ? {} : { rootDir }), ...(stateDir === undefined ? {} : { stateDir }) });
+}
+
+async function namesOf(line: Line, ask: AskPods): Promise<string[]> {
+  const namespace = line.values.get('namespace');
+  const pods = await podsOn(line, ask);
+  return pods.filter((pod) => namespace === undefined || pod.namespace === namespace).map(({ name }) => name);
+}
+
+async function valuesOf(option: Option, line: Line, ask: AskPods): Promise<readonly string[]> {
+  if (option.argChoices) return option.argChoices;
+  if (option.long === '--types') return ['Normal', 'Warning'];
+  if (option.long === '--namespace') return (await podsOn(line, ask)).map(({ namespace }) => namespace);
+  if (option.long === '--for') return (await namesOf(line, ask)).map((name) => `pod/${name}`);
+  return [];
+}
+
+const KINDS_OF: ReadonlyMap<string, readonly string[]> = new Map([
+  ['get', [KINDS.pods[0], KINDS.nodes[0], KINDS.events[0]]],
+  ['describe', [KINDS.pods[1], KINDS.nodes[1]]],
+  ['explain', [KINDS.pods[1], KINDS.nodes[1]]],
+]);
+
+const isPods = (kind = ''): boolean => KINDS.pods.some((each) => each === kind);
+
+/** The words that are no flags: a kind, then a name of it, or both in one. */
+async function wordsOf(
+  command: Command,
+  line: Line,
+  { current, ask }: { current: string; ask: AskPods },
+): Promise<readonly string[]> {
+  const kinds = KINDS_OF.get(command.name());
+  const { positionals } = line;
+  if (kinds === undefined) return command.registeredArguments[positionals.length]?.argChoices ?? [];
+  const [kind = '', name] = current.split('/');
+  if (positionals.length === 0 && name === undefined) return kinds;
+  if (positionals.length === 0) return isPods(kind) ? (await namesOf(line, ask)).map((each) => `${kind}/${each}`) : [];
+  return positionals.length === 1 && isPods(positionals[0]) ? namesOf(line, ask) : [];
+}
