@@ -1,6 +1,7 @@
 import { findAgent } from '../server/client.ts';
 import { ConfigError } from './config/configError.ts';
 import { suggestion } from './config/fields.ts';
+import { asText } from './output.ts';
 import { candidateSockets } from './places.ts';
 import { KINDS, resourceOf } from './resource.ts';
 
@@ -45,7 +46,7 @@ export async function explain(
 ): Promise<void> {
   const resource = nodeResourceOf(words) ?? podResourceOf(words, options);
   const agent = await findAgent(candidateSockets(options));
-  if (options.output === 'json') write(`${JSON.stringify(await agent.json(resource), null, 4)}\n`);
+  if (options.output === 'json') write(await asText(await agent.json(resource), 'json'));
   else write(await agent.text(resource));
 }
 

@@ -4,6 +4,7 @@ import { isCalled } from '../pod/called.ts';
 import type { CoreEvent } from '../pod/event.ts';
 import { eventTable } from '../pod/eventTable.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import { printable } from '../pod/printable.ts';
 import { type AgentClient, findAgent } from '../server/client.ts';
 import { ConfigError } from './config/configError.ts';
 import { suggestion } from './config/fields.ts';
@@ -94,7 +95,7 @@ export async function getEvents(options: GetEventsOptions, write: Write): Promis
   const { output } = options;
   if ((output === 'json' || output === 'yaml') && !changes)
     return void write(await printObjects(options, events, output));
-  if (events.length === 0 && !changes) return void process.stderr.write(nothingFound(options));
+  if (events.length === 0 && !changes) return void process.stderr.write(printable(nothingFound(options)));
   const print = await eventPrinter(agent, options, write);
   if (events.length > 0) await print(events);
   if (changes) await printChanges(changes, { isWanted, listed: events, print });

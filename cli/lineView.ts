@@ -1,5 +1,5 @@
 import { systemClock } from '../actors/clock.ts';
-import { printable } from '../pod/printable.ts';
+import { printableLine } from '../pod/printable.ts';
 import type { PodChange } from '../server/agent.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { changeSentences } from './table/changes.ts';
@@ -7,7 +7,7 @@ import { changeSentences } from './table/changes.ts';
 /** One line a change. */
 export function lineView(output: Output): LiveView {
   const print = (line: string) => output.write(`${line}\n`);
-  const tellSafely = (line: string) => print(printable(line));
+  const tellSafely = (line: string) => print(printableLine(line));
   let end = () => {};
   return {
     print,

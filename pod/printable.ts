@@ -18,6 +18,9 @@ const inJson = (character: string): string => `\\u${character.charCodeAt(0).toSt
 /** A text as a terminal may have it; line breaks and tabs stay. */
 export const printable = (text: string): string => text.replace(UNSAFE, shown);
 
+/** The same on one line, in which every character has a width: nothing in a text may pass for a line of ours. */
+export const printableLine = (text: string): string => printable(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
+
 /** JSON, or YAML in which such characters stand in double quotes only, with the same meaning and none of them raw. */
 export const printableQuoted = (text: string): string => text.replace(UNSAFE, inJson);
 

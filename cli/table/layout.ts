@@ -3,7 +3,7 @@
  * needs at least.
  */
 import { cut, displayWidth, padded } from '../../pod/displayWidth.ts';
-import { printable } from '../../pod/printable.ts';
+import { printableLine } from '../../pod/printable.ts';
 
 export interface Column {
   readonly header: string;
@@ -63,7 +63,7 @@ function fittedWidths(columns: readonly Column[], natural: readonly number[], wi
 
 /** The header and the rows as lines of at most `width` columns, without spaces at their ends. */
 export function layOut(columns: readonly Column[], given: Rows, width: number): string[] {
-  const rows = given.map((row) => row.map(printable));
+  const rows = given.map((row) => row.map(printableLine));
   const natural = naturalWidths(columns, rows);
   const shown = shownColumns(columns, natural, width);
   const only = <T>(cells: readonly T[]): T[] => shown.flatMap((index) => cells[index] ?? []);

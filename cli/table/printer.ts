@@ -1,4 +1,13 @@
+import { displayWidth, padded } from '../../pod/displayWidth.ts';
+import { printableLine } from '../../pod/printable.ts';
+
 const GAP = '   ';
+
+/** A cell as kubectl shows it: of several lines the first, with a mark. Its width is the one of what is shown. */
+function shownCell(cell: string): string {
+  const end = cell.search(/[\n\r\f]/);
+  return printableLine(end < 0 ? cell : `${cell.slice(0, end)}...`);
+}
 
 /** Prints rows in columns; the header only before the first of them. */
 export interface TablePrinter {
@@ -10,10 +19,11 @@ export function tablePrinter(write: (text: string) => unknown): TablePrinter {
   let widths: number[] | undefined;
   return {
     print(header, rows) {
-      const lines = widths === undefined ? [header, ...rows] : rows;
-      widths ??= header.map((_, index) => Math.max(...lines.map((cells) => cells[index]?.length ?? 0)));
-      const padded = lines.map((cells) => cells.map((cell, index) => cell.padEnd(widths?.[index] ?? 0)));
-      write(padded.map((cells) => `${cells.join(GAP).trimEnd()}\n`).join(''));
+      const shown = rows.map((cells) => cells.map(shownCell));
+      const lines = widths === undefined ? [header, ...shown] : shown;
+      widths ??= header.map((_, index) => Math.max(...lines.map((cells) => displayWidth(cells[index] ?? ''))));
+      const filled = lines.map((cells) => cells.map((cell, index) => padded(cell, widths?.[index] ?? 0)));
+      write(filled.map((cells) => `${cells.join(GAP).trimEnd()}\n`).join(''));
     },
   };
 }

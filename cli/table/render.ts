@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import * as display from '../../pod/displayWidth.ts';
 import { humanDuration } from '../../pod/duration.ts';
-import { printable } from '../../pod/printable.ts';
+import { printableLine } from '../../pod/printable.ts';
 import type { NodeSummary } from '../../server/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';
@@ -10,8 +10,8 @@ import { type LivePod, liveRows, type Tone } from './liveRows.ts';
 import { nodeReadiness } from './ready.ts';
 
 /** All text on the screen goes through one of these. */
-const cut = (text: string, width: number): string => display.cut(printable(text), width);
-const wrapped = (text: string, width: number): string[] => display.wrapped(printable(text), width);
+const cut = (text: string, width: number): string => display.cut(printableLine(text), width);
+const wrapped = (text: string, width: number): string[] => display.wrapped(printableLine(text), width);
 
 /** The reason stays whatever the width; where a pod lives, and in which of its states, gives way first. */
 const COLUMNS: readonly Column[] = [

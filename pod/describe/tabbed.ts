@@ -1,5 +1,7 @@
 /** Text in columns as kubectl lays it out: a column is as wide as the cells that stand one below the other need. */
 
+import { printable } from '../printable.ts';
+
 const GAP = 2;
 
 /**
@@ -7,7 +9,10 @@ const GAP = 2;
  * behind the last tab of a line is in no column.
  */
 export function tabbed(text: string): string {
-  const lines = text.split('\n').map((line) => line.split('\t'));
+  // What is wider on a terminal than it is counts as it is shown.
+  const lines = printable(text)
+    .split('\n')
+    .map((line) => line.split('\t'));
   const widths = lines.map((cells) => cells.map(() => 0));
   for (let column = 0; lines.some((cells) => hasColumn(cells, column)); column += 1) setWidths(lines, widths, column);
   return lines

@@ -1,0 +1,96 @@
+/** What containers, manifests and files say to whoever looks: shown on a terminal, never obeyed by it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { INITIAL_CONTROLS } from '../../cli/table/controls.ts';
+import { tablePrinter } from '../../cli/table/printer.ts';
+import { renderFrame, renderLast } from '../../cli/table/render.ts';
+import { describePod } from '../../pod/describe/pod.ts';
+import { displayWidth } from '../../pod/displayWidth.ts';
+import { isPrintable } from '../../pod/printable.ts';
+import { fakeAgent } from '../fakes/agent.ts';
+import { exited, NOW, podView } from '../pod/views.ts';
+
+/** Clears the screen, sets the title, rings, colours by 8 bits, turns the direction, goes back and begins a line. */
+const HOSTILE = '\x1b[2J\x1b]0;title\x07\x9b31m\u202egpj.exe\r\x7f\nroot#';
+
+const view = podView({
+  main: {
+    app: exited(1, {
+      lastFailure: { reason: HOSTILE, message: HOSTILE, at: NOW },
+      waitingFor: HOSTILE,
+    }),
+  },
+  meta: { name: 'web-host', uid: 'a', annotations: { said: HOSTILE } },
+});
+const problems = [{ file: `/pods/${HOSTILE}.yaml`, path: HOSTILE, message: HOSTILE }];
+const agent = fakeAgent({ now: NOW, views: [view], node: { problems } });
+const [pod] = agent.pods();
+if (pod === undefined) throw new Error('no pod');
+
+test('in the live table, its log and what it leaves behind, each line stays one and as wide as the terminal', () => {
+  const scene = { node: agent.node(), pods: [{ pod, view }], log: [HOSTILE], now: NOW, controls: INITIAL_CONTROLS };
+  const surface = { width: 100, height: 24, colour: false };
+  const pages = (['table', 'log', 'help'] as const).flatMap(
+    (page) => renderFrame({ ...scene, controls: { ...INITIAL_CONTROLS, page } }, surface).lines,
+  );
+  for (const line of [...pages, ...renderLast(scene, surface)]) {
+    expect([line, isPrintable(line), line.includes('\n')]).toEqual([line, true, false]);
+    expect(displayWidth(line)).toBeLessThanOrEqual(100);
+  }
+  expect(pages.join('\n')).toContain('^[[2J^[]0;title\\x07\\u009b31m\\u202egpj.exe');
+});
+
+test('in a table of kubectl a cell ends with its first line, and the columns stand below each other', () => {
+  let text = '';
+  const table = tablePrinter((more) => {
+    text += more;
+  });
+  table.print(
+    ['NAME', 'MESSAGE', 'AGE'],
+    [
+      [HOSTILE, 'a\nb', '1s'],
+      ['節點', 'c', '2s'],
+    ],
+  );
+  table.print(['NAME', 'MESSAGE', 'AGE'], [['x', HOSTILE, '3s']]);
+  expect(isPrintable(text)).toBe(true);
+  const lines = text.trimEnd().split('\n');
+  expect(lines).toHaveLength(4);
+  expect(lines[1]).toBe('^[[2J^[]0;title\\x07\\u009b31m\\u202egpj.exe...   a...      1s');
+  const column = (line = '', cell = '') => displayWidth(line.slice(0, line.lastIndexOf(cell)));
+  expect([column(lines[2], 'c'), column(lines[2], '2s')]).toEqual([
+    column(lines[0], 'MESSAGE'),
+    column(lines[0], 'AGE'),
+  ]);
+});
+
+test('in a description', () => {
+  const text = describePod(pod, [], NOW, undefined);
+  expect(text).toContain('^[[2J');
+  expect(isPrintable(text)).toBe(true);
+});
+
+/** Whoever writes to a terminal: by a function that is handed in and escapes, or with `printable` on the spot. */
+const WRITERS = [
+  'cli/get.ts: 2',
+  'cli/getEvents.ts: 1',
+  'cli/lineView.ts: 1',
+  'cli/main.ts: 2',
+  'cli/table/screen.ts: 4',
+  'cli/terminalView.ts: 2',
+  'cli/up.ts: 2',
+];
+
+test('nothing else writes to the terminal than what is known to escape', () => {
+  const root = join(import.meta.dirname, '..', '..');
+  const writes = /\bstd(?:out|err)\.write\(|\b(?:output|terminal)\.write\(|\bconsole\.|\bwriteSync\(/g;
+  const files = ['cli', 'actors', 'cri', 'machines', 'pod', 'server', 'volume', 'cgroup'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  );
+  const found = files
+    .filter((file) => /\.(ts|mjs)$/.test(file))
+    .map((file) => ({ file, count: [...readFileSync(join(root, file), 'utf8').matchAll(writes)].length }))
+    .filter(({ count }) => count > 0);
+  expect(found.map(({ file, count }) => `${file}: ${count}`).sort()).toEqual(WRITERS);
+});
