@@ -62,7 +62,7 @@ export async function startOwnContainerd(directory: string, onProgress: (step: s
 
 /** Starts a containerd anew when it has died, has not answered for a minute, or is to be restarted, until the signal aborts. */
 export async function keepAlive(parts: {
-  current: () => Pick<ManagedContainerd, 'isAlive' | 'answers' | 'halt'>;
+  current: () => Pick<ManagedContainerd, 'isAlive' | 'answers' | 'letOut' | 'halt'>;
   /** Why somebody wants it restarted, told once. */
   takeWish: () => string | undefined;
   restart: () => Promise<void>;
@@ -81,6 +81,7 @@ export async function keepAlive(parts: {
     const wish = isAlive ? takeWish() : undefined;
     if (isAlive && clock.now() < askAt && wish === undefined) continue;
     if (isAlive && (await current().answers())) heardAt = clock.now();
+    if (isAlive) await current().letOut();
     askAt = clock.now() + ASK_MS;
     const isSilent = clock.now() - heardAt >= SILENT_MS;
     if (ending.aborted || (isAlive && !isSilent && wish === undefined)) continue;

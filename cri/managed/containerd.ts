@@ -41,6 +41,8 @@ export interface ManagedContainerd {
   isAlive(): Promise<boolean>;
   /** Whether it answers within a few seconds: it may hang. */
   answers(): Promise<boolean>;
+  /** Sees to it that its pods reach what is beyond the host: whoever loads other rules takes ours away. */
+  letOut(): Promise<void>;
   /** Ends its process alone: its pods run on, and wait for it to be started again. */
   halt(): Promise<void>;
   /** Ends it with all its pods and leaves nothing of it on the host but its directory; again, it does nothing. */
@@ -60,9 +62,11 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
   const layout = layoutOf(options.directory);
   await prepareDirectories(layout);
   const podCidr = await prepareNetwork(layout, options.podCidr);
-  await masquerade(layout, podCidr, signal).catch((error: Error) =>
-    onProgress(`the pods cannot reach what is beyond this host: ${error.message}`),
-  );
+  const letOut = () =>
+    masquerade(layout, podCidr, signal).catch((error: Error) =>
+      onProgress(`the pods cannot reach what is beyond this host: ${error.message}`),
+    );
+  await letOut();
   const snapshotter = await chooseSnapshotter(layout.directory, signal);
   const endpoint = `unix://${layout.socket}`;
   const connect = () => connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: 5000 });
@@ -77,7 +81,7 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
     const { cgroupParent } = layout;
     const halt = () => endProcess(started.pid, { isIt: isAlive, patienceMs: 5_000, pause });
     const answers = () => doesAnswer(connect());
-    return { endpoint, ...started, podCidr, cgroupParent, isAlive, answers, halt, ...letGo(tearDownNow) };
+    return { endpoint, ...started, podCidr, cgroupParent, isAlive, answers, letOut, halt, ...letGo(tearDownNow) };
   } finally {
     cri.close();
   }

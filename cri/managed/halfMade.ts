@@ -26,23 +26,30 @@ export async function leases({ cniData, network }: Layout): Promise<readonly Lea
   );
 }
 
-/** Gives back what belongs to none of the sandboxes that there are. */
+/** Gives back what belongs to none of the sandboxes that there are, and says what could not be: one keeps no other. */
 export async function releaseLeases(
   held: readonly Lease[],
-  { sandboxes, ...place }: { sandboxes: readonly string[]; layout: Layout; cniPlugins: string; signal: AbortSignal },
-): Promise<void> {
+  { sandboxes, ...place }: { sandboxes: readonly string[]; layout: Layout; cniPlugins?: string; signal: AbortSignal },
+): Promise<readonly string[]> {
+  const failures: string[] = [];
   for (const { file, sandboxId } of held) {
     if (sandboxes.includes(sandboxId)) continue;
-    if (sandboxId !== '') await removeHostPorts(sandboxId, place);
+    try {
+      if (sandboxId !== '') await removeHostPorts(sandboxId, place);
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error));
+    }
     await rm(file, { force: true });
   }
+  return failures;
 }
 
 /** By the plugin that made them; it wants to hear of a port, and takes all that the sandbox had. */
 async function removeHostPorts(
   sandboxId: string,
-  { layout, cniPlugins, signal }: { layout: Layout; cniPlugins: string; signal: AbortSignal },
+  { layout, cniPlugins, signal }: { layout: Layout; cniPlugins?: string; signal: AbortSignal },
 ): Promise<void> {
+  if (cniPlugins === undefined) throw new Error(`no CNI plugins are there to take back the host ports of ${sandboxId}`);
   const portMappings = [{ hostPort: 1, containerPort: 1, protocol: 'tcp' }];
   const config = { cniVersion: '1.0.0', name: layout.network, type: 'portmap', runtimeConfig: { portMappings } };
   const environment = {

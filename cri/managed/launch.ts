@@ -39,14 +39,18 @@ export async function launch(input: LaunchInput): Promise<{ pid: number; attache
   const held = await leases(layout);
   const pid = await spawnContainerd(layout);
   await waitFor(input, pid, readyLimitMs).catch((cause: unknown) => giveUp(input, pid, cause));
-  if (held.length > 0) await releaseUnused(input, held).catch((error: Error) => onProgress(error.message));
+  if (held.length > 0) {
+    const failures = await releaseUnused(input, held).catch((error: Error) => [error.message]);
+    for (const failure of failures) onProgress(failure);
+  }
   return { pid, attached: false };
 }
 
-async function releaseUnused({ layout, cri, signal }: LaunchInput, held: readonly Lease[]): Promise<void> {
+async function releaseUnused({ layout, cri, signal }: LaunchInput, held: readonly Lease[]): Promise<readonly string[]> {
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal });
-  const cniPlugins = (await cniPluginDirectory()) ?? '';
-  await releaseLeases(held, { sandboxes: items.map(({ id }) => id), layout, cniPlugins, signal });
+  const cniPlugins = await cniPluginDirectory();
+  const sandboxes = items.map(({ id }) => id);
+  return releaseLeases(held, { sandboxes, layout, signal, ...(cniPlugins === undefined ? {} : { cniPlugins }) });
 }
 
 async function wantedConfig({ layout, snapshotter }: LaunchInput): Promise<string> {

@@ -1,3 +1,4 @@
+import { NodeFailure } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
 import { run } from './program.ts';
 
@@ -8,9 +9,20 @@ import { run } from './program.ts';
 export async function masquerade({ network }: Layout, subnet: string, signal: AbortSignal): Promise<void> {
   const rule = ruleFor(network, subnet);
   const nat = (action: string) =>
-    run('iptables', ['--wait', '--table', 'nat', action, 'POSTROUTING', ...rule], { signal });
-  // It answers with a failure where there is none.
-  await nat('--check').catch(() => nat('--append'));
+    run('iptables', ['--wait', LOCK_SECONDS, '--table', 'nat', action, 'POSTROUTING', ...rule], { signal });
+  await nat('--check').catch((error: unknown) => {
+    if (!isMissingRule(error)) throw error;
+    return nat('--append');
+  });
+}
+
+/** How long another may hold the lock of the tables. */
+const LOCK_SECONDS = '5';
+
+/** With 1 it says that there is no such rule; with others that it could not look. */
+function isMissingRule(error: unknown): boolean {
+  const cause = error instanceof NodeFailure ? error.cause : undefined;
+  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 1;
 }
 
 /** What leaves the subnet and is not multicast, with the comment by which all of a network is found again. */

@@ -38,6 +38,9 @@ export async function firstExecutable(files: readonly string[]): Promise<string 
   return undefined;
 }
 
+/** None of the programs that run for us takes that long, unless it hangs. */
+const LONGEST_RUN_MS = 120_000;
+
 /** Runs a program to its end and gives its standard output; a failure carries what it wrote on standard error. */
 export function run(
   program: string,
@@ -48,7 +51,12 @@ export function run(
     const child = execFile(
       program,
       args,
-      { env: { ...programEnvironment(), ...options.environment }, signal: options.signal, maxBuffer: 64 * 1024 * 1024 },
+      {
+        env: { ...programEnvironment(), ...options.environment },
+        signal: options.signal,
+        timeout: LONGEST_RUN_MS,
+        maxBuffer: 64 * 1024 * 1024,
+      },
       (cause, stdout, stderr) => {
         if (cause === null) settle(stdout);
         else {

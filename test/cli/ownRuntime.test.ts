@@ -6,7 +6,7 @@ import { keepAlive } from '../../cli/ownRuntime.ts';
 function looked() {
   const clock = new SimulatedClock();
   const ending = new AbortController();
-  const runtime = { alive: true, answers: true, asked: 0, halted: 0 };
+  const runtime = { alive: true, answers: true, asked: 0, letOut: 0, halted: 0 };
   let wish: string | undefined;
   const restarts: string[] = [];
   const ended = keepAlive({
@@ -16,6 +16,7 @@ function looked() {
         runtime.asked++;
         return runtime.answers;
       },
+      letOut: async () => void runtime.letOut++,
       halt: async () => void runtime.halted++,
     }),
     takeWish: () => {
@@ -78,5 +79,12 @@ test('one that somebody wants restarted is ended first, and is restarted once', 
   expect(runtime.halted).toBe(1);
   await after(120);
   expect([restarts.length, runtime.halted]).toEqual([1, 1]);
+  await end();
+});
+
+test('the way out of its pods is looked after every ten seconds while it lives', async () => {
+  const { runtime, after, end } = looked();
+  await after(35);
+  expect(runtime.letOut).toBe(3);
   await end();
 });

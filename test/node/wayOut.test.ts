@@ -18,6 +18,12 @@ async function natRules(text: string): Promise<string[]> {
   return saved.split('\n').filter((line) => line.includes(text));
 }
 
+/** What follows `-A` in a saved rule, its quoted comment as one word. */
+const wordsOf = (rule = ''): string[] =>
+  [...rule.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)]
+    .slice(1)
+    .map(([, quoted, word]) => quoted?.replaceAll('\\', '') ?? word ?? '');
+
 const idle = (name: string, { containerd }: TestContainerd) => ({
   name,
   command: ['sleep', '1000'],
@@ -26,13 +32,19 @@ const idle = (name: string, { containerd }: TestContainerd) => ({
 
 test('the pods leave by one rule for all, also after a second start, and it goes with their containerd', async () => {
   const marks = await withContainerd(async (node) => {
-    const { podCidr } = node.containerd;
+    const subnet = node.containerd.podCidr.replace('0/24', '');
     await Promise.all(['one', 'two'].map((name) => runRawPod(node.cri, idle(name, node))));
     await node.containerd.halt();
     await node.again();
     await runRawPod(node.cri, idle('three', node));
-    const rules = await natRules(podCidr.replace('0/24', ''));
+    const rules = await natRules(subnet);
     expect(rules).toEqual([expect.stringMatching(/^-A POSTROUTING -s \S+ ! -d \S+ .*-j MASQUERADE$/)]);
+    // Somebody loads other rules.
+    await run('iptables', ['--wait', '5', '-t', 'nat', '-D', ...wordsOf(rules[0])], { signal: noAbort });
+    expect(await natRules(subnet)).toEqual([]);
+    await node.containerd.letOut();
+    await node.containerd.letOut();
+    expect(await natRules(subnet)).toEqual(rules);
     return marksOf(node.directory);
   });
   expect(await traces(marks)).toEqual([]);
