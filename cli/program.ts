@@ -31,9 +31,15 @@ export interface Commands {
   complete(program: Command, words: readonly string[]): Promise<void>;
 }
 
-/** commander's message as one line: "statelet: unknown option '--max-pod'; did you mean --max-pods?". */
+/**
+ * commander's message as one line: "statelet: unknown option '--max-pod'; did you mean --max-pods?". What was given to an
+ * option may be a secret: it is not repeated.
+ */
 function oneLine(message: string): string {
-  return message.replace(/^error: /, 'statelet: ').replace(/\n\(Did you mean (.*)\)\n/, '; did you mean $1\n');
+  return message
+    .replace(/^error: /, 'statelet: ')
+    .replace(/(unknown option '[^=]*)=[\s\S]*'/, "$1'")
+    .replace(/\n\(Did you mean (.*)\)\n/, '; did you mean $1\n');
 }
 
 /** What `run` and `up` do unless a flag or the file says otherwise. */

@@ -70,13 +70,13 @@ class HttpSource {
   }
 
   async ask(): Promise<void> {
-    const { signal, url, headers, everyMs } = this.#options;
+    const { signal, everyMs } = this.#options;
     try {
       const text = await fetchText(this.#options);
       this.#unreachable = [];
       await this.#take(text, await this.#options.readClasses?.());
     } catch (error) {
-      const message = hideSecrets(messageOf(error), url, headers);
+      const message = messageOf(error);
       const until = `there is an answer: it is asked again every ${goDuration(everyMs)}`;
       this.#unreachable = this.#located([{ path: '', message }], until);
     }
@@ -121,7 +121,14 @@ class HttpSource {
   }
 
   #located(problems: readonly ListProblem[], until?: string): SourceProblem[] {
-    const file = withoutSecrets(this.#options.url);
-    return problems.map((problem) => ({ file, ...(until === undefined ? {} : { until }), ...problem }));
+    const { url, headers } = this.#options;
+    const file = withoutSecrets(url);
+    // The server may repeat in what it gives what it was asked with.
+    const hidden = (text: string) => hideSecrets(text, url, headers);
+    return problems.map(({ path, message, pod }) => ({
+      ...{ file, path: hidden(path), message: hidden(message) },
+      ...(pod === undefined ? {} : { pod: hidden(pod) }),
+      ...(until === undefined ? {} : { until }),
+    }));
   }
 }

@@ -12,4 +12,4 @@ export const podLimits: TextLimits = { tokens: 100_000, values: 10_000, characte
 export const answerLimits: TextLimits = { tokens: 1_000_000, values: 200_000, characters: LARGEST_ANSWER };
 
 /** What is read on the event loop in a few milliseconds, as almost every manifest; more than that is a thread's work. */
-export const loopLimits: TextLimits = { tokens: 4_000, values: 2_000, characters: 16_384 };
+export const loopLimits: TextLimits = { tokens: 2_000, values: 1_000, characters: 8_192 };

@@ -37,6 +37,14 @@ function decoded(text: string): string {
   }
 }
 
+/** As they are written in the URL, as they are meant, and as they are sent. */
+function secretsOf(url: URL): string[] {
+  const { authorization } = splitCredentials(url.href);
+  const written = url.search.split(/[?&]/).map((pair) => pair.slice(pair.indexOf('=') + 1));
+  const sent = authorization === undefined ? [] : [authorization.replace('Basic ', '')];
+  return [url.password, decoded(url.password), ...url.searchParams.values(), ...written, ...sent];
+}
+
 /** A message in which what must not be shown is not: whoever made it may have put the URL or a header into it. */
 export function hideSecrets(
   message: string,
@@ -46,8 +54,9 @@ export function hideSecrets(
   const url = URL.parse(text);
   const shown = message.replaceAll(text, withoutSecrets(text));
   const secrets = [
-    ...headers.map(([, value]) => value),
-    ...(url === null ? [] : [url.password, decoded(url.password), ...url.searchParams.values()]),
+    // Of `Bearer xyz` and `Basic xyz` what follows is a secret by itself.
+    ...headers.flatMap(([, value]) => [value, value.split(' ').at(-1) ?? '']),
+    ...(url === null ? [] : secretsOf(url)),
   ];
   // What is as short as a word of the message says nothing.
   return secrets.filter((secret) => secret.length > 3).reduce((left, secret) => left.replaceAll(secret, HIDDEN), shown);

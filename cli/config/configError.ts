@@ -25,12 +25,22 @@ function shown(value: unknown): string {
   return json.length > 60 ? `${json.slice(0, 57)}...` : json;
 }
 
+/** What may hold a password or a token, which no message repeats. */
+const SECRETS: readonly PropertyKey[] = [
+  '--manifest-url',
+  '--manifest-url-header',
+  'staticPodURL',
+  'staticPodURLHeader',
+];
+
 function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
   const path = fieldPath(issue.path);
   if (issue.code === 'unrecognized_keys') {
     return issue.message.split('\n').map((line) => (path === '' ? line : `${path}.${line}`));
   }
-  const got = issue.message.startsWith('expected') ? `, got ${shown(valueAt(input, issue.path))}` : '';
+  const [field = ''] = issue.path;
+  const isShown = issue.message.startsWith('expected') && !SECRETS.includes(field);
+  const got = isShown ? `, got ${shown(valueAt(input, issue.path))}` : '';
   return [`${path === '' ? '' : `${path}: `}${issue.message}${got}`];
 }
 

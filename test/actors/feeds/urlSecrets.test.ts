@@ -31,4 +31,11 @@ describe('the secrets of a URL', () => {
     const hidden = hideSecrets(message, url, [['Authorization', 'Bearer xyz']]);
     expect(hidden).toBe(`cannot ask ${withoutSecrets(url)}: xxxxx, xxxxx, xxxxx and xxxxx are wrong`);
   });
+
+  test('also as they were sent, and a token without the word before it', () => {
+    const basic = Buffer.from('me:s@cret').toString('base64');
+    expect(hideSecrets(`${basic} and token-of-mine`, url, [['Authorization', 'Bearer token-of-mine']])).toBe(
+      'xxxxx and xxxxx',
+    );
+  });
 });

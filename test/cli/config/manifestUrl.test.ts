@@ -39,3 +39,12 @@ test.each([
 ])('%j %s is refused', (flags: Record<string, string>, yaml, message) => {
   expect(() => compiled(flags, yaml)).toThrow(message);
 });
+
+test.each([
+  [{ '--manifest-url': 'htp://me:hidden@host/?token=hidden' }, ''],
+  [{ '--manifest-url-header': 'Authorization hidden' }, ''],
+  [{}, 'staticPodURL: htp://me:hidden@host'],
+  [{}, 'staticPodURLHeader: {Authorization: Bearer hidden}'],
+])('the message about %j %s does not repeat what may be a secret', (flags: Record<string, string>, yaml) => {
+  expect(() => compiled(flags, yaml)).toThrow(/^(?!(.|\n)*hidden)/);
+});

@@ -1,0 +1,97 @@
+/** The secrets of a manifest URL and of its headers stay with the agent, whatever the server does. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { eventually } from './support/eventually.ts';
+import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
+import { loopbackServer } from './support/loopbackServer.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { runNode } from './support/node.ts';
+import { statelet } from './support/statelet.ts';
+
+const secrets = ['hunter-user', 'hunter-two', 'aGlkZGVu', 'bearer-of-pods'] as const;
+const [user, password, token, bearer] = secrets;
+
+/** What the URL gives; it is told all that the agent sent. */
+let answer: (sent: string) => { readonly code: number; readonly words?: string; readonly body: string };
+const server = await forAllTests(() =>
+  loopbackServer(({ url, headers }, response) => {
+    const { code, words, body } = answer(`${url} ${headers.authorization}`);
+    response.writeHead(code, words).end(body);
+  }),
+);
+const steady = podManifest('steady', [shell('main', steadily())]);
+answer = () => ({ code: 200, body: JSON.stringify(steady) });
+const url = `http://${user}:${password}@127.0.0.1:${server.port}/pods?token=${token}`;
+const node = await nodeForAllTests(() => runNode('httpCheckFrequency: 1s'), {
+  args: ['--manifest-url', url, '--manifest-url-header', `Authorization: Bearer ${bearer}`],
+});
+
+/** All files that the agent keeps, with their modes. */
+async function kept(): Promise<{ file: string; mode: number; text: string }[]> {
+  const directory = join(node.rootDir, 'statelet');
+  const found = await readdir(directory, { recursive: true, withFileTypes: true });
+  return Promise.all(
+    found
+      .filter((entry) => entry.isFile())
+      .map(async ({ parentPath, name }) => {
+        const file = join(parentPath, name);
+        return { file, mode: (await stat(file)).mode & 0o777, text: await readFile(file, 'utf8') };
+      }),
+  );
+}
+
+const secretsIn = (text: string) => secrets.filter((secret) => text.includes(secret));
+
+async function shownByCommands(): Promise<string> {
+  const asked = [
+    ['explain', 'node'],
+    ['explain', 'steady'],
+    ['describe', 'steady'],
+    ['get', 'events'],
+    ['get', 'pods'],
+  ];
+  const answers = await Promise.all(asked.map((words) => statelet(...words, '--root-dir', node.rootDir)));
+  const objects = await Promise.all(['/node', '/api/v1/pods', '/explain/node'].map((each) => node.ask(each)));
+  return JSON.stringify([answers, objects]);
+}
+
+const problem = () =>
+  eventually('the node tells of a problem', async () => {
+    const text = JSON.stringify(await node.ask('/node'));
+    return /"problems":\[\{[^\]]*\}\]/.exec(text)?.[0];
+  });
+
+test('none is shown or kept when the URL gives pods, is refused, gives nonsense that repeats them, or does not answer', async () => {
+  await node.running('steady');
+  expect(secretsIn(await shownByCommands())).toEqual([]);
+
+  answer = (sent) => ({ code: 403, words: `no ${sent}`, body: sent });
+  expect(await problem()).toContain('the server answers 403');
+  expect(secretsIn(await shownByCommands())).toEqual([]);
+
+  answer = (sent) => ({ code: 200, body: JSON.stringify({ ...steady, kind: sent, [sent]: 1 }) });
+  await eventually('the nonsense is told', async () => !(await problem()).includes('403'));
+  expect(secretsIn(await shownByCommands())).toEqual([]);
+
+  await server.end();
+  await eventually('the refusal is told', async () => (await problem()).includes('ECONNREFUSED'));
+  expect(secretsIn(await shownByCommands())).toEqual([]);
+
+  expect(secretsIn(node.agent.out() + node.agent.err())).toEqual([]);
+  const files = await kept();
+  expect(files.some(({ text }) => text.includes('steady'))).toBe(true);
+  for (const { file, mode, text } of files)
+    expect([file, mode, secretsIn(`${file} ${text}`)]).toEqual([file, 0o600, []]);
+});
+
+test.each([
+  ['--manifest-url', `htp://${user}:${password}@host/pods?token=${token}`],
+  ['--manifest-url-header', `Authorization Bearer ${bearer}`],
+  ['--manifest-url-heade', `Authorization: Bearer ${bearer}`],
+])('nor is one in the message of a mistake with %s', async (flag, value) => {
+  const { code, out, err } = await statelet('run', '--root-dir', node.rootDir, `${flag}=${value}`);
+  expect(code).toBe(1);
+  expect(err).toContain(flag);
+  expect(secretsIn(out + err)).toEqual([]);
+});
