@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../actors/clock.ts';
 import { createAlarm } from '../actors/feeds/alarm.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import type { ForeignPod } from '../pod/observed.ts';
 import { shownName } from '../pod/shownName.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { isAnswering, socketPath } from '../server/socketPath.ts';
@@ -63,9 +64,17 @@ async function endAgent(rootDirectory: string, write: DownParts['write'], clock:
 const podDirectories = (rootDirectory: string): Promise<string[]> =>
   readdir(join(rootDirectory, 'pods')).catch(() => []);
 
+/** Those that the agent has not said to be others'. */
+const ownDirectories = async (rootDirectory: string, foreign: readonly ForeignPod[]): Promise<string[]> =>
+  (await podDirectories(rootDirectory)).filter((name) => !foreign.some(({ uid }) => uid === name));
+
 /** What the node has left: its containerd with all that belongs to it, and its pods' directories. */
-async function leftOf({ containerdDirectory, rootDirectory }: Places, parts: DownParts): Promise<string[]> {
-  const { length } = await podDirectories(rootDirectory);
+async function leftOf(
+  { containerdDirectory, rootDirectory }: Places,
+  parts: DownParts,
+  foreign: readonly ForeignPod[] = [],
+): Promise<string[]> {
+  const { length } = await ownDirectories(rootDirectory, foreign);
   const pods = length === 0 ? [] : [`${length} pod ${length === 1 ? 'directory' : 'directories'}`];
   return [...(await parts.tracesOf(containerdDirectory)), ...pods];
 }
@@ -79,14 +88,16 @@ async function untilGone(agent: AgentPort, rootDirectory: string, clock: Clock):
     const pods = agent.pods();
     limit = Math.max(limit, patience(pods));
     const isLeft =
-      pods.length > 0 || agent.node().state !== 'running' || (await podDirectories(rootDirectory)).length > 0;
+      pods.length > 0 ||
+      agent.node().state !== 'running' ||
+      (await ownDirectories(rootDirectory, agent.node().foreign)).length > 0;
     if (!isLeft || clock.now() - start > limit) return;
     await alarm.wait(clock.now() + LOOK_MS);
   }
 }
 
-/** Has an agent without any pod to run take over what is there: it ends all of it, as it ends what is not wanted. */
-async function endPods(config: NodeConfig, parts: DownParts): Promise<void> {
+/** Has an agent without any pod to run take over what is there: it ends all of it, as it ends what is not wanted; gives what is others'. */
+async function endPods(config: NodeConfig, parts: DownParts): Promise<readonly ForeignPod[]> {
   const { write, clock = systemClock } = parts;
   const logger = await createLogger({ logging: config.logging, terminal: true, simulated: false, level: 'warn' });
   const { agent, drain, stop } = await parts.startNode({ config, simulated: false, logger });
@@ -95,6 +106,7 @@ async function endPods(config: NodeConfig, parts: DownParts): Promise<void> {
     await untilGone(agent, config.rootDirectory, clock);
     const print = (line: string) => write(`${line}\n`);
     await drainInTime({ pods: agent.pods(), drain, clock, print });
+    return agent.node().foreign;
   } finally {
     endTelling();
     await stop();
@@ -116,7 +128,7 @@ async function configOf(places: Places, runtime: OwnRuntime, parts: DownParts): 
 }
 
 /** Ends the pods gracefully where their runtime can still be brought up, then the runtime. */
-async function endAll(places: Places, parts: DownParts): Promise<void> {
+async function endAll(places: Places, parts: DownParts): Promise<readonly ForeignPod[]> {
   const { write } = parts;
   const { containerdDirectory } = places;
   let runtime: OwnRuntime;
@@ -124,10 +136,11 @@ async function endAll(places: Places, parts: DownParts): Promise<void> {
     runtime = await parts.startRuntime(containerdDirectory, (step) => write(`${step}\n`));
   } catch (error) {
     write(`the pods end without grace: ${error instanceof Error ? error.message : String(error)}\n`);
-    return await parts.endRuntime(containerdDirectory);
+    await parts.endRuntime(containerdDirectory);
+    return [];
   }
   try {
-    await endPods(await configOf(places, runtime, parts), parts);
+    return await endPods(await configOf(places, runtime, parts), parts);
   } finally {
     await runtime.stop();
   }
@@ -148,12 +161,14 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   }
   for (const each of before) write(`found ${each}\n`);
   const release = await claimRootDirectory(places.rootDirectory);
+  let foreign: readonly ForeignPod[] = [];
   try {
-    await endAll(places, parts);
+    foreign = await endAll(places, parts);
   } finally {
     await release();
   }
-  const after = await leftOf(places, parts);
+  for (const { directory, why } of foreign) if (directory) write(`left alone ${directory}: ${why}\n`);
+  const after = await leftOf(places, parts, foreign);
   if (after.length > 0) throw new NodeFailure('LeftBehind', `these could not be ended: ${after.join(', ')}`);
   write(`ended all of it; images, logs and what the node knows stay in ${stateDirectory}\n`);
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { hearing, podManifest, shell, steadily } from './support/manifests.ts';
@@ -83,6 +83,19 @@ describe('`statelet down`', () => {
     expect(await down()).toMatchObject({ code: 0, err: '' });
     expect(existsSync(last)).toBe(true);
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+  });
+
+  test("another agent's pod directory is left alone and named, and not waited for", async () => {
+    const up = await node.start();
+    up.kill('SIGKILL');
+    await up.ended;
+    const theirs = join(node.rootDir, 'pods', '0b5d2f6e-7c1a-4a52-9d7e-3d1f0c9b8a77');
+    await mkdir(join(theirs, 'volumes'), { recursive: true });
+    const { code, out, err } = await down();
+    expect(`${code} ${err}`).toBe('0 ');
+    expect(out).toContain(`left alone ${theirs}: `);
+    expect(out).toMatch(/^ended all of it/m);
+    expect(existsSync(join(theirs, 'volumes'))).toBe(true);
   });
 
   test('a running `up` is told to end, as by Ctrl-C, and waited for', async () => {
