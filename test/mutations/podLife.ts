@@ -151,6 +151,20 @@ export const podLifeMutations: readonly Mutation[] = [
   },
   {
     rule: 'C10',
+    breaks: 'a preStop hook is not read from the annotation',
+    file: 'cri/observe.ts',
+    find: '...(annotations[PRE_STOP_HANDLER] ? { preStop: annotations[PRE_STOP_HANDLER] } : {}),',
+    put: '',
+  },
+  {
+    rule: 'C10',
+    breaks: 'a hook of a pod that only the runtime knows goes to the node',
+    file: 'actors/services/hooks.ts',
+    find: 'address: podIp ?? known ??',
+    put: 'address: podIp ??',
+  },
+  {
+    rule: 'C10',
     breaks: 'a preStop exec is cut off when nobody waits for it any more',
     file: 'actors/services/hooks.ts',
     find: 'signal: new AbortController().signal, timeoutMs: timeoutMs + STOPPED_MS',

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { hookService } from '../../../actors/services/hooks.ts';
 import { SimulatedClock } from '../../../actors/simulatedClock.ts';
 import type { Cri } from '../../../cri/calls.ts';
-import type { ExecSyncRequest, ExecSyncResponse } from '../../../cri/generated/runtime.ts';
+import { type ExecSyncRequest, type ExecSyncResponse, PodSandboxStatus } from '../../../cri/generated/runtime.ts';
+import { POD_UID_LABEL } from '../../../cri/labels.ts';
 import type { LifecycleHandler } from '../../../pod/schema/container.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { withRoot } from '../../volume/onDisk.ts';
@@ -143,6 +144,39 @@ describe('C10: a hook by exec', () => {
 
 describe('C10: a hook by httpGet', () => {
   const action = (path: string, more = {}) => ({ httpGet: { path, port: plain, ...more } });
+
+  test('of a pod of which only the runtime knows is asked at the address that the runtime has for it', async () => {
+    asked.length = 0;
+    const looks: string[] = [];
+    const sandbox = PodSandboxStatus.fromPartial({
+      ...{ id: 's1', metadata: { name: 'web', namespace: 'default', uid: 'uid-1' }, network: { ip: '127.0.0.1' } },
+      labels: { [POD_UID_LABEL]: 'uid-1' },
+    });
+    // Of the runtime it needs these calls only.
+    const cri = {
+      listContainers: async ({ filter }: { filter: { id: string } }) => {
+        looks.push(filter.id);
+        return { containers: [{ podSandboxId: 's1' }] };
+      },
+      podSandboxStatus: async ({ podSandboxId }: { podSandboxId: string }) => {
+        looks.push(podSandboxId);
+        return { status: sandbox };
+      },
+    } as unknown as Cri;
+    const container = aContainer({ lifecycle: { preStop: action('/bye') } });
+    const clock = new SimulatedClock();
+    // Nobody listens at the node's own address.
+    const ended = await hookService({ cri, clock, hostIps: ['127.0.0.9'] })(
+      {
+        ...{ pod: aPod({ containers: [container] }), container: 'main', id: 'c1', podIp: undefined },
+        ...{ hook: 'preStop', graceSeconds: 1, deadline: undefined },
+      },
+      { signal: new AbortController().signal },
+    );
+    expect(ended).toMatchObject({ failure: null });
+    expect(asked.map(({ path }) => path)).toEqual(['/bye']);
+    expect(looks).toEqual(['c1', 's1']);
+  });
 
   test('asks with its headers, at its host or else at the pod', async () => {
     asked.length = 0;
