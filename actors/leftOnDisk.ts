@@ -7,6 +7,7 @@ import { podDirectories } from '../volume/orphans.ts';
 import { adoptPod, standingOfPod } from '../volume/podClaim.ts';
 import { isSamePath, type Maker, type Standing } from '../volume/podMark.ts';
 import type { DurableFacts } from './durableFacts.ts';
+import { factFileName } from './storeFiles.ts';
 
 /** Who the agent is, and where its folders are, both absolute. */
 export interface AgentPlace {
@@ -47,25 +48,20 @@ export async function podsLeftOnDisk(
   const uids = await podDirectories(layout);
   const standings = uids.map((uid) => ({ uid, standing: standingOfPod(layout, maker, uid) }));
   if (!takesOver) refuseOtherRuntime(standings, maker);
-  const taken = new Set<string>();
   for (const each of standings) {
     const { uid, standing } = each;
     const isKnown = allocations.has(uid) || probes.has(uid);
     const isTaken = takesOver && (standing.kind === 'others' || isOfOtherRuntime(standing, maker));
     if (!isTaken && !(standing.kind === 'unmarked' && (isKnown || takesOver))) continue;
-    await adoptPod({ layout, maker, pod: identityOf(uid) });
+    await adoptPod({ layout, maker, pod: identityOf(uid), isTaken: takesOver });
     each.standing = standingOfPod(layout, maker, uid);
-    if (!isKnown || isTaken) taken.add(uid);
   }
   const found = standings.map(({ uid, standing }) => sorted(layout, uid, { standing, identityOf }));
   const withoutDirectory = [...allocations.keys(), ...statuses.keys(), ...probes.keys()].filter(
     (uid) => !uids.includes(uid),
   );
   return {
-    left: [
-      ...found.flatMap(({ left = [] }) => left).map((pod) => (taken.has(pod.uid) ? { ...pod, isTaken: true } : pod)),
-      ...[...new Set(withoutDirectory)].map(identityOf),
-    ],
+    left: [...found.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
     foreign: found.flatMap(({ foreign = [] }) => foreign),
   };
 }
@@ -78,7 +74,10 @@ export async function podsOfAgent(place: AgentPlace): Promise<readonly string[]>
 }
 
 /** The pods below a root that a take-over is about: those with a directory that is not this agent's, over this runtime. */
-export async function takenOver(place: AgentPlace, known: ReadonlySet<string>): Promise<readonly ForeignPod[]> {
+export async function takenOver(
+  place: AgentPlace,
+  known: Pick<ReadonlySet<string>, 'has'>,
+): Promise<readonly ForeignPod[]> {
   const layout = createLayout(place);
   const maker = makerOf(place);
   const identityOf = await identities(place.podLogsDir);
@@ -95,9 +94,10 @@ export async function takenOver(place: AgentPlace, known: ReadonlySet<string>): 
 }
 
 /** The uids of which a durable fact tells that they were admitted: by the names of its files alone, which are not read. */
-export async function ownedByFact(rootDir: string): Promise<ReadonlySet<string>> {
+export async function ownedByFact(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
   const kinds = ['allocations', 'probes'].map((kind) => readdir(path.join(rootDir, 'statelet', kind)).catch(() => []));
-  return new Set((await Promise.all(kinds)).flat().map((name) => name.replace(/\.json$/, '')));
+  const names = new Set((await Promise.all(kinds)).flat());
+  return { has: (uid) => names.has(factFileName(uid)) };
 }
 
 /** What is on disk of pods that the agent does not know. */
@@ -127,7 +127,9 @@ function sorted(
   { standing, identityOf }: Known,
 ): { left?: [LeftPod]; foreign?: [ForeignPod] } {
   if (standing.kind === 'missing') return {};
-  if (standing.kind === 'ours') return { left: [{ uid, ...standing.pod, isMarked: true }] };
+  if (standing.kind === 'ours') {
+    return { left: [{ uid, ...standing.pod, isMarked: true, ...(standing.isTaken ? { isTaken: true } : {}) }] };
+  }
   return { foreign: [{ ...identityOf(uid), why: standing.why, directory: layout.podDir(uid), sandboxes: [] }] };
 }
 
@@ -163,7 +165,7 @@ async function identities(podLogsDir: string): Promise<(uid: string) => PodIdent
 }
 
 /** Log folders are named `<namespace>_<name>_<uid>` (C23); of these only a uid may have an underscore. */
-function identityOf(folder: string): PodIdentity {
+export function identityOf(folder: string): PodIdentity {
   const [namespace = '', name = '', ...uid] = folder.split('_');
   return { namespace, name, uid: uid.join('_') };
 }

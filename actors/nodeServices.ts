@@ -117,8 +117,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       pleg: (send, { signal }) => {
         const onBreak = () => askHealth();
         const tell = (fact: NodeFact) => {
-          if (fact.type === 'runtime.podsObserved') ownership.see(fact.pods);
-          send(fact);
+          send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.see(fact.pods) } : fact);
         };
         return observeRuntime({ cri, clock, signal, send: tell, onError, onBreak, takeTouched, isBeingStopped });
       },

@@ -1,9 +1,9 @@
 /** Which pods are this agent's own: of what is not, nothing is unmounted, removed or overwritten. */
-import type { ObservedPod, PodIdentity } from '../pod/observed.ts';
+import type { ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Layout } from '../volume/layout.ts';
-import { claimPod, standingOfPod } from '../volume/podClaim.ts';
+import { adoptPod, claimPod, standingOfPod } from '../volume/podClaim.ts';
 import { removeHalfRemoved } from '../volume/podDirectory.ts';
-import type { Maker } from '../volume/podMark.ts';
+import { isSamePath, type Maker } from '../volume/podMark.ts';
 import { type FoundOnDisk, surveyPods } from './leftOnDisk.ts';
 
 interface OwnershipParts {
@@ -19,8 +19,15 @@ interface OwnershipParts {
 /** Tells own pods from those of others, by the marks in their directories and on their sandboxes. */
 export interface Ownership {
   readonly maker: Maker;
-  /** Notes which pods have a sandbox with this agent's mark. */
-  see(pods: readonly ObservedPod[]): void;
+  /**
+   * Notes whose the sandboxes of pods are, and gives the pods back with one spelling of this agent's mark: its root
+   * directory may be reached through links.
+   */
+  see(pods: readonly ObservedPod[]): readonly ObservedPod[];
+  /** The mark of another agent on a sandbox: as it is, or undefined where the mark is this agent's or there is none. */
+  otherMaker(mark: string | undefined): string | undefined;
+  /** Whether the cgroup of the pod's UID holds, as far as is known, nothing of another agent's. */
+  hasCgroupAlone(uid: string): boolean;
   /** Marks the pod's directory, before anything else of the pod is made; one that is there is adopted. */
   claim(pod: PodIdentity): Promise<void>;
   /** Whether what is on this host of a pod is this agent's to remove. */
@@ -33,6 +40,9 @@ export interface Ownership {
 
 export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }: OwnershipParts): Ownership {
   const seen = new Set<string>();
+  const shared = new Set<string>();
+  const isOwnMark = remembered((mark) => mark === owner || isMarkOf(maker, mark));
+  const otherMaker = (mark: string | undefined) => (mark === undefined || isOwnMark(mark) ? undefined : mark);
   const claim = async ({ uid, namespace, name }: PodIdentity) => {
     const pod = { uid, namespace, name };
     const why = await claimPod({ layout, maker, pod });
@@ -40,17 +50,29 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
   };
   return {
     maker,
-    see: (pods) => {
-      for (const { uid, sandboxes } of pods) {
-        if (sandboxes.some((sandbox) => sandbox.owner === owner)) seen.add(uid);
-      }
+    see: (pods) =>
+      pods.map((pod) => {
+        const { uid, sandboxes } = pod;
+        if (sandboxes.some((sandbox) => sandbox.owner !== undefined && isOwnMark(sandbox.owner))) seen.add(uid);
+        if (sandboxes.some((sandbox) => otherMaker(sandbox.owner) !== undefined)) shared.add(uid);
+        else shared.delete(uid);
+        if (!sandboxes.some((sandbox) => sandbox.owner !== undefined && sandbox.owner !== owner)) return pod;
+        const spelled = (sandbox: ObservedSandbox) =>
+          sandbox.owner !== undefined && isOwnMark(sandbox.owner) ? { ...sandbox, owner } : sandbox;
+        return { ...pod, sandboxes: sandboxes.map(spelled) };
+      }),
+    otherMaker,
+    hasCgroupAlone: (uid) => {
+      if (!shared.has(uid)) return true;
+      const standing = standingOfPod(layout, maker, uid);
+      return standing.kind === 'ours' && standing.isTaken;
     },
     claim,
     owns: async (pod) => {
       const { kind } = standingOfPod(layout, maker, pod.uid);
       if (kind === 'ours' || !seen.has(pod.uid)) return kind === 'ours';
       // From before there were marks: should the removal be cut off, the next agent has to know.
-      if (kind === 'unmarked') await claim(pod);
+      if (kind === 'unmarked') await adoptPod({ layout, maker, pod });
       return kind === 'unmarked' || kind === 'missing';
     },
     forget: (uid) => void seen.delete(uid),
@@ -59,5 +81,21 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
       const { left, foreign } = await surveyPods({ layout, maker, podLogsDir }, known);
       return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)) };
     },
+  };
+}
+
+/** Whether the mark of a sandbox names this agent's root directory, in whatever spelling, and its node. */
+function isMarkOf({ root, node }: Maker, mark: string): boolean {
+  const end = mark.lastIndexOf('@');
+  return end >= 0 && mark.slice(end + 1) === node && isSamePath(mark.slice(0, end), root);
+}
+
+/** Asks once for each mark: there are few, and each list shows them again. */
+function remembered(ask: (mark: string) => boolean): (mark: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (mark) => {
+    const answer = known.get(mark) ?? ask(mark);
+    known.set(mark, answer);
+    return answer;
   };
 }

@@ -18,7 +18,7 @@ export type ReadFact<Value> =
   | { readonly damaged: string; readonly file: string };
 
 /** The name of a key's file: the key itself where that is a plain name, else its hash. */
-function factFileName(key: string): string {
+export function factFileName(key: string): string {
   const plain = SAFE_KEY.test(key) && !key.startsWith(HASHED);
   return (plain ? key : HASHED + createHash('sha256').update(key).digest('hex')) + SUFFIX;
 }

@@ -1,7 +1,7 @@
 /** `run --take-over`: the pods that another kubelet has left below a root directory become this agent's, to be ended or gone on with. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makerOf, ownedByFact, SIMULATED, takenOver } from '../actors/leftOnDisk.ts';
+import { identityOf, makerOf, ownedByFact, SIMULATED, takenOver } from '../actors/leftOnDisk.ts';
 import type { Cri } from '../cri/calls.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { ownerMark } from '../cri/labels.ts';
@@ -53,7 +53,7 @@ export async function planTakeOver(config: NodeConfig): Promise<TakeOver> {
   const pods = await Promise.all(
     theirs.map(async (pod) => {
       const shown = runtime.pods.get(pod.uid);
-      const folder = logs.find((name) => name.endsWith(`_${pod.uid}`));
+      const folder = logs.find((name) => identityOf(name).uid === pod.uid);
       return {
         ...pod,
         ...(shown ? { namespace: shown.namespace, name: shown.name } : {}),

@@ -24,6 +24,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     problems: {},
     warnings: {},
     unread: [],
+    taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
     pods: {},
     health: { since: 0, ready: false, name: '', version: '', message: 'not asked yet' },
     tickets: 0,

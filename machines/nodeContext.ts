@@ -15,6 +15,7 @@ import {
   type ObservedPod,
   type PodIdentity,
   runOf,
+  withoutOthers,
 } from '../pod/observed.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { Container } from '../pod/schema/container.ts';
@@ -77,6 +78,8 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' 
   readonly unread: readonly string[];
   /** What the runtime has, by uid; absent until it has been listed once. */
   readonly observed?: Readonly<Record<string, ObservedPod>>;
+  /** The uids of the pods that were taken over: their sandboxes are this agent's, whoever marked them. */
+  readonly taken: readonly string[];
   /** The pods that have an actor, by uid, as last given to it; `ending` once it was told to end. */
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
   readonly health: RuntimeHealth;
@@ -214,12 +217,17 @@ function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): 
   };
 }
 
-const isShown = ({ sandboxes, containers }: ObservedPod): boolean => sandboxes.length + containers.length > 0;
+const isShown = ({ sandboxes, containers, others = [] }: ObservedPod): boolean =>
+  sandboxes.length + containers.length + others.length > 0;
+
+/** What the runtime has of a pod that this agent may take for its own. */
+export const ownPartOf = ({ owner, taken }: NodeContext, pod: ObservedPod): ObservedPod =>
+  taken.includes(pod.uid) ? pod : withoutOthers(pod, owner);
 
 /** What the ledger has to know of a pod that only has to end: its name, and what it had been admitted for (C24). */
 export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): LedgerEvent {
   const { uid } = pod.metadata;
-  const mayRun = isShown(observed) && lookUp(statuses, uid) === undefined;
+  const mayRun = observed.sandboxes.length + observed.containers.length > 0 && lookUp(statuses, uid) === undefined;
   // Of a pod of which nothing was kept the runtime still tells the ports.
   const claims = mayRun
     ? (lookUp(allocations, uid) ?? { ...NOTHING_KNOWN, hostPorts: hostPortsOf(podOfOrphan(observed)) })
@@ -268,7 +276,8 @@ export const admissionNode = ({
 /** What the runtime has after a look that brought these pods; a pod of which nothing is left goes. */
 export function withObserved(context: NodeContext, pods: readonly ObservedPod[]): Record<string, ObservedPod> {
   const observed = new Map(Object.entries(context.observed ?? {}));
-  for (const pod of pods) {
+  for (const shown of pods) {
+    const pod = ownPartOf(context, shown);
     if (isShown(pod)) observed.set(pod.uid, pod);
     else observed.delete(pod.uid);
   }

@@ -16,13 +16,12 @@ import {
  * The pods at the runtime that have no actor and that are ours: by the mark of a sandbox or, where nobody has marked
  * these, of their directory.
  */
-export function markedPods({ observed = {}, owner, pods, left }: NodeContext): ObservedPod[] {
+export function markedPods({ observed = {}, owner, pods, left, taken }: NodeContext): ObservedPod[] {
   const marked = new Set(left.filter(({ isMarked }) => isMarked).map(({ uid }) => uid));
-  const taken = new Set(left.filter(({ isTaken }) => isTaken).map(({ uid }) => uid));
-  const isOurs = ({ uid, sandboxes }: ObservedPod) =>
-    taken.has(uid) ||
+  const isOurs = ({ uid, sandboxes, others = [] }: ObservedPod) =>
+    taken.includes(uid) ||
     sandboxes.some((sandbox) => sandbox.owner === owner) ||
-    (marked.has(uid) && sandboxes.every((sandbox) => sandbox.owner === undefined));
+    (marked.has(uid) && others.length === 0);
   return Object.values(observed).filter((pod) => !Object.hasOwn(pods, pod.uid) && isOurs(pod));
 }
 
@@ -61,8 +60,8 @@ export function foreignPods(context: NodeContext): ForeignPod[] {
   const wanted = wantedPods(context);
   const directories = new Map(foreign.map((pod) => [pod.uid, pod]));
   const found = new Map(foreign.map((pod) => [pod.uid, pod]));
-  for (const { uid, namespace, name, sandboxes } of Object.values(observed)) {
-    const theirs = sandboxes.filter((sandbox) => sandbox.owner !== owner);
+  for (const { uid, namespace, name, sandboxes, others = [] } of Object.values(observed)) {
+    const theirs = [...others, ...sandboxes.filter((sandbox) => sandbox.owner !== owner)];
     if (theirs.length === 0) continue;
     const [by] = theirs.flatMap((sandbox) => sandbox.owner ?? []);
     const why = by === undefined ? "its sandbox does not have this agent's mark" : `its sandbox was made by ${by}`;

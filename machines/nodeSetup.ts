@@ -20,7 +20,9 @@ import {
   type NodeInput,
   networkOf,
   newcomers,
+  nothingOf,
   observedOf,
+  ownPartOf,
   podOfOrphan,
   preemptionOf,
   runningLogs,
@@ -222,13 +224,17 @@ export const nodeSetup = setup({
     }),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podsObserved') return;
-      for (const pod of event.pods) {
+      for (const shown of event.pods) {
+        const pod = ownPartOf(context, shown);
         if (Object.hasOwn(context.pods, pod.uid)) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });
       }
     }),
     routeContainer: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.containerSeen') return;
       const { container } = event;
+      const seen = lookUp(context.observed, container.podUid);
+      // Beside a sandbox of another agent a container may be of that one; the next list tells.
+      if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
       if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
     }),
     announceReturn: enqueueActions(({ context, enqueue }) => {
@@ -260,8 +266,12 @@ export const nodeSetup = setup({
     }),
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
     forgetSeen: assign(({ context, event }) => {
-      const { [uidOf(event) ?? '']: _old, ...observed } = context.observed ?? {};
-      return context.observed ? { observed } : {};
+      if (context.observed === undefined) return {};
+      const { [uidOf(event) ?? '']: old, ...observed } = context.observed;
+      // What another agent has of it was not ended.
+      return {
+        observed: old?.others ? { ...observed, [old.uid]: { ...nothingOf(old), others: old.others } } : observed,
+      };
     }),
     /** A pod's actor that failed gave nothing back itself. */
     leaveGates: enqueueActions(({ context, event, enqueue }) => {

@@ -1,8 +1,10 @@
 /** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
+import { not } from 'xstate';
 import { failureOf } from './failure.ts';
 import { allSandboxes, initialPodContext } from './podContext.ts';
 import { awaitingFit, fitting } from './podFitting.ts';
 import { asFailed, directoryFailed, refusal, tellsDeadline, tellsTermination } from './podNotes.ts';
+import { othersFailure } from './podOthers.ts';
 import { resetting } from './podResetting.ts';
 import { sandboxing } from './podSandboxing.ts';
 import { podSetup } from './podSetup.ts';
@@ -39,7 +41,20 @@ export const podMachine = podSetup.createMachine({
     'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
   },
   states: {
-    new: { always: [{ guard: 'mustEnd', target: 'terminating' }, { target: 'admitting' }] },
+    new: {
+      always: [
+        { guard: 'mustEnd', target: 'terminating' },
+        { guard: 'isRunByOthers', target: 'awaitingOthers' },
+        { target: 'admitting' },
+      ],
+    },
+    /** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
+    awaitingOthers: {
+      meta: { waitsFor: 'the agent that made a sandbox of it to remove that' },
+      entry: ['recordOthers', { type: 'note', params: ({ context }) => asFailed(othersFailure(context)) }],
+      always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
+      on: { 'pod.update': { actions: 'desireAnew' }, 'runtime.containerSeen': {} },
+    },
     admitting: {
       meta: { waitsFor: 'the node to admit it' },
       entry: 'askAdmission',

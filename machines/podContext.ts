@@ -178,7 +178,7 @@ function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
   });
 }
 
-const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
+export const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
   sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
 
 /** The sandbox that the pod had is not ready any more, not even listed, without an address, or another is ready beside it (C8). */

@@ -34,6 +34,7 @@ import {
   staysAfterwards,
 } from './podContext.ts';
 import { isRoundOver, newRound, nextLaunch } from './podLaunchOrder.ts';
+import { isRunByOthers, othersFailure } from './podOthers.ts';
 import { mustFit, wish } from './podResizing.ts';
 import {
   ephemeralTold,
@@ -96,6 +97,7 @@ export const podWords = setup({
   },
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
+    isRunByOthers: ({ context }) => isRunByOthers(context),
     isActualStale: ({ context }) => isActualStale(context),
     staysAfterwards: ({ context }) => staysAfterwards(context.termination),
     isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
@@ -188,6 +190,8 @@ export const podWords = setup({
     }),
     recordNetwork: assign(({ event }) => (event.type === 'runtime.networkChanged' ? { trouble: event.trouble } : {})),
     recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
+    recordOthers: assign(({ context }) => ({ failure: othersFailure(context) })),
+    forgetFailure: assign({ failure: undefined }),
     recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
     leaveGates: enqueueActions(({ context, enqueue }) => {
       const event = { type: 'gate.forget' as const, uid: context.allocated.metadata.uid };

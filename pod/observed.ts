@@ -88,6 +88,30 @@ export interface ObservedPod {
   readonly name: string;
   readonly sandboxes: readonly ObservedSandbox[];
   readonly containers: readonly ObservedContainer[];
+  /** The sandboxes of it that other agents made; neither these nor their containers are among the above. */
+  readonly others?: readonly ObservedSandbox[];
+}
+
+/** Why a sandbox with another agent's mark, its root directory and node, is left alone. */
+export function madeBy(owner: string): string {
+  const end = owner.lastIndexOf('@');
+  const agent = end < 0 ? owner : `the agent over ${owner.slice(0, end)} on ${owner.slice(end + 1)}`;
+  return `a sandbox of it was made by ${agent}`;
+}
+
+/** The pod without what another agent made of it, which is kept apart: nothing of that is ours to adopt, stop or remove. */
+export function withoutOthers(pod: ObservedPod, owner: string): ObservedPod {
+  const { others: _known, ...all } = pod;
+  const isTheirs = (sandbox: ObservedSandbox) => sandbox.owner !== undefined && sandbox.owner !== owner;
+  const others = all.sandboxes.filter(isTheirs);
+  if (others.length === 0) return all;
+  const ids = new Set(others.map(({ id }) => id));
+  return {
+    ...all,
+    sandboxes: all.sandboxes.filter((sandbox) => !isTheirs(sandbox)),
+    containers: all.containers.filter(({ sandboxId }) => !ids.has(sandboxId)),
+    others,
+  };
 }
 
 /** One run of a container: enough to find its log and what the runtime has of it. */

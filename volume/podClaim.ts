@@ -24,52 +24,62 @@ export const hasOwnLogs = ({ layout, maker, pod }: Claim): boolean =>
 
 /**
  * Sees to it that a pod's directory bears the mark of this agent, before anything else of the pod is made. A directory
- * that is there without it is adopted with the logs of the pod: then the answer is why it was not this agent's. Fails
- * where something other than a directory is in its place. Idempotent.
+ * that is there without any mark is adopted with the logs of the pod: then the answer is why it was not this agent's.
+ * Fails where another agent's is in its place, or in that of its logs, or something other than a directory. Idempotent.
  */
 export async function claimPod(claim: Claim): Promise<string | undefined> {
   const { layout, maker, pod } = claim;
   const directory = layout.podDir(pod.uid);
-  const marking = { maker, pod };
   const found = standingOf(directory, maker);
-  if (found.kind === 'unusable') throw unusable(directory, found.why);
-  if (found.kind === 'unmarked' || found.kind === 'others') {
+  if (found.kind === 'unusable' || found.kind === 'others') throw unusable(directory, found.why);
+  refuseLogs(claim, found.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
+  if (found.kind === 'unmarked') {
     await adoptPod(claim);
+    await makeLogs(claim);
     return found.why;
   }
   if (found.kind === 'missing') {
     await mkdir(layout.podsDir, { recursive: true, mode: PRIVATE });
     // What has come there meanwhile is looked at anew.
-    if (!(await makeMarked(directory, marking, PRIVATE))) return claimPod(claim);
+    if (!(await makeMarked(directory, { maker, pod }, PRIVATE))) return claimPod(claim);
+  } else if (!isNamed(found.pod, pod)) {
+    await writeMark(directory, { maker, pod, isTaken: found.isTaken });
   }
   await makeLogs(claim);
   return undefined;
 }
 
-/** Gives the directory of a pod, which is there, the mark of this agent, and the folder of its logs too. */
-export async function adoptPod(claim: Claim): Promise<void> {
-  const { layout, maker, pod } = claim;
+/**
+ * Gives the directory of a pod, which is there, the mark of this agent, and the folder of its logs too, if there is one.
+ * What another agent has marked is left as it is unless the pod is taken over.
+ */
+export async function adoptPod(claim: Claim & { readonly isTaken?: boolean }): Promise<void> {
+  const { layout, maker, pod, isTaken = false } = claim;
+  const mark = async (directory: string) => {
+    const { kind } = standingOf(directory, maker);
+    if (kind === 'unmarked' || isTaken) await writeMark(directory, { maker, pod, isTaken });
+  };
   // The logs first: of a pod whose directory bears the mark nobody asks again whose logs these are.
-  await adoptLogs(claim);
-  await writeMark(layout.podDir(pod.uid), { maker, pod });
+  const logs = standingOf(layout.podLogDir(pod), maker).kind;
+  if (logs === 'unmarked' || logs === 'others') await mark(layout.podLogDir(pod));
+  await mark(layout.podDir(pod.uid));
+}
+
+const isNamed = (one: Pick<PodIdentity, 'namespace' | 'name'>, other: typeof one): boolean =>
+  one.namespace === other.namespace && one.name === other.name;
+
+function refuseLogs({ layout, maker, pod }: Claim, kinds: readonly Standing['kind'][]): void {
+  const logs = layout.podLogDir(pod);
+  const found = standingOf(logs, maker);
+  if ('why' in found && kinds.includes(found.kind)) throw unusable(logs, found.why);
 }
 
 /** A folder that is there already is used, and stays whose it is. */
 async function makeLogs({ layout, maker, pod }: Claim): Promise<void> {
   const logs = layout.podLogDir(pod);
-  const found = standingOf(logs, maker);
-  if (found.kind === 'unusable') throw unusable(logs, found.why);
-  if (found.kind !== 'missing') return;
+  if (standingOf(logs, maker).kind !== 'missing') return;
   await mkdir(path.dirname(logs), { recursive: true, mode: READABLE });
   await makeMarked(logs, { maker, pod }, READABLE);
-}
-
-async function adoptLogs(claim: Claim): Promise<void> {
-  const { layout, maker, pod } = claim;
-  const logs = layout.podLogDir(pod);
-  const { kind } = standingOf(logs, maker);
-  if (kind === 'unmarked' || kind === 'others') await writeMark(logs, { maker, pod });
-  else await makeLogs(claim);
 }
 
 function unusable(directory: string, why: string): NodeFailure {

@@ -27,8 +27,8 @@ interface MarkedPod {
 /** How a directory stands to an agent. */
 export type Standing =
   | { readonly kind: 'missing' }
-  /** `runtime` is the one that the mark names. */
-  | { readonly kind: 'ours'; readonly pod: MarkedPod; readonly runtime: string }
+  /** `runtime` is the one that the mark names; `isTaken`: the pod was taken over, with all that is at the runtime of it. */
+  | { readonly kind: 'ours'; readonly pod: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
   /** Without a mark that can be read: an earlier version of the agent wrote none. */
   | { readonly kind: 'unmarked'; readonly why: string }
   /** Made by another agent. */
@@ -46,6 +46,7 @@ const markSchema = z.object({
   node: z.string(),
   runtime: z.string(),
   pod: z.object({ namespace: z.string(), name: z.string() }),
+  taken: z.optional(z.boolean()),
 });
 
 /** Reads whose a directory is: on the spot, for the kernel has at hand what is asked for. */
@@ -69,11 +70,11 @@ function standingByMark(file: string, maker: Maker): Standing {
   if (!found.isFile() || found.size > LARGEST_MARK) return damaged;
   const read = markSchema.safeParse(parsed(readFileSync(file, 'utf8')));
   if (!read.success) return damaged;
-  const { root, node, runtime, pod } = read.data;
+  const { root, node, runtime, pod, taken = false } = read.data;
   if (!isSamePath(root, maker.root))
     return { kind: 'others', why: `made by the agent whose root directory is ${root}` };
   if (node !== maker.node) return { kind: 'others', why: `made by the agent of node ${node}` };
-  return { kind: 'ours', pod, runtime };
+  return { kind: 'ours', pod, runtime, isTaken: taken };
 }
 
 function parsed(text: string): unknown {
@@ -101,6 +102,7 @@ function realOf(file: string): string {
 interface Marking {
   readonly maker: Maker;
   readonly pod: MarkedPod;
+  readonly isTaken?: boolean;
 }
 
 /**
@@ -128,8 +130,9 @@ export async function writeMark(directory: string, marking: Marking): Promise<vo
   await rename(`${file}.new`, file);
 }
 
-const textOf = ({ maker: { root, node, runtime }, pod: { namespace, name } }: Marking): string =>
-  `${JSON.stringify({ root, node, runtime, pod: { namespace, name } })}\n`;
+function textOf({ maker: { root, node, runtime }, pod: { namespace, name }, isTaken = false }: Marking): string {
+  return `${JSON.stringify({ root, node, runtime, pod: { namespace, name }, ...(isTaken ? { taken: true } : {}) })}\n`;
+}
 
 /** The name under which a directory lies while it is being removed: its mark may go before the rest of it does. */
 export const nameOfRemoved = (directory: string, maker: Maker): string => besideOf(directory, OLD, maker);

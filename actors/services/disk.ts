@@ -111,12 +111,13 @@ function createTurns() {
 
 /**
  * Whether the cgroup of this pod's name is one that this agent had made for it, or has adopted: the pod's directory is
- * made before it and removed after it, and who has a sandbox here has had one.
+ * made before it and removed after it, and who has a sandbox here has had one. Beside a sandbox of another agent it is not.
  */
 export async function isOurs(
-  ownership: Pick<Ownership, 'owns'>,
+  ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone'>,
   { pod, ran }: { readonly pod: Pod; readonly ran: readonly string[] },
 ): Promise<boolean> {
+  if (!ownership.hasCgroupAlone(pod.metadata.uid)) return false;
   return ran.length > 0 || (await ownership.owns(pod.metadata));
 }
 

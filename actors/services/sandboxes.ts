@@ -7,7 +7,7 @@ import { type NodeFacts, withResolver } from '../../cri/nodeFacts.ts';
 import { observedSandbox, observedSandboxStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import type { ObservedSandbox } from '../../pod/observed.ts';
+import { madeBy, type ObservedSandbox } from '../../pod/observed.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { messageOf } from '../../volume/fileErrors.ts';
 import type { UserNamespaces } from '../../volume/userNamespaces.ts';
@@ -80,7 +80,7 @@ export function unlessGone(error: unknown): void {
 
 /** Runs a sandbox; one of this pod and attempt that an earlier call made, its answer lost, is taken or cleared away. */
 async function runSandbox(
-  { cri, node, users, clock, findHandler }: SandboxParts,
+  { cri, node, users, clock, findHandler, ownership }: SandboxParts,
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
   const runtimeHandler = await runtimeHandlerOf(pod.spec, findHandler);
@@ -91,6 +91,8 @@ async function runSandbox(
     (await cri.runPodSandbox({ config, runtimeHandler }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
   const take = async () => {
     const earlier = await findAttempt(cri, pod, attempt, { signal });
+    const other = ownership.otherMaker(earlier?.owner);
+    if (other !== undefined) throw new NodeFailure('FailedCreatePodSandBox', madeBy(other));
     if (earlier?.state === 'ready') return earlier.id;
     if (earlier === undefined) return undefined;
     await cri.stopPodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);

@@ -1,4 +1,4 @@
-import { unlink, writeFile } from 'node:fs/promises';
+import { symlink, unlink, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { OWNER } from '../../cri/labels.ts';
@@ -165,6 +165,55 @@ describe('a restart of the agent', () => {
       expect(writesOf(node)).toEqual([]);
     },
   );
+
+  test('a sandbox of another agent makes its pod wait, also when a source wants it, and is never touched', async () => {
+    const node = await simulatedNode();
+    await runBeside(node, podWith('web'), '/other/root@node-9');
+    const before = node.runtime.contents();
+    await node.advance('12s');
+    node.apply(podWith('web'));
+    await node.advance('20s');
+    const message = 'a sandbox of it was made by the agent over /other/root on node-9';
+    expect(node.view('web')).toMatchObject({ state: 'awaitingOthers', lastFailure: { message } });
+    node.remove('web');
+    await node.advance('60s');
+    expect(node.has('web')).toBe(false);
+    expect(node.agent.overview().foreign).toMatchObject([{ name: 'web' }]);
+    node.apply(podWith('web'));
+    await node.advance('20s');
+    expect(node.view('web').state).toBe('awaitingOthers');
+    expect(writesOf(node)).toEqual([]);
+    expect(node.runtime.contents()).toEqual(before);
+    expect(await node.leftovers()).not.toContainEqual(expect.stringContaining('root/pods'));
+    for (const { id } of before.sandboxes) node.runtime.removeSandbox(id);
+    await node.advance('20s');
+    expect(node.pod('web').phase).toBe('Running');
+  });
+
+  test('a sandbox of another agent that no list has shown yet is not taken either', async () => {
+    const node = await simulatedNode();
+    await runBeside(node, podWith('web'), '/other/root@node-9');
+    const before = node.runtime.contents();
+    node.apply(podWith('web'));
+    await node.advance('20s');
+    node.remove('web');
+    await node.advance('60s');
+    expect(node.runtime.contents()).toEqual(before);
+    expect(writesOf(node).filter((call) => /stop|remove/.test(call))).toEqual([]);
+  });
+
+  test('a sandbox whose mark names our root through a link is ours', async () => {
+    const node = await simulatedNode();
+    await symlink(node.path('root'), node.path('link'));
+    await runBeside(node, podWith('web'), `${node.path('link')}@node-1`);
+    await node.advance('12s');
+    node.apply(podWith('web'));
+    await node.advance('20s');
+    expect(node.pod('web').phase).toBe('Running');
+    node.remove('web');
+    await node.advance('20s');
+    expect(await node.leftovers()).toEqual([]);
+  });
 
   test('C2: a pod that has ended does not run again, even if the runtime has lost it, and keeps its status', async () => {
     const pods = [

@@ -2,7 +2,8 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { makerOf, podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
+import { openNodeStore } from '../../actors/durableFacts.ts';
+import { makerOf, ownedByFact, podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { createLayout } from '../../volume/layout.ts';
 import { claimPod } from '../../volume/podClaim.ts';
@@ -130,6 +131,15 @@ describe('what was found below a root', () => {
     await mkdir(node.path('logs/pods/shop_cart_a_b_c'), { recursive: true });
     const { left, foreign } = await podsLeftOnDisk(node.facts, noFacts);
     expect([left, foreign]).toMatchObject([[], [{ uid: 'a_b_c', namespace: 'shop', name: 'cart' }]]);
+  });
+
+  test('is known by its durable fact, however the file of that is named', async () => {
+    const node = await simulatedNode();
+    const odd = 'Mirror_OF.x'.repeat(30);
+    const { store } = await openNodeStore(node.path('root'));
+    await store.write('probes', odd, []);
+    const known = await ownedByFact(node.path('root'));
+    expect([known.has(odd), known.has('other')]).toEqual([true, false]);
   });
 
   test('is also what only a fact of probes tells: the fact goes with the pod', async () => {

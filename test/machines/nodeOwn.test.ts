@@ -36,6 +36,16 @@ describe('a pod that nobody wants', () => {
   });
 });
 
+test('a pod that was taken over keeps the sandbox that its former agent has marked, also after a restart', () => {
+  const story = nodeStory({ before: sandboxOf('/other@node'), left: [{ ...identity, isMarked: true, isTaken: true }] });
+  story.list(story.world.observed(db));
+  story.want([db]);
+  expect(story.world.sandboxes.size).toBe(1);
+  expect(story.ports.asked('inspectSandbox')).toHaveLength(1);
+  story.want([]);
+  expect(story.world.sandboxes.size).toBe(0);
+});
+
 describe('pods of others', () => {
   const directory = { ...identity, why: 'no mark', directory: '/pods/db-uid', sandboxes: [] };
 

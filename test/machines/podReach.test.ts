@@ -171,6 +171,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
 /** What the gate, the ledger or a child says where no port is asked. */
 function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   const where = statePath(value);
+  if (where === 'awaitingOthers') return { type: 'runtime.podObserved', ...{ pod: nothing } };
   if (where === 'admitting') return { type: 'ledger.admitted' };
   if (where.endsWith('queued')) return { type: 'gate.granted', ...{ key: 'key' } };
   const standing = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
@@ -193,6 +194,7 @@ const kinds = {
   'a pod that is resized': reachOf(resized, nothing),
   'a pod whose network comes and goes': reachOf(online, nothing),
   'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
+  'a pod that another agent runs': reachOf(once, { ...nothing, others: [{ ...sandbox, owner: '/other@node' }] }),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
 const { ask } = asking(walkedMachine, kinds['a pod with an init container'].input);

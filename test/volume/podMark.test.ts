@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Layout } from '../../volume/layout.ts';
-import { claimPod, hasOwnLogs, standingOfPod } from '../../volume/podClaim.ts';
+import { adoptPod, claimPod, hasOwnLogs, standingOfPod } from '../../volume/podClaim.ts';
 import { removeHalfRemoved, removePodDirectory, removePodLogs } from '../../volume/podDirectory.ts';
 import { MARK_FILE, type Maker, nameOfRemoved, standingOf, writeMark } from '../../volume/podMark.ts';
 import { inFolder, makerIn, signal } from './onDisk.ts';
@@ -28,7 +28,7 @@ test('a directory that is made bears a mark that names root, node, runtime and p
     expect(await markOf(layout.podDir('u1'))).toEqual(mark);
     expect(await markOf(layout.podLogDir(pod))).toEqual(mark);
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
-    expect(standingOfPod(layout, maker, 'u1')).toEqual({ kind: 'ours', pod: mark.pod, runtime: maker.runtime });
+    expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind: 'ours', pod: mark.pod, runtime: maker.runtime });
     expect(await claimPod({ layout, maker, pod })).toBeUndefined();
   });
 });
@@ -45,17 +45,13 @@ test('what an agent that was killed left of the making does not hinder the next'
   });
 });
 
-test('a directory of others says whose it is, and is adopted with its logs, in which nothing changes', async () => {
+test('a directory without a mark says so, and is adopted with its logs, in which nothing changes', async () => {
   await inRoot(async ({ layout, maker }) => {
     const directory = layout.podDir('u1');
-    const elsewhere = { ...maker, root: '/elsewhere' };
     const cases: [string, string, () => Promise<void>][] = [
       ['unmarked', "it does not have this agent's mark", async () => {}],
       ['unmarked', `its mark ${MARK_FILE} is damaged`, () => writeFile(path.join(directory, MARK_FILE), '')],
-      ['others', 'made by the agent whose root directory is /elsewhere', () => mark(elsewhere)],
-      ['others', 'made by the agent of node node-2', () => mark({ ...maker, node: 'node-2' })],
     ];
-    const mark = (by: Maker) => writeMark(directory, { maker: by, pod });
     for (const [kind, why, arrange] of cases) {
       await mkdir(directory, { recursive: true });
       await mkdir(layout.containerLogDir(pod, 'main'), { recursive: true });
@@ -69,6 +65,44 @@ test('a directory of others says whose it is, and is adopted with its logs, in w
       await rm(directory, { recursive: true });
       await rm(layout.podLogDir(pod), { recursive: true });
     }
+  });
+});
+
+test('what another agent has marked, directory or logs, is taken only when its pod is taken over', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const theirs = [
+      [{ ...maker, root: '/elsewhere' }, 'made by the agent whose root directory is /elsewhere'],
+      [{ ...maker, node: 'node-2' }, 'made by the agent of node node-2'],
+    ] as const;
+    for (const [by, why] of theirs) {
+      for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) {
+        await mkdir(directory, { recursive: true });
+        await writeMark(directory, { maker: by, pod });
+        const message = `${directory} cannot hold what is a pod's: ${why}`;
+        await expect(claimPod({ layout, maker, pod })).rejects.toMatchObject({ message });
+        await adoptPod({ layout, maker, pod });
+        expect(standingOf(directory, maker)).toMatchObject({ kind: 'others', why });
+        await mkdir(layout.podDir('u1'), { recursive: true });
+        await adoptPod({ layout, maker, pod, isTaken: true });
+        expect(standingOf(directory, maker).kind).toBe('ours');
+        expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
+        await rm(layout.podDir('u1'), { recursive: true });
+        await rm(layout.podLogDir(pod), { recursive: true, force: true });
+      }
+    }
+  });
+});
+
+test('a pod of which only the UID is known is adopted without a folder of logs, and named when it is claimed', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await mkdir(layout.podDir('u1'), { recursive: true });
+    const nameless = { uid: 'u1', namespace: 'unknown', name: 'u1' };
+    await adoptPod({ layout, maker, pod: nameless, isTaken: true });
+    await expect(readdir(layout.podLogDir(nameless))).rejects.toThrow('ENOENT');
+    await claimPod({ layout, maker, pod });
+    const { uid: _uid, ...named } = pod;
+    expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ pod: named, isTaken: true });
+    expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
   });
 });
 

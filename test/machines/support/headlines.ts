@@ -8,6 +8,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     draining: 'node host waits for its pods to end',
   },
   pod: {
+    awaitingOthers: 'pod web waits for the agent that made a sandbox of it to remove that (for 2m10s so far)',
     admitting: 'pod web waits for the node to admit it (for 2m10s so far)',
     'preparing.directory': 'pod web waits for its directory to be made (for 2m10s so far)',
     'preparing.cgroup': 'pod web waits for its cgroup to be made (for 2m10s so far)',
