@@ -100,7 +100,7 @@ async function untilGone(agent: AgentPort, rootDirectory: string, clock: Clock):
 async function endPods(config: NodeConfig, parts: DownParts): Promise<readonly ForeignPod[]> {
   const { write, clock = systemClock } = parts;
   const logger = await createLogger({ logging: config.logging, terminal: true, simulated: false, level: 'warn' });
-  const { agent, drain, stop } = await parts.startNode({ config, simulated: false, logger });
+  const { agent, drain, stop } = await parts.startNode({ config, simulated: false, logger, endsAll: true });
   const endTelling = tellEnds(agent, write);
   try {
     await untilGone(agent, config.rootDirectory, clock);

@@ -46,7 +46,14 @@ const CRASH_BASE_MS = 10_000;
  */
 const startSlots = (): number => 2 * availableParallelism();
 
-export const startNode: StartNode = async ({ config, simulated, logger, restartRuntime, takesOver = false }) => {
+export const startNode: StartNode = async ({
+  config,
+  simulated,
+  logger,
+  restartRuntime,
+  takesOver = false,
+  endsAll = false,
+}) => {
   const cri = simulated ? await simulatedCri() : connect(config);
   const { onError, settled, failed } = logErrors(logger);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
@@ -99,6 +106,7 @@ export const startNode: StartNode = async ({ config, simulated, logger, restartR
   const agent = createNodeAgent(
     {
       nodeName: config.nodeName,
+      endsAll,
       owner: node.owner,
       hostIps: node.hostIps,
       sources: sourceNames(config),

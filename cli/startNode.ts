@@ -20,6 +20,8 @@ interface StartNodeOptions {
   readonly logger: Logger;
   /** The pods of others that have a directory below the root are this agent's from now on. */
   readonly takesOver?: boolean;
+  /** It is started only to end all pods, each within its own grace. */
+  readonly endsAll?: boolean;
   /** Restarts the runtime where it is the node's own; its pods go on meanwhile. */
   readonly restartRuntime?: ((why: string) => void) | undefined;
 }

@@ -18,6 +18,7 @@ import {
   CONTAINER_NAME_LABEL,
   CONTAINER_PORTS,
   OWNER,
+  POD_GRACE_PERIOD,
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
   POD_UID_LABEL,
@@ -141,10 +142,15 @@ function commonOf(container: Container | ContainerStatus, sandboxId: string): Ob
     hash: annotations[CONTAINER_HASH] ?? '',
     ...(annotations[CONTAINER_PORTS] ? { ports: readPorts(annotations[CONTAINER_PORTS]) } : {}),
     ...(annotations[PRE_STOP_HANDLER] ? { preStop: annotations[PRE_STOP_HANDLER] } : {}),
+    ...graceIn(annotations[POD_GRACE_PERIOD]),
     image: image?.userSpecifiedImage || image?.image || '',
     imageRef: container.imageRef || container.imageId,
   };
 }
+
+/** Anyone may write an annotation: what is no number of seconds says nothing. */
+const graceIn = (text = ''): Pick<ObservedContainer, 'podGraceSeconds'> =>
+  /^\d{1,9}$/.test(text) ? { podGraceSeconds: Number(text) } : {};
 
 function stateOf(state: ContainerState): ObservedContainer['state'] {
   switch (state) {

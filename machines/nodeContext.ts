@@ -61,6 +61,8 @@ export interface NodeInput {
   readonly logCheckMs?: number;
   /** The pods of which a former run of the agent left something on disk. */
   readonly left: readonly LeftPod[];
+  /** It runs only to end every pod, none of which is an orphan then: each gets its own grace. */
+  readonly endsAll?: boolean;
   /** The pods of others that have a directory below this agent's root. */
   readonly foreign?: readonly ForeignPod[];
 }
@@ -194,6 +196,15 @@ export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[
       ? pod.containers.filter(({ state }) => state === 'running').map((each) => runOf(pod, each))
       : [],
   );
+
+/** A pod known only from the runtime, as it ends where it was not meant to stay without its manifest: in its own grace. */
+export const podWithOwnGrace = (observed: ObservedPod): Pod => {
+  const pod = podOfOrphan(observed);
+  const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
+  const graces = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
+  // Where none was noted it is that of a pod that says nothing.
+  return { ...pod, spec: graces.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...graces) } };
+};
 
 /** A pod known only from the runtime: enough of one to end it, its preStop hooks included (C10). */
 export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({

@@ -8,6 +8,7 @@ import {
   nothingOf,
   observedOf,
   podOfOrphan,
+  podWithOwnGrace,
   terminationOf,
   wantedPods,
 } from './nodeContext.ts';
@@ -36,12 +37,10 @@ export function stranded(context: NodeContext): { pod: Pod; observed: ObservedPo
   const at = Math.max(drainAt, context.heardAt);
   const others = markedPods(context).filter((observed) => !isBroken(observed));
   const unmet = others.map((observed) => {
-    const pod = wanted.get(observed.uid) ?? podOfOrphan(observed);
-    const isUnwanted = !wanted.has(observed.uid) && haveSourcesSpoken(context);
-    // Whose source has not spoken, nobody knows the grace of: it gets what a pod has that says nothing.
-    const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
-    const known = wanted.has(observed.uid) || isUnwanted ? pod : { ...pod, spec };
-    return { pod: known, observed, by: terminationOf(known, isUnwanted ? 'Orphaned' : 'NodeShutdown', at) };
+    const isOrphan = !wanted.has(observed.uid) && haveSourcesSpoken(context) && !context.endsAll;
+    // Of a pod whose source has not spoken the runtime tells the grace.
+    const pod = wanted.get(observed.uid) ?? (isOrphan ? podOfOrphan(observed) : podWithOwnGrace(observed));
+    return { pod, observed, by: terminationOf(pod, isOrphan ? 'Orphaned' : 'NodeShutdown', at) };
   });
   return [...again, ...unmet];
 }

@@ -24,6 +24,7 @@ import {
   observedOf,
   ownPartOf,
   podOfOrphan,
+  podWithOwnGrace,
   preemptionOf,
   runningLogs,
   terminationOf,
@@ -172,8 +173,8 @@ export const nodeSetup = setup({
       const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
       for (const observed of orphans(context)) {
-        const pod = podOfOrphan(observed);
-        const termination = terminationOf(pod, 'Orphaned', bornAt);
+        const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
+        const termination = terminationOf(pod, context.endsAll ? 'NodeShutdown' : 'Orphaned', bornAt);
         const restored = lookUp(context.statuses, observed.uid);
         pods.set(observed.uid, { pod, ending: true });
         enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));

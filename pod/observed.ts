@@ -36,6 +36,8 @@ export interface ObservedContainer {
   readonly ports?: readonly ContainerPort[];
   /** The preStop hook that it was made with, as the JSON of its annotation; absent: none. */
   readonly preStop?: string;
+  /** The pod's grace in seconds when it was made, from its annotation; absent: none was noted. */
+  readonly podGraceSeconds?: number;
   /** Only after a status call, not in a list. */
   readonly startedAt?: number;
   readonly finishedAt?: number;

@@ -46,6 +46,29 @@ test('a pod that was taken over keeps the sandbox that its former agent has mark
   expect(story.world.sandboxes.size).toBe(0);
 });
 
+describe('C10: of a pod known only from the runtime', () => {
+  const graceOf = (endsAll: boolean, podGraceSeconds?: number) => {
+    const before = (world: FakeWorld) => {
+      world.sandbox(db);
+      world.run(db, 'main');
+    };
+    const story = nodeStory({ before, endsAll });
+    const { containers, ...pod } = story.world.observed(db);
+    const noted = podGraceSeconds === undefined ? {} : { podGraceSeconds };
+    story.list({ ...pod, containers: containers.map((container) => ({ ...container, ...noted })) });
+    story.want([]);
+    return story.ports.asked('stopContainer')[0]?.graceSeconds;
+  };
+
+  test.each([
+    ['an orphan has a second, whatever its own grace', false, 45, 1],
+    ['what a node that ends all its pods ends has its own grace', true, 45, 45],
+    ['and the default where none was noted', true, undefined, 30],
+  ])('%s', (_what, endsAll, noted, expected) => {
+    expect(graceOf(endsAll, noted)).toBe(expected);
+  });
+});
+
 describe('pods of others', () => {
   const directory = { ...identity, why: 'no mark', directory: '/pods/db-uid', sandboxes: [] };
 

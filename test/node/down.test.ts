@@ -69,6 +69,23 @@ describe('`statelet down`', () => {
     });
   });
 
+  test("gives what a killed `up` left the pods' own grace", async () => {
+    const last = join(node.shared, 'last');
+    const script = steadily('mkdir -p /tmp; touch /tmp/hears', 'sleep 5; echo ended in order > /shared/last');
+    const main = hearing('main', {
+      command: ['sh', '-c', script],
+      volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
+    });
+    const volumes = [{ name: 'shared', hostPath: { path: node.shared } }];
+    await node.write('slow', podManifest('slow', [main], { volumes, terminationGracePeriodSeconds: 40 }));
+    const up = await node.start();
+    await node.running('slow');
+    up.kill('SIGKILL');
+    await up.ended;
+    expect(await down()).toMatchObject({ code: 0, err: '' });
+    expect(existsSync(last)).toBe(true);
+  });
+
   test('also when its containerd was killed with it', async () => {
     const last = await writingPod();
     const up = await node.start();

@@ -17,7 +17,9 @@ import { aPod } from '../../pod/fixtures.ts';
 import { fakedPod } from './podStory.ts';
 import { eventEar, START } from './stand.ts';
 
-type Options = Partial<Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'capacity'>> & {
+type Options = Partial<
+  Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'capacity' | 'endsAll'>
+> & {
   readonly before?: (world: FakeWorld) => unknown;
   readonly held?: readonly PortName[];
 };
