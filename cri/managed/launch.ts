@@ -6,6 +6,7 @@ import { type Lease, leases, releaseLeases } from './halfMade.ts';
 import { cniPluginDirectory, mayLowerOomScore } from './host.ts';
 import { pauseImage } from './images.ts';
 import type { Layout } from './layout.ts';
+import { endTask, lostTasks, tasks } from './leftTasks.ts';
 import { endProcess, findContainerd, isContainerd, type Pause, spawnContainerd } from './process.ts';
 import { becomeReady } from './ready.ts';
 
@@ -36,14 +37,23 @@ export async function launch(input: LaunchInput): Promise<{ pid: number; attache
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
   // Those of now: as soon as it runs it gives further ones.
-  const held = await leases(layout);
+  const [held, before] = await Promise.all([leases(layout), tasks(layout)]);
   const pid = await spawnContainerd(layout);
   await waitFor(input, pid, readyLimitMs).catch((cause: unknown) => giveUp(input, pid, cause));
+  if (before.length > 0) await endLost(input, before).catch((error: Error) => onProgress(error.message));
   if (held.length > 0) {
     const failures = await releaseUnused(input, held).catch((error: Error) => [error.message]);
     for (const failure of failures) onProgress(failure);
   }
   return { pid, attached: false };
+}
+
+async function endLost({ layout, cri, signal }: LaunchInput, before: readonly string[]): Promise<void> {
+  const [{ items: sandboxes }, { containers }] = await Promise.all([
+    cri.listPodSandbox({ filter: undefined }, { signal }),
+    cri.listContainers({ filter: undefined }, { signal }),
+  ]);
+  for (const id of lostTasks(before, { sandboxes, containers })) await endTask(layout, id, signal);
 }
 
 async function releaseUnused({ layout, cri, signal }: LaunchInput, held: readonly Lease[]): Promise<readonly string[]> {

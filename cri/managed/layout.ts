@@ -10,6 +10,8 @@ export interface Layout {
   readonly bootIdFile: string;
   readonly root: string;
   readonly state: string;
+  /** What containerd has of tasks, a directory a sandbox or container. */
+  readonly bundles: string;
   /** The runtime's own state, a directory a container. */
   readonly runcRoot: string;
   readonly cniConfig: string;
@@ -26,6 +28,9 @@ export interface Layout {
 
 /** The directory of what private containerds share on a host; it is gone after a boot. */
 export const sharedDirectory = '/run/statelet';
+
+/** containerd's name for what the CRI makes. */
+export const NAMESPACE = 'k8s.io';
 
 /** Bytes that the kernel takes for the path of a unix socket, without the NUL. */
 const socketPathLimit = 107;
@@ -44,6 +49,7 @@ export function layoutOf(directory: string): Layout {
     bootIdFile: inside('boot-id'),
     root: inside('root'),
     state: inside('state'),
+    bundles: inside('state', 'io.containerd.runtime.v2.task', NAMESPACE),
     runcRoot: inside('state', 'runc'),
     cniConfig: inside('cni', 'net.d'),
     cniData: inside('cni', 'networks'),

@@ -46,16 +46,41 @@ export async function isContainerd(layout: Layout, pid: number): Promise<boolean
   return program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
 }
 
+/** A shim, and the sandbox that it holds with the containers in it. */
+interface Shim {
+  readonly pid: number;
+  readonly sandboxId: string;
+}
+
 /** The shims of our containerd: each holds one pod, and outlives containerd. */
-export async function findShims(layout: Layout): Promise<number[]> {
-  const pids = await processes();
-  const ours = await Promise.all(
-    pids.map(async (pid) => {
-      const [program, ...args] = await commandLine(pid);
-      return program?.split('/').at(-1) === 'containerd-shim-runc-v2' && hasOption(args, '-address', layout.socket);
-    }),
-  );
-  return pids.filter((_, index) => ours[index]);
+export async function findShims(layout: Layout): Promise<readonly Shim[]> {
+  const found = (await processes()).map(async (pid): Promise<Shim[]> => {
+    const [program, ...args] = await commandLine(pid);
+    const isOurs =
+      program?.split('/').at(-1) === 'containerd-shim-runc-v2' && hasOption(args, '-address', layout.socket);
+    return isOurs ? [{ pid, sandboxId: args[args.indexOf('-id') + 1] ?? '' }] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Kills a shim with all that it has started, such as a `runc` that has yet to make its container. */
+export async function killShim({ pid }: Shim): Promise<void> {
+  const parents = await parentsOfAll();
+  const descends = (each: number): boolean => {
+    const parent = parents.get(each);
+    return parent !== undefined && (parent === pid || descends(parent));
+  };
+  // The shim first: it would start more.
+  for (const each of [pid, ...[...parents.keys()].filter(descends)]) kill(each, 'SIGKILL');
+}
+
+async function parentsOfAll(): Promise<Map<number, number>> {
+  const found = (await processes()).map(async (pid): Promise<[number, number]> => {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    // The name before may hold blanks and brackets.
+    return [pid, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0)];
+  });
+  return new Map(await Promise.all(found));
 }
 
 /** Asks a process to end and waits for it, and kills it after `patienceMs`; `isIt` tells it from a later one of its pid. */

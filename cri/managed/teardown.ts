@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cri } from '../calls.ts';
 import { podCgroups, removeCgroups } from './cgroups.ts';
-import type { Layout } from './layout.ts';
+import { type Layout, NAMESPACE } from './layout.ts';
+import { removeShimSocket } from './leftTasks.ts';
 import { unmountAll } from './mounts.ts';
 import { removeNetwork } from './network.ts';
-import { endProcess, findContainerd, findShims, isContainerd, kill, type Pause } from './process.ts';
+import { endProcess, findContainerd, findShims, isContainerd, killShim, type Pause } from './process.ts';
 import { run } from './program.ts';
-
-const namespace = 'k8s.io';
 
 interface TeardownInput {
   readonly layout: Layout;
@@ -25,14 +23,14 @@ interface TeardownInput {
  */
 export async function tearDown({ layout, connect, signal, pause }: TeardownInput): Promise<void> {
   const cgroups = await podCgroups(layout);
-  const ids = await readdir(join(layout.runcRoot, namespace)).catch(() => []);
+  const ids = await readdir(join(layout.runcRoot, NAMESPACE)).catch(() => []);
   const pid = await findContainerd(layout);
   if (pid !== undefined) {
     await removeSandboxes(connect(), signal).catch(() => signal.throwIfAborted());
     await endProcess(pid, { isIt: () => isContainerd(layout, pid), patienceMs: 5000, pause });
   }
   await removeContainers(layout, signal);
-  await removeShimSockets(layout, ids);
+  await Promise.all(ids.map((id) => removeShimSocket(layout, id)));
   await unmountAll(layout, signal);
   await removeNetwork(layout, signal);
   await removeCgroups(layout.cgroupParent, cgroups, pause);
@@ -66,20 +64,10 @@ async function removeSandboxes(cri: Cri, signal: AbortSignal): Promise<void> {
 
 /** The containers that outlived their containerd: first they, as their shims would leave them to run, then the shims. */
 async function removeContainers(layout: Layout, signal: AbortSignal): Promise<void> {
-  const root = join(layout.runcRoot, namespace);
+  const root = join(layout.runcRoot, NAMESPACE);
   const ids = await readdir(root).catch(() => []);
   // A container that was half made has nothing to delete.
   const remove = (id: string) => run('runc', ['--root', root, 'delete', '--force', id], { signal }).catch(() => {});
   for (const id of ids) await remove(id);
-  for (const pid of await findShims(layout)) kill(pid, 'SIGKILL');
-}
-
-/** The shims' sockets lie in one directory of all containerds of a host, under names that only their makers can tell. */
-async function removeShimSockets(layout: Layout, ids: readonly string[]): Promise<void> {
-  const names = ids.map((id) =>
-    createHash('sha256')
-      .update(join(layout.socket, namespace, id))
-      .digest('hex'),
-  );
-  await Promise.all(names.map((name) => rm(join('/run/containerd/s', name), { force: true })));
+  for (const shim of await findShims(layout)) await killShim(shim);
 }

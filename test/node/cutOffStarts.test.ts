@@ -1,0 +1,68 @@
+/** What a start leaves behind that is cut off by the end of a private containerd. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, jest, test } from '@jest/globals';
+import { hierarchyOf, readHierarchies } from '../../cgroup/hierarchies.ts';
+import { layoutOf, NAMESPACE } from '../../cri/managed/layout.ts';
+import { findShims } from '../../cri/managed/process.ts';
+import { noAbort, type TestContainerd, withContainerd } from './support/containerd.ts';
+import { eventually } from './support/eventually.ts';
+import { execIn, runRawPod } from './support/rawPod.ts';
+import { processesIn } from './support/traces.ts';
+
+jest.setTimeout(120_000);
+
+const idle = ['sleep', '1000000'];
+
+/** Kills containerd while the runtime makes a sandbox; gives its id, and the shims that there are then. */
+async function cutOff({ containerd, cri, directory }: TestContainerd, cgroupParent: string) {
+  const { runcRoot, bundles } = layoutOf(directory);
+  const names = async () => readdir(join(runcRoot, NAMESPACE)).catch((): string[] => []);
+  const before = await names();
+  const start = runRawPod(cri, { name: 'cut', cgroupParent, command: idle }).catch(() => undefined);
+  let made: string | undefined;
+  while (made === undefined) {
+    await pause(1);
+    made = (await names()).find((each) => !before.includes(each));
+  }
+  process.kill(containerd.pid, 'SIGKILL');
+  await start;
+  await eventually('containerd has ended', async () => !(await containerd.isAlive()));
+  expect(await readdir(bundles)).toContain(made);
+  return { id: made, shims: await findShims(layoutOf(directory)) };
+}
+
+test('a shim, processes and bundle of a start that was cut off go when it is started again, and other pods run on', async () => {
+  await withContainerd(async (node) => {
+    const { cgroupParent } = node.containerd;
+    const layout = layoutOf(node.directory);
+    const { sandboxId, containerId } = await runRawPod(node.cri, { name: 'web', cgroupParent, command: idle });
+    const cut = await cutOff(node, `${cgroupParent}/pod-cut`);
+    expect(cut.shims.map(({ sandboxId }) => sandboxId).sort()).toEqual([sandboxId, cut.id].sort());
+    await node.again();
+    expect((await findShims(layout)).map((shim) => shim.sandboxId)).toEqual([sandboxId]);
+    expect((await readdir(layout.bundles)).sort()).toEqual([sandboxId, containerId].sort());
+    expect((await readdir(join(layout.runcRoot, NAMESPACE))).sort()).toEqual([sandboxId, containerId].sort());
+    await eventually('its processes have ended', async () => {
+      return (await processesIn(`${cgroupParent}/pod-cut`)).length === 0;
+    });
+    expect((await execIn(node.cri, containerId, 'true')).exitCode).toBe(0);
+  });
+});
+
+test('stopped, it leaves no process in its cgroup, whoever has put it there', async () => {
+  const stranger = spawn('sleep', ['1000']);
+  const end = once(stranger, 'exit');
+  await withContainerd(async ({ containerd }) => {
+    const root = hierarchyOf(await readHierarchies(), 'cpu')?.root ?? '';
+    const left = join(root, containerd.cgroupParent, 'pod-cut', 'left');
+    await mkdir(left, { recursive: true });
+    await writeFile(join(left, 'cgroup.procs'), String(stranger.pid));
+    await containerd.stop(noAbort);
+    expect(await readdir(join(root, containerd.cgroupParent)).catch(() => 'gone')).toBe('gone');
+  });
+  expect(await Promise.race([end, pause(5_000, 'still there', { ref: false })])).toEqual([null, 'SIGKILL']);
+});
