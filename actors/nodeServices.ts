@@ -99,7 +99,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       ...imageServices({ cri, clock, node, findCredentials: parts.findCredentials ?? noCredentials }),
       ...diskServices({ cri, node, clock, layout, ownership, cgroups: parts.cgroups }),
       ...resizeServices({ cri, node, cgroups: parts.cgroups }),
-      ...garbageServices({ cri, layout, ownership, isEvidence: kept.isEvidence }),
+      ...garbageServices({ cri, clock, layout, ownership, isEvidence: kept.isEvidence }),
       runHook: hookService({ cri, clock, hostIps: node.hostIps }),
       ...probeServices({ cri, clock, hostIps: node.hostIps, chance }),
       ...logServices({ cri, layout, clock, policy: parts.logs ?? defaultLogPolicy, onError }),

@@ -2,7 +2,7 @@
 import type { ObservedPod, ObservedSandbox, PodIdentity } from '../pod/observed.ts';
 import type { Layout } from '../volume/layout.ts';
 import { adoptPod, claimPod, standingOfPod } from '../volume/podClaim.ts';
-import { removeHalfRemoved } from '../volume/podDirectory.ts';
+import { removeHalfDone } from '../volume/podDirectory.ts';
 import { isSamePath, type Maker } from '../volume/podMark.ts';
 import { type FoundOnDisk, surveyPods } from './leftOnDisk.ts';
 
@@ -14,6 +14,11 @@ interface OwnershipParts {
   readonly owner: string;
   /** Told when a directory is adopted, and why it was not this agent's before. */
   readonly onAdopted?: ((pod: PodIdentity, why: string) => void) | undefined;
+}
+
+interface Surveyed extends FoundOnDisk {
+  /** Why something that was left half made or half removed cannot be deleted. */
+  readonly errors: readonly unknown[];
 }
 
 /** Tells own pods from those of others, by the marks in their directories and on their sandboxes. */
@@ -35,7 +40,7 @@ export interface Ownership {
   /** Nothing of the pod is left. */
   forget(uid: string): void;
   /** What is on disk of pods without an actor. */
-  survey(known: readonly string[], signal: AbortSignal): Promise<FoundOnDisk>;
+  survey(known: readonly string[], signal: AbortSignal): Promise<Surveyed>;
 }
 
 export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }: OwnershipParts): Ownership {
@@ -77,9 +82,10 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
     },
     forget: (uid) => void seen.delete(uid),
     survey: async (known, signal) => {
-      for (const directory of [layout.podsDir, podLogsDir]) await removeHalfRemoved(directory, { maker, signal });
+      const halfDone = [layout.podsDir, podLogsDir].map((each) => removeHalfDone(each, { maker, signal }));
+      const errors = (await Promise.all(halfDone)).flat();
       const { left, foreign } = await surveyPods({ layout, maker, podLogsDir }, known);
-      return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)) };
+      return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)), errors };
     },
   };
 }

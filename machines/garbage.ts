@@ -89,10 +89,16 @@ export const garbageMachine = setup({
         input: ({ context: { found } }) => ({ known: found.known }),
         onDone: {
           target: 'waiting',
-          actions: sendTo(
-            ({ context }) => context.parent,
-            ({ event }) => ({ type: 'garbage.podsFound' as const, ...event.output }),
-          ),
+          actions: [
+            assign(({ event: { output } }) => (output.failure ? { failure: output.failure } : {})),
+            sendTo(
+              ({ context }) => context.parent,
+              ({ event: { output } }) => ({
+                type: 'garbage.podsFound' as const,
+                ...{ left: output.left, foreign: output.foreign },
+              }),
+            ),
+          ],
         },
         onError: { target: 'waiting', actions: 'recordFailure' },
       },

@@ -8,7 +8,7 @@ import { isMissing } from './fileErrors.ts';
 import type { Layout, PodIdentity } from './layout.ts';
 import { mountsUnder } from './mountinfo.ts';
 import { hasOwnLogs, standingOfPod } from './podClaim.ts';
-import { isBeingRemoved, type Maker, nameOfRemoved } from './podMark.ts';
+import { isHalfDone, type Maker, nameOfRemoved } from './podMark.ts';
 import { removeTree } from './removeTree.ts';
 
 interface PodFolders {
@@ -94,11 +94,21 @@ async function refuseMounts(directory: string, signal: AbortSignal): Promise<voi
   throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list}`);
 }
 
-/** Deletes what a removal that was cut off has left of directories of pods, or of their logs, in this one. */
-export async function removeHalfRemoved(directory: string, { maker, signal }: Omit<Removal, 'layout'>): Promise<void> {
+/**
+ * Deletes what was left in this directory when the making or removal of pods' directories, or of their logs, was cut off.
+ * What cannot be deleted hinders nothing else: the answer is why, an error each.
+ */
+export async function removeHalfDone(
+  directory: string,
+  { maker, signal }: Omit<Removal, 'layout'>,
+): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
   const names = await readdir(directory).catch(noneIfMissing);
-  const left = names.filter((name) => isBeingRemoved(name, maker)).map((name) => path.join(directory, name));
-  for (const each of left) if (!underway.has(each)) await removeTree(each, signal);
+  for (const each of names.map((name) => path.join(directory, name))) {
+    if (!isHalfDone(each, maker) || underway.has(each)) continue;
+    await removeTree(each, signal).catch((error: unknown) => void errors.push(error));
+  }
+  return errors;
 }
 
 /** Deletes the logs of one run of a container, also those that were rotated. Idempotent. */

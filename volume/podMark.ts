@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, isMissing, messageOf } from './fileErrors.ts';
@@ -111,17 +111,24 @@ interface Marking {
  */
 export async function makeMarked(directory: string, marking: Marking, mode: number): Promise<boolean> {
   const fresh = besideOf(directory, NEW, marking.maker);
-  await mkdir(fresh, { recursive: true, mode });
-  await writeFile(path.join(fresh, MARK_FILE), textOf(marking));
+  making.add(fresh);
   try {
+    await mkdir(fresh, { recursive: true, mode });
+    await writeFile(path.join(fresh, MARK_FILE), textOf(marking));
     await rename(fresh, directory);
     return true;
   } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
     const code = errorCode(error);
     if (code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'ENOTDIR') return false;
     throw error;
+  } finally {
+    making.delete(fresh);
   }
 }
+
+/** What is being made now, by the path under which that happens. */
+const making = new Set<string>();
 
 /** Puts the mark into a directory that is there: it is this agent's from now on. */
 export async function writeMark(directory: string, marking: Marking): Promise<void> {
@@ -137,8 +144,11 @@ function textOf({ maker: { root, node, runtime }, pod: { namespace, name }, isTa
 /** The name under which a directory lies while it is being removed: its mark may go before the rest of it does. */
 export const nameOfRemoved = (directory: string, maker: Maker): string => besideOf(directory, OLD, maker);
 
-/** Whether a file of that name is a directory that an agent with this root has begun to remove. */
-export const isBeingRemoved = (name: string, maker: Maker): boolean => name.startsWith(`${OLD}${short(maker.root)}-`);
+/** Whether a directory is one that an agent with this root has begun to make or to remove, and that nobody is making now. */
+export function isHalfDone(directory: string, { root }: Maker): boolean {
+  const name = path.basename(directory);
+  return [OLD, NEW].some((prefix) => name.startsWith(`${prefix}${short(root)}-`)) && !making.has(directory);
+}
 
 /** Beside it, under a name of one length: that of the directory may be as long as a name can be. */
 const besideOf = (directory: string, prefix: string, { root }: Maker): string =>

@@ -1,15 +1,18 @@
 /** Fills the ports of the garbage collection: the runtime's dead objects with their logs, and what is left on disk. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
+import { toFailure } from '../../pod/failure.ts';
 import type { ContainerRun } from '../../pod/observed.ts';
 import type { Layout } from '../../volume/layout.ts';
 import { removeLogSymlink } from '../../volume/logLinks.ts';
 import { removeRunLogs } from '../../volume/podDirectory.ts';
 import type { Services } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
 import type { Ownership } from '../ownership.ts';
 import { unlessGone } from './sandboxes.ts';
 
 interface GarbageParts {
   readonly cri: Cri;
+  readonly clock: Pick<Clock, 'now'>;
   readonly layout: Layout;
   readonly ownership: Ownership;
   /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
@@ -18,6 +21,7 @@ interface GarbageParts {
 
 export function garbageServices({
   cri,
+  clock,
   layout,
   ownership,
   isEvidence,
@@ -37,7 +41,11 @@ export function garbageServices({
       if (failed?.status === 'rejected') throw failed.reason;
       return null;
     },
-    surveyDisk: ({ known }, { signal }) => ownership.survey(known, signal),
+    surveyDisk: async ({ known }, { signal }) => {
+      const { errors, ...found } = await ownership.survey(known, signal);
+      const [error] = errors;
+      return error === undefined ? found : { ...found, failure: toFailure(error, clock.now()) };
+    },
   };
 }
 

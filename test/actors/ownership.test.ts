@@ -1,15 +1,20 @@
 /** Nothing on disk is removed but what this agent made: over restarts, versions without marks, and directories of others. */
+import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { openNodeStore } from '../../actors/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { createLayout } from '../../volume/layout.ts';
 import { claimPod } from '../../volume/podClaim.ts';
-import { MARK_FILE, standingOf, writeMark } from '../../volume/podMark.ts';
+import { MARK_FILE, nameOfRemoved, standingOf, writeMark } from '../../volume/podMark.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { podWith } from '../fakes/pods.ts';
+import { withRoot } from '../volume/onDisk.ts';
+
+const run = promisify(execFile);
 
 const web = podWith('web');
 const { uid } = web.metadata;
@@ -140,6 +145,24 @@ describe('what was found below a root', () => {
     await store.write('probes', odd, []);
     const known = await ownedByFact(node.path('root'));
     expect([known.has(odd), known.has('other')]).toEqual([true, false]);
+  });
+
+  withRoot('is all that is there, also when something half removed cannot be deleted; that is told', async () => {
+    const node = await simulatedNode();
+    const half = nameOfRemoved(node.path('root/pods/stuck'), makerOf(node.facts));
+    const mounted = join(half, 'mounted');
+    await mkdir(mounted, { recursive: true });
+    await run('mount', ['-t', 'tmpfs', 'tmpfs', mounted]);
+    try {
+      await layTheirs(node, podWith('theirs'));
+      await node.advance('65s');
+      expect(node.agent.overview().foreign).toMatchObject([{ uid: podWith('theirs').metadata.uid }]);
+      const garbage = node.agent.explainNode().node.children.find(({ name }) => name === 'garbage');
+      const message = `not deleting ${half}: still mounted: ${mounted}`;
+      expect(garbage?.lastFailure).toMatchObject({ reason: 'FailedUnmount', message });
+    } finally {
+      await run('umount', [mounted]);
+    }
   });
 
   test('is also what only a fact of probes tells: the fact goes with the pod', async () => {

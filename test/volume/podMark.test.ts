@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Layout } from '../../volume/layout.ts';
 import { adoptPod, claimPod, hasOwnLogs, standingOfPod } from '../../volume/podClaim.ts';
-import { removeHalfRemoved, removePodDirectory, removePodLogs } from '../../volume/podDirectory.ts';
-import { MARK_FILE, type Maker, nameOfRemoved, standingOf, writeMark } from '../../volume/podMark.ts';
+import { removeHalfDone, removePodDirectory, removePodLogs } from '../../volume/podDirectory.ts';
+import { MARK_FILE, type Maker, makeMarked, nameOfRemoved, standingOf, writeMark } from '../../volume/podMark.ts';
 import { inFolder, makerIn, signal } from './onDisk.ts';
 
 const pod = { uid: 'u1', namespace: 'default', name: 'web' };
@@ -149,6 +149,23 @@ test('logs in a folder that was there before stay when the pod goes; in one that
   });
 });
 
+test('a directory that cannot be made leaves nothing beside its place, also when the agent dies', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await mkdir(path.join(layout.podDir('u1'), 'theirs'), { recursive: true });
+    expect(await makeMarked(layout.podDir('u1'), { maker, pod }, 0o750)).toBe(false);
+    // JSON has no such number: here it stands for a disk that is full when the mark is written.
+    const unwritable = { maker, pod: { ...pod, name: 1n as never } };
+    await expect(makeMarked(layout.podDir('u2'), unwritable, 0o750)).rejects.toThrow('BigInt');
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+    const fresh = nameOfRemoved(layout.podDir('u3'), maker).replace('-old-', '-new-');
+    await mkdir(fresh);
+    await removeHalfDone(layout.podsDir, { maker: { ...maker, root: '/elsewhere' }, signal });
+    expect(await readdir(layout.podsDir)).toContain(path.basename(fresh));
+    await removeHalfDone(layout.podsDir, { maker, signal });
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+  });
+});
+
 test('a removal that was cut off is gone on with, also when the mark is gone, and by no other agent', async () => {
   await inRoot(async ({ layout, maker }) => {
     const removal = { layout, maker, signal };
@@ -157,9 +174,9 @@ test('a removal that was cut off is gone on with, also when the mark is gone, an
     const half = nameOfRemoved(layout.podDir('u1'), maker);
     await rename(layout.podDir('u1'), half);
     await rm(path.join(half, MARK_FILE));
-    await removeHalfRemoved(layout.podsDir, { maker: { ...maker, root: '/elsewhere' }, signal });
+    await removeHalfDone(layout.podsDir, { maker: { ...maker, root: '/elsewhere' }, signal });
     expect(await readdir(layout.podsDir)).toEqual([path.basename(half)]);
-    await removeHalfRemoved(layout.podsDir, removal);
+    await removeHalfDone(layout.podsDir, removal);
     expect(await readdir(layout.podsDir)).toEqual([]);
   });
 });

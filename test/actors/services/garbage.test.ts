@@ -32,7 +32,13 @@ function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFai
   const podLogsDir = join(folder, 'log', 'pods');
   const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir, owner: 'us' });
   // They use no other call.
-  const services = garbageServices({ cri: cri as Cri, layout, ownership, isEvidence: () => false });
+  const services = garbageServices({
+    cri: cri as Cri,
+    clock: { now: () => 0 },
+    layout,
+    ownership,
+    isEvidence: () => false,
+  });
   const dead = (id: string) => ({
     pod: { namespace: 'default', name: 'web', uid: 'u1' },
     container: 'main',
