@@ -77,6 +77,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web is ending (ManifestRemoved): volume data waits for another try to unmount it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
   },
   container: {
+    'pulling.awaitingVolumes': 'container app waits for the volumes that it mounts (for 2m10s so far)',
     counting: 'container app waits for its restarts to be counted (for 2m10s so far)',
     meeting: 'container app waits for the runtime to tell what it has of it (for 2m10s so far)',
     awaitingMeeting:
