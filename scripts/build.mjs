@@ -48,6 +48,11 @@ const lateParts = {
   },
 };
 
+/** Packages in CommonJS ask for Node's modules by `require`, which a module does not have. */
+const withRequire = {
+  js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
+};
+
 async function build() {
   const entry = join(root, 'cli/main.ts');
   if (!existsSync(entry)) return say('there is no cli/main.ts to bundle');
@@ -72,10 +77,7 @@ async function build() {
     entryPoints: { statelet: entry },
     chunkNames: 'parts/[name]-[hash]',
     splitting: true,
-    // Packages in CommonJS ask for Node's modules by `require`.
-    banner: {
-      js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
-    },
+    banner: withRequire,
   });
   // For cli/keptCode.mjs: one function, in one file without an import.
   const daemon = await esbuild.build({
@@ -104,6 +106,7 @@ async function build() {
   const worker = await esbuild.build({
     ...common,
     entryPoints: { manifestWorker: join(root, 'actors/feeds/manifestWorker.ts') },
+    banner: withRequire,
     sourcemap: false,
   });
   const metafiles = [command.metafile, daemon.metafile, library.metafile, worker.metafile];

@@ -1,4 +1,4 @@
-import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -49,6 +49,21 @@ test('the daemon is one process, from node_modules/.bin on', async () => {
   await says('the node agent runs');
   expect(await readFile(`/proc/${pid}/comm`, 'utf8')).toMatch(/^(node|MainThread)\n$/);
   expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
+  kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
+
+test('the daemon reads large manifests too, in a thread with a bundle of its own', async () => {
+  const manifests = join(directory, 'manifests');
+  await mkdir(manifests);
+  const main = { name: 'main', image: 'app', command: ['x'.repeat(20_000)], imagePullPolicy: 'Sometimes' };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'large' }, spec: { containers: [main] } };
+  await writeFile(join(manifests, 'large.json'), JSON.stringify(pod));
+  const places = ['--root-dir', join(directory, 'reader'), '--pod-log-dir', join(directory, 'logs')];
+  const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
+  const args = ['run', '--pod-manifest-path', manifests, ...places, ...nowhere];
+  const { kill, ended, says } = startStatelet(args, { by });
+  await says('spec.containers[0].imagePullPolicy');
   kill('SIGTERM');
   expect(await ended).toBe(0);
 });
