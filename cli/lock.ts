@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering, socketPath } from '../server/socketPath.ts';
@@ -29,6 +29,9 @@ function exists(pid: number): boolean {
   }
 }
 
+/** `<pid>-<start>`; whatever else lies there is none, and nobody's to remove. */
+const isClaim = (name: string): boolean => /^[1-9]\d*-\d+$/.test(name);
+
 async function isAlive(claim: string): Promise<boolean> {
   const [pid, start] = claim.split('-');
   return exists(Number(pid)) && (await startOf(Number(pid))) === start;
@@ -42,18 +45,24 @@ function refusal(rootDirectory: string, who: string): NodeFailure {
 /** The live claims other than our own; those of processes that are gone are removed, for they can never come back. */
 async function otherClaims(directory: string, own: string): Promise<string[]> {
   const live: string[] = [];
-  for (const claim of await readdir(directory)) {
+  for (const claim of (await readdir(directory)).filter(isClaim)) {
     if (claim === own) continue;
     if (await isAlive(claim)) live.push(claim);
-    else await rm(join(directory, claim), { force: true });
+    else await removeClaim(join(directory, claim));
   }
   return live;
+}
+
+/** A claim is an empty file: what holds something is no claim, whatever its name. */
+async function removeClaim(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found?.isFile() && found.size === 0) await rm(file, { force: true });
 }
 
 /** The process of the agent that runs over a root directory; undefined where none does that can be seen from here. */
 export async function runningAgent(rootDirectory: string): Promise<number | undefined> {
   const claims = await readdir(join(rootDirectory, 'agents')).catch(() => []);
-  for (const claim of claims) if (await isAlive(claim)) return Number(claim.split('-')[0]);
+  for (const claim of claims.filter(isClaim)) if (await isAlive(claim)) return Number(claim.split('-')[0]);
   return undefined;
 }
 

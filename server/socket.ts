@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
@@ -76,6 +76,19 @@ async function listen(server: Server, path: string): Promise<void> {
   await once(server, 'listening');
 }
 
+/** Of whatever else lies there nobody knows whose it is. */
+async function removeDeadSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return;
+  if (!found.isSocket()) {
+    throw new NodeFailure(
+      'RootDirectoryUnusable',
+      `${path} is in the way: it is no socket. Move it, or use another directory`,
+    );
+  }
+  await rm(path, { force: true });
+}
+
 /**
  * Serves pods, watches and explanations over a unix socket that only its owner may open.
  * A socket that nobody answers any more is replaced; one that answers belongs to another agent.
@@ -91,7 +104,7 @@ export async function serveSocket(options: {
   if (await isAnswering(path)) {
     throw new NodeFailure('AgentRunning', `another agent answers at ${path}`);
   }
-  await rm(path, { force: true });
+  await removeDeadSocket(path);
   const watches = { '/api/v1/pods': watchPods(agent), '/api/v1/events': watchEvents(agent) };
   const server = createServer((request, response) => handle({ agent, watches, version }, request, response));
   await listen(server, path);

@@ -6,7 +6,7 @@ import { failure } from './status.ts';
 export const UNREAD_LIMIT = 4 * 1024 * 1024;
 
 /** How long a dropped client may take to read why, in milliseconds. */
-const FAREWELL_MS = 1000;
+const FAREWELL_MS = 10_000;
 
 interface Client {
   readonly response: ServerResponse;

@@ -12,6 +12,15 @@ function kind<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCu
 /** A string. */
 export const text = kind<string>('a string', (value) => typeof value === 'string');
 
+/** A path; an empty one is a variable of the shell that is not set. */
+export const path = kind<string>('a path', (value) => typeof value === 'string' && value !== '');
+
+/** A directory in which the agent makes its own: never the root of all. */
+export const directory = kind<string>(
+  'a directory other than /',
+  (value) => typeof value === 'string' && value !== '' && !/^\/[/.]*$/.test(value),
+);
+
 /** True or false. */
 export const boolean = kind<boolean>('true or false', (value) => typeof value === 'boolean');
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { labelsFlag, sysctlsFlag } from './admissionFields.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { boolean, endpoint, section, text, whole } from './fields.ts';
+import { boolean, directory, endpoint, path, section, whole } from './fields.ts';
 import { headersFlag, manifestUrl } from './urlFields.ts';
 
 const nodeIps = z.pipe(
@@ -41,8 +41,8 @@ const wholeOrNone = whole(-(2 ** 31));
 const takeOver = z.enum(['list', 'now'], { error: 'expected "list" or "now"' });
 
 const flags = section({
-  '--config': z.optional(text),
-  '--pod-manifest-path': z.optional(text),
+  '--config': z.optional(path),
+  '--pod-manifest-path': z.optional(path),
   '--manifest-url': z.optional(manifestUrl),
   '--manifest-url-header': z.optional(headersFlag),
   '--lenient-manifests': z.optional(boolean),
@@ -50,10 +50,10 @@ const flags = section({
   '--take-over': z.optional(takeOver),
   '--container-runtime-endpoint': z.optional(endpoint),
   '--image-service-endpoint': z.optional(endpoint),
-  '--root-dir': z.optional(text),
-  '--state-dir': z.optional(text),
-  '--pod-log-dir': z.optional(text),
-  '--runtime-class-path': z.optional(text),
+  '--root-dir': z.optional(directory),
+  '--state-dir': z.optional(directory),
+  '--pod-log-dir': z.optional(directory),
+  '--runtime-class-path': z.optional(path),
   '--hostname-override': z.optional(hostname),
   '--node-ip': z.optional(nodeIps),
   '--max-pods': z.optional(fromText(whole())),

@@ -57,7 +57,7 @@ describe('a private containerd', () => {
           /inet /,
           /^link veth/,
           /DNAT/,
-          /^:CNI-/,
+          /MASQUERADE/,
         ]) {
           expect(during).toContainEqual(expect.stringMatching(kind));
         }

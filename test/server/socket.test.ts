@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -288,6 +289,13 @@ describe('the socket itself', () => {
     expect((await stat(socket.path)).mode & 0o777).toBe(0o600);
   });
 
+  test('what lies in its place and is no socket stays, and is said to be in the way', async () => {
+    const path = join(directory, 'theirs.sock');
+    await writeFile(path, 'somebody wrote this');
+    await expect(serveSocket({ path, agent })).rejects.toThrow(`${path} is in the way: it is no socket.`);
+    expect(await readFile(path, 'utf8')).toBe('somebody wrote this');
+  });
+
   test('one that answers belongs to another agent', async () => {
     await expect(serveSocket({ path: socket.path, agent })).rejects.toThrow(`another agent answers at ${socket.path}`);
     expect(await client().json('/node')).toMatchObject({ name: 'host' });
@@ -295,7 +303,10 @@ describe('the socket itself', () => {
 
   test('one that nobody answers any more is replaced', async () => {
     const path = join(directory, 'stale.sock');
-    await writeFile(path, 'left over');
+    const former = createServer().listen(join(directory, 'former.sock'));
+    await once(former, 'listening');
+    await rename(join(directory, 'former.sock'), path);
+    former.close();
     const again = await serveSocket({ path, agent });
     expect(await agentClient(path).json('/node')).toMatchObject({ name: 'host' });
     await again.close();

@@ -65,6 +65,10 @@ describe('what a kubelet refuses is refused', () => {
     ],
     [{ shutdownGracePeriod: '500ms' }, 'shutdownGracePeriod: must be 0 or at least 1s'],
     [
+      { shutdownGracePeriod: '10s', shutdownGracePeriodCriticalPods: '500ms' },
+      'shutdownGracePeriodCriticalPods: must be 0 or at least 1s',
+    ],
+    [
       { shutdownGracePeriod: '5s', shutdownGracePeriodByPodPriority: [{ priority: 1, shutdownGracePeriodSeconds: 1 }] },
       'shutdownGracePeriodByPodPriority: must not be set together with shutdownGracePeriod',
     ],

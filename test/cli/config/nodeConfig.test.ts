@@ -201,6 +201,11 @@ describe('flags are checked too', () => {
       '10.0.0.1,10.0.0.2',
       '--node-ip: expected an IP address, or one of each family separated by a comma, got "10.0.0.1,10.0.0.2"',
     ],
+    ['--root-dir', '', '--root-dir: expected a directory other than /, got ""'],
+    ['--root-dir', '//', '--root-dir: expected a directory other than /, got "//"'],
+    ['--state-dir', '', '--state-dir: expected a directory other than /, got ""'],
+    ['--pod-log-dir', '/', '--pod-log-dir: expected a directory other than /, got "/"'],
+    ['--pod-manifest-path', '', '--pod-manifest-path: expected a path, got ""'],
     [
       '--container-runtime-endpoint',
       'run.sock',
