@@ -6,9 +6,11 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { openNodeStore } from '../../actors/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
+import { createOwnership } from '../../actors/ownership.ts';
+import { isOurs } from '../../actors/services/disk.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { createLayout } from '../../volume/layout.ts';
-import { claimPod } from '../../volume/podClaim.ts';
+import { adoptPod, claimPod } from '../../volume/podClaim.ts';
 import { MARK_FILE, nameOfRemoved, standingOf, writeMark } from '../../volume/podMark.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { podWith } from '../fakes/pods.ts';
@@ -112,6 +114,29 @@ describe('a directory of others', () => {
     const found = await podsLeftOnDisk(moved, { ...noFacts, allocations: new Map([[uid, {}]]) } as never);
     expect(found).toMatchObject({ left: [], foreign: [{ uid, why: expect.stringContaining(node.facts.rootDir) }] });
   });
+});
+
+test('the cgroup of a pod is not ours to kill while another agent has a sandbox of the same UID, unless it was taken over', async () => {
+  const node = await simulatedNode();
+  const [layout, maker] = [layoutIn(node), makerOf(node.facts)];
+  const { podLogsDir, owner } = node.facts;
+  const ownership = createOwnership({ layout, maker, podLogsDir, owner });
+  const { namespace, name } = web.metadata;
+  const of = { podUid: uid, namespace, podName: name, attempt: 0, state: 'ready' as const, createdAt: 0 };
+  const [ours, theirs] = [
+    { ...of, id: 'ours', owner },
+    { ...of, id: 'theirs', owner: '/other/root@node-9' },
+  ];
+  const shown = (...sandboxes: (typeof ours)[]) => ownership.see([{ uid, namespace, name, sandboxes, containers: [] }]);
+  const isCgroupOurs = () => isOurs(ownership, { pod: web, ran: ['ours'] });
+  shown(ours, theirs);
+  expect(await isCgroupOurs()).toBe(false);
+  shown(ours);
+  expect(await isCgroupOurs()).toBe(true);
+  shown(theirs);
+  await mkdir(layout.podDir(uid), { recursive: true });
+  await adoptPod({ layout, maker, pod: web.metadata, isTaken: true });
+  expect(await isCgroupOurs()).toBe(true);
 });
 
 describe('what was found below a root', () => {
