@@ -118,7 +118,7 @@ export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Pr
     apply: (pods) => want(read(pods)),
     stop: async () => {
       agent.stop();
-      await store.flush();
+      await store.close();
       cri.close();
       await rm(directory, { recursive: true, force: true });
     },

@@ -32,6 +32,8 @@ export interface Store<Schemas extends FactSchemas> {
   readonly remove: (kind: keyof Schemas, key: string) => Promise<void>;
   /** Resolves when nothing is left to write, whether it succeeded or not. */
   readonly flush: () => Promise<void>;
+  /** As `flush`, for the last time: what cannot be written then is not tried again, and no timer is left. */
+  readonly close: () => Promise<void>;
   /** What could not be written so far. */
   readonly trouble: () => StoreTrouble | undefined;
   /** Whether the last change of a key is not durable yet. */
@@ -63,6 +65,7 @@ export async function openStore<Schemas extends FactSchemas>(
     write: (kind, key, value) => writer.change({ kind: String(kind), key, value }),
     remove: (kind, key) => writer.change({ kind: String(kind), key }),
     flush: writer.flush,
+    close: writer.close,
     trouble: writer.trouble,
     isUnwritten: writer.isUnwritten,
   };

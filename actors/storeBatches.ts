@@ -50,6 +50,8 @@ interface BatchWriter {
   readonly change: (wanted: Omit<Change, 'waiting'>) => Promise<void>;
   /** Resolves when all has been tried, what had failed before once more. */
   readonly flush: () => Promise<void>;
+  /** As `flush`, and nothing is tried again by itself any more: no timer is left. */
+  readonly close: () => Promise<void>;
   readonly trouble: () => StoreTrouble | undefined;
   /** Whether the last change of a key is not durable yet: it is on its way, or failed and is tried again. */
   readonly isUnwritten: (kind: string, key: string) => boolean;
@@ -62,6 +64,7 @@ function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonl
   const kept = new Map<string, Change>();
   let trouble: StoreTrouble | undefined;
   let timer: unknown;
+  let closed = false;
   const tryAgain = () => {
     clock.clearTimeout(timer);
     timer = undefined;
@@ -71,19 +74,25 @@ function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonl
     tryAgain,
     trouble: () => trouble,
     has: (id: string) => kept.has(id),
+    close: () => {
+      closed = true;
+      clock.clearTimeout(timer);
+    },
     /** What came of a batch; `isNewer` tells of what is to be written in the place of one that failed. */
     settle: (batch: readonly Change[], failed: ReadonlyMap<Change, unknown>, isNewer: (id: string) => boolean) => {
       for (const change of batch) kept.delete(idOf(change));
       for (const change of failed.keys())
         if (!isNewer(idOf(change))) kept.set(idOf(change), { ...change, waiting: [] });
       const before = trouble;
-      if (kept.size === 0) trouble = undefined;
+      // What failed and is on its way anew in another form is no less unwritten.
+      const facts = new Set([...kept.keys(), ...[...failed.keys()].map(idOf)]).size;
+      if (facts === 0) trouble = undefined;
       else if (failed.size > 0) {
         const [at, cause] = [clock.now(), [...failed.values()].at(-1)];
         const failure = { reason: 'StoreFailed', message: messageOf(cause), at };
-        trouble = { facts: kept.size, failure, since: before?.since ?? at, retryAt: at + RETRY_MS };
-        timer ??= clock.setTimeout(tryAgain, RETRY_MS);
-      }
+        trouble = { facts, failure, since: before?.since ?? at, retryAt: at + RETRY_MS };
+        if (kept.size > 0 && !closed) timer ??= clock.setTimeout(tryAgain, RETRY_MS);
+      } else if (trouble) trouble = { ...trouble, facts };
       if ((before === undefined) !== (trouble === undefined)) onTrouble?.(trouble);
     },
   };
@@ -116,6 +125,12 @@ export function batchWriter(folderOf: (kind: string) => string, retrying: Retryi
     for (const change of changes) if (!pending.has(idOf(change))) pending.set(idOf(change), change);
     begin();
   });
+  const flush = async () => {
+    await running;
+    if (unwritten.trouble() === undefined) return;
+    unwritten.tryAgain();
+    await running;
+  };
   return {
     change: (wanted) => {
       const id = idOf(wanted);
@@ -126,11 +141,10 @@ export function batchWriter(folderOf: (kind: string) => string, retrying: Retryi
       begin();
       return promise;
     },
-    flush: async () => {
-      await running;
-      if (unwritten.trouble() === undefined) return;
-      unwritten.tryAgain();
-      await running;
+    flush,
+    close: async () => {
+      unwritten.close();
+      await flush();
     },
     trouble: unwritten.trouble,
     isUnwritten: (kind, key) => {

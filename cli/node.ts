@@ -145,7 +145,7 @@ export const startNode: StartNode = async ({
     endLog();
     endRelease();
     agent.stop();
-    await store.flush();
+    await store.close();
     cri.close();
   };
   return { agent: port, stop, drain: agent.drain, failed };

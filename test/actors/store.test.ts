@@ -184,6 +184,41 @@ test('what could not be written is kept, tried again, and told of until it is du
   });
 });
 
+test('a newer value that goes in the place of one that failed is no recovery', async () => {
+  await inFolder(async (folder) => {
+    const told: (number | undefined)[] = [];
+    const clock = new SimulatedClock();
+    const store = await openStore(folder, schemas, { clock, onTrouble: (trouble) => told.push(trouble?.facts) });
+    const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
+    await mkdir(inTheWay);
+    await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
+    const writes: Promise<void>[] = [];
+    for (let cpu = 2; cpu < 6; cpu += 1) {
+      writes.push(store.write('allocations', 'u1', { cpu }));
+      // The one before is on its way to disk by now.
+      await Promise.resolve();
+    }
+    await Promise.allSettled(writes);
+    expect(told).toEqual([1]);
+    await rm(inTheWay, { recursive: true });
+    await clock.advance(10_000);
+    expect(told).toEqual([1, undefined]);
+  });
+});
+
+test('a store that is closed tries once more, and leaves no timer', async () => {
+  await inFolder(async (folder) => {
+    const clock = new SimulatedClock();
+    const store = await openStore(folder, schemas, { clock });
+    await mkdir(path.join(folder, 'allocations', 'u1.json.tmp'));
+    await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
+    await clock.advance(0);
+    expect(clock.pending).toBe(1);
+    await store.close();
+    expect(clock.pending).toBe(0);
+  });
+});
+
 test('what is to be written last is tried once more', async () => {
   await inFolder(async (folder) => {
     const store = await openStore(folder, schemas, { clock: new SimulatedClock() });
