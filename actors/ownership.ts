@@ -33,8 +33,11 @@ export interface Ownership {
   otherMaker(mark: string | undefined): string | undefined;
   /** Whether the cgroup of the pod's UID holds, as far as is known, nothing of another agent's. */
   hasCgroupAlone(uid: string): boolean;
-  /** Marks the pod's directory, before anything else of the pod is made; one that is there is adopted. */
-  claim(pod: PodIdentity): Promise<void>;
+  /**
+   * Marks the pod's directory, before anything else of the pod is made; one that is there without a mark is
+   * adopted when the runtime has run sandboxes of the pod, `ran`, and else somebody's: then it rejects.
+   */
+  claim(pod: PodIdentity, ran: readonly string[]): Promise<void>;
   /** Whether what is on this host of a pod is this agent's to remove. */
   owns(pod: PodIdentity): Promise<boolean>;
   /** Nothing of the pod is left. */
@@ -48,9 +51,9 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
   const shared = new Set<string>();
   const isOwnMark = remembered((mark) => mark === owner || isMarkOf(maker, mark));
   const otherMaker = (mark: string | undefined) => (mark === undefined || isOwnMark(mark) ? undefined : mark);
-  const claim = async ({ uid, namespace, name }: PodIdentity) => {
+  const claim = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
     const pod = { uid, namespace, name };
-    const why = await claimPod({ layout, maker, pod });
+    const why = await claimPod({ layout, maker, pod, runsHere: ran.length > 0 || seen.has(uid) });
     if (why !== undefined && !seen.has(uid)) onAdopted?.(pod, why);
   };
   return {

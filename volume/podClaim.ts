@@ -24,16 +24,17 @@ export const hasOwnLogs = ({ layout, maker, pod }: Claim): boolean =>
 
 /**
  * Sees to it that a pod's directory bears the mark of this agent, before anything else of the pod is made. A directory
- * that is there without any mark is adopted with the logs of the pod: then the answer is why it was not this agent's.
- * Fails where another agent's is in its place, or in that of its logs, or something other than a directory. Idempotent.
+ * that is there without any mark is adopted with the logs of a pod that runs here: then the answer is why it was not this
+ * agent's. Fails where the directory is somebody else's, or that of its logs, or no directory at all. Idempotent.
  */
-export async function claimPod(claim: Claim): Promise<string | undefined> {
+export async function claimPod(claim: Claim & { readonly runsHere?: boolean }): Promise<string | undefined> {
   const { layout, maker, pod } = claim;
   const directory = layout.podDir(pod.uid);
   const found = standingOf(directory, maker);
   if (found.kind === 'unusable' || found.kind === 'others') throw unusable(directory, found.why);
   refuseLogs(claim, found.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
   if (found.kind === 'unmarked') {
+    if (claim.runsHere !== true) throw unusable(directory, found.why);
     await adoptPod(claim);
     await makeLogs(claim);
     return found.why;

@@ -45,7 +45,7 @@ export function diskServices({ cri, node, clock, layout, ownership, cgroups }: D
       inTurn(pod.metadata.uid, async () => {
         signal.throwIfAborted();
         if (cgroups?.has(pod) && !(await isOurs(ownership, { pod, ran }))) throw foreignCgroup(pod);
-        await ownership.claim(pod.metadata);
+        await ownership.claim(pod.metadata, ran);
         await preparePodDirectory({ pod, layout, signal });
         return null;
       }),

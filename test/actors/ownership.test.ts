@@ -94,7 +94,9 @@ describe('a directory of others', () => {
 
   test('is adopted with what is in it when its pod runs here, and goes with it', async () => {
     const node = await simulatedNode({ pods: [web] });
+    await node.advance('5s');
     node.killAgent();
+    await rm(layoutIn(node).podDir(uid), { recursive: true });
     const file = await layTheirs(node, web);
     await node.startAgent();
     await node.advance('5s');
@@ -103,6 +105,19 @@ describe('a directory of others', () => {
     node.remove('web');
     await node.advance('60s');
     expect(await readdir(node.path('root/pods'))).toEqual([]);
+  });
+
+  test('keeps a wanted pod of its UID waiting, with the reason, while nothing of that pod has run here', async () => {
+    const node = await simulatedNode();
+    const file = await layTheirs(node, web);
+    node.apply(web);
+    await node.advance('30s');
+    expect(await readFile(file, 'utf8')).toBe('theirs');
+    expect(node.pod('web').phase).toBe('Pending');
+    expect(node.agent.explain('web')?.answer).toContain("it does not have this agent's mark");
+    node.remove('web');
+    await node.advance('60s');
+    expect(await readFile(file, 'utf8')).toBe('theirs');
   });
 
   test('that its owner copied here with all marks stays, and is of others', async () => {

@@ -45,7 +45,7 @@ test('what an agent that was killed left of the making does not hinder the next'
   });
 });
 
-test('a directory without a mark says so, and is adopted with its logs, in which nothing changes', async () => {
+test('a directory without a mark says so, and is adopted with the logs of a pod that runs here, in which nothing changes', async () => {
   await inRoot(async ({ layout, maker }) => {
     const directory = layout.podDir('u1');
     const cases: [string, string, () => Promise<void>][] = [
@@ -58,7 +58,8 @@ test('a directory without a mark says so, and is adopted with its logs, in which
       await writeFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'theirs');
       await arrange();
       expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind, why });
-      expect(await claimPod({ layout, maker, pod })).toBeDefined();
+      await expect(claimPod({ layout, maker, pod })).rejects.toThrow(why);
+      expect(await claimPod({ runsHere: true, layout, maker, pod })).toBeDefined();
       expect(standingOfPod(layout, maker, 'u1').kind).toBe('ours');
       expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
       expect(await readFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'utf8')).toBe('theirs');

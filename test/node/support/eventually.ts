@@ -11,8 +11,12 @@ export class Hopeless extends Error {}
  * Looks again and again until the look gives something other than undefined or false, and gives that. What a look
  * throws means "not yet", unless it is `Hopeless`; it is the cause of the failure when the time is over.
  */
-export async function eventually<T>(what: string, look: () => T | Promise<T>): Promise<Exclude<T, undefined | false>> {
-  const until = performance.now() + LIMIT_MS;
+export async function eventually<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  limitMs = LIMIT_MS,
+): Promise<Exclude<T, undefined | false>> {
+  const until = performance.now() + limitMs;
   for (;;) {
     let cause: unknown;
     try {
