@@ -268,7 +268,9 @@ export const nodeSetup = setup({
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
     forgetSeen: assign(({ context, event }) => {
       if (context.observed === undefined) return {};
-      const { [uidOf(event) ?? '']: old, ...observed } = context.observed;
+      const uid = uidOf(event) ?? '';
+      const old = lookUp(context.observed, uid);
+      const { [uid]: _, ...observed } = context.observed;
       // What another agent has of it was not ended.
       return {
         observed: old?.others ? { ...observed, [old.uid]: { ...nothingOf(old), others: old.others } } : observed,

@@ -71,7 +71,7 @@ describe('a mistake on the command line is one message and exit code 1', () => {
     ['run --max-pod 5', "statelet: unknown option '--max-pod'; did you mean --max-pods?\n"],
     ['up --max-pods many', 'statelet: --max-pods: expected a whole number of at least 0, got "many"\n'],
     ['rnu', "statelet: unknown command 'rnu'; did you mean run?\n"],
-    ['get nodes', 'statelet: nodes: unknown kind of resource; did you mean pods?\n'],
+    ['get nodse', 'statelet: nodse: unknown kind of resource; did you mean node?\n'],
     ['explain pood/web', 'statelet: pood: unknown kind of resource; did you mean pod?\n'],
     ['run --config /nowhere.yaml', 'statelet: --config: /nowhere.yaml: no such file\n'],
     ['get pods --root-dir /nowhere', /^statelet: no agent answers at \/nowhere\/statelet\.sock; /],
