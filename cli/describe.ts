@@ -4,9 +4,8 @@ import { describeNode } from '../pod/describe/node.ts';
 import { describePod } from '../pod/describe/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import { findAgent } from '../server/client.ts';
+import { agentNamed } from './agent.ts';
 import { nodeOf, podNameOf } from './explain.ts';
-import { candidateSockets } from './places.ts';
 import { readEventList } from './readEvents.ts';
 import { readTold } from './readExplanation.ts';
 import { askForNodes } from './readNodes.ts';
@@ -40,7 +39,7 @@ export async function describe(
   const meant = nodeOf(words);
   if (meant) return describeTheNode(meant.name, options, write);
   const name = podNameOf(words);
-  const agent = await findAgent(candidateSockets(options));
+  const agent = await agentNamed(options);
   const pod = onePod(name, options.namespace, readPodList(await agent.json('/api/v1/pods')));
   const events = readEventList(await agent.json('/api/v1/events')).filter(
     ({ involvedObject }) => involvedObject.uid === pod.metadata.uid,
@@ -57,7 +56,7 @@ async function describeTheNode(
   options: DescribeOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const agent = await findAgent(candidateSockets(options));
+  const agent = await agentNamed(options);
   const [node] = await askForNodes(agent, name);
   const pods = readPodList(await agent.json('/api/v1/pods'));
   const events = readEventList(await agent.json('/api/v1/events'));

@@ -1,8 +1,7 @@
-import { findAgent } from '../server/client.ts';
+import { agentNamed } from './agent.ts';
 import { ConfigError } from './config/configError.ts';
 import { suggestion } from './config/fields.ts';
 import { asText } from './output.ts';
-import { candidateSockets } from './places.ts';
 import { KINDS, resourceOf } from './resource.ts';
 
 export interface ExplainOptions {
@@ -45,7 +44,7 @@ export async function explain(
   write: (text: string) => unknown,
 ): Promise<void> {
   const resource = nodeResourceOf(words) ?? podResourceOf(words, options);
-  const agent = await findAgent(candidateSockets(options));
+  const agent = await agentNamed(options);
   if (options.output === 'json') write(await asText(await agent.json(resource), 'json'));
   else write(await agent.text(resource));
 }

@@ -5,10 +5,9 @@ import { printable } from '../pod/printable.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { podTable } from '../pod/table.ts';
 import type { NodeSummary } from '../server/agent.ts';
-import { findAgent } from '../server/client.ts';
 import { mayBeIn, problemSentence, problemsOf } from '../server/manifestProblems.ts';
+import { agentNamed } from './agent.ts';
 import { asText, type OutputFormat } from './output.ts';
-import { candidateSockets } from './places.ts';
 import { readNode, readPodList, readWatchEvent } from './readPods.ts';
 import { type TablePrinter, tablePrinter } from './table/printer.ts';
 
@@ -100,7 +99,7 @@ function tellRefused({ problems }: Node, { name, namespace, allNamespaces }: Get
 
 /** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */
 export async function get(options: GetOptions, write: Write): Promise<void> {
-  const agent = await findAgent(candidateSockets(options));
+  const agent = await agentNamed(options);
   // Before the list, so that what happens after it is told.
   const events = options.watch ? await agent.watch('/api/v1/pods', new AbortController().signal) : undefined;
   const pods = wanted(readPodList(await agent.json('/api/v1/pods')), options);

@@ -5,12 +5,12 @@ import type { CoreEvent } from '../pod/event.ts';
 import { eventTable } from '../pod/eventTable.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { printable } from '../pod/printable.ts';
-import { type AgentClient, findAgent } from '../server/client.ts';
+import type { AgentClient } from '../server/client.ts';
+import { agentNamed } from './agent.ts';
 import { ConfigError } from './config/configError.ts';
 import { suggestion } from './config/fields.ts';
 import { podNameOf } from './explain.ts';
 import { asText, type OutputFormat } from './output.ts';
-import { candidateSockets } from './places.ts';
 import { readEvent, readEventList } from './readEvents.ts';
 import { readNode, readWatched } from './readPods.ts';
 import { tablePrinter } from './table/printer.ts';
@@ -88,7 +88,7 @@ function nothingFound({ name, for: about }: GetEventsOptions): string {
 /** Prints the running agent's events like kubectl does, and with `watch` every one until the agent ends. */
 export async function getEvents(options: GetEventsOptions, write: Write): Promise<void> {
   const isWanted = wantedEvents(options);
-  const agent = await findAgent(candidateSockets(options));
+  const agent = await agentNamed(options);
   // Before the list, so that what happens after it is told.
   const changes = options.watch ? await agent.watch(PATH, new AbortController().signal) : undefined;
   const events = readEventList(await agent.json(PATH)).filter(isWanted);

@@ -1,9 +1,8 @@
 /** `get nodes`: the agent's own node. */
 import { systemClock } from '../actors/clock.ts';
 import { nodeTable } from '../pod/nodeTable.ts';
-import { findAgent } from '../server/client.ts';
+import { agentNamed } from './agent.ts';
 import { asText, type OutputFormat } from './output.ts';
-import { candidateSockets } from './places.ts';
 import { askForNodes } from './readNodes.ts';
 import { readNode } from './readPods.ts';
 import { tablePrinter } from './table/printer.ts';
@@ -18,7 +17,7 @@ export interface GetNodesOptions {
 /** Prints the running agent's node like kubectl does. */
 export async function getNodes(options: GetNodesOptions, write: (text: string) => unknown): Promise<void> {
   const { name, output } = options;
-  const agent = await findAgent(candidateSockets(options));
+  const agent = await agentNamed(options);
   const nodes = await askForNodes(agent, name);
   if (output === 'name') return nodes.forEach(({ metadata }) => void write(`node/${metadata.name}\n`));
   if (output === 'json' || output === 'yaml') {

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { findAgent } from '../server/client.ts';
+import { agentNamed } from './agent.ts';
 import { kubeletVersion } from './hostIdentity.ts';
 import { asText } from './output.ts';
-import { candidateSockets, packageVersion } from './places.ts';
+import { packageVersion } from './places.ts';
 
 export interface VersionOptions {
   readonly client?: boolean;
@@ -54,6 +54,6 @@ export async function version(options: VersionOptions, write: (text: string) => 
 }
 
 async function versionOfAgent(options: VersionOptions): Promise<VersionInfo> {
-  const agent = await findAgent(candidateSockets(options));
+  const agent = await agentNamed(options);
   return versionSchema.parse(await agent.json('/version'));
 }

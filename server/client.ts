@@ -18,29 +18,63 @@ export interface AgentClient {
   watch(resource: string, signal: AbortSignal): Promise<AsyncGenerator<unknown>>;
 }
 
-async function open(path: string, resource: string, accept: string, signal?: AbortSignal): Promise<IncomingMessage> {
-  const options = { socketPath: path, path: resource, headers: { accept }, ...(signal ? { signal } : {}) };
+/** So long an agent may send no byte of an answer. */
+const SILENT_MS = 10_000;
+
+/** Where an agent is asked, and what is known of it. */
+interface Place {
+  readonly path: string;
+  /** The process of the agent that has this socket, where it can be told. */
+  readonly processAt?: ((path: string) => Promise<number | undefined>) | undefined;
+  readonly silentMs?: number | undefined;
+}
+
+interface Asked {
+  readonly response: IncomingMessage;
+  /** From now on it may be silent for as long as it likes. */
+  endLimit(): void;
+}
+
+async function open(place: Place, resource: string, accept: string, signal?: AbortSignal): Promise<Asked> {
+  const { path, silentMs: timeout = SILENT_MS } = place;
+  const options = { socketPath: path, path: resource, headers: { accept }, timeout, ...(signal ? { signal } : {}) };
   const sent = request(options).end();
-  const [response]: unknown[] = await once(sent, 'response').catch((cause: unknown) => {
-    throw gone(path, cause);
+  let begun: IncomingMessage | undefined;
+  // A request that is destroyed with its answer has nobody else to tell.
+  sent.on('error', () => {});
+  // Once it has begun to answer its reader would only hear that the connection is gone.
+  sent.on('response', (response: IncomingMessage) => {
+    begun = response;
+  });
+  sent.on('timeout', () => (begun ?? sent).destroy(new Silence()));
+  const [response]: unknown[] = await once(sent, 'response').catch(async (cause: unknown) => {
+    throw await gone(place, cause);
   });
   // node:http emits `response` with this one argument.
-  return response as IncomingMessage;
+  return { response: response as IncomingMessage, endLimit: () => sent.setTimeout(0) };
 }
+
+/** The agent is there, and sends nothing. */
+class Silence extends Error {}
 
 /** What a connection that breaks means: whoever answered at the socket does so no more. */
-function gone(path: string, cause: unknown): NodeFailure {
-  const message = `the agent at ${path} ended before its answer did`;
-  return new NodeFailure('AgentGone', message, { cause });
+async function gone({ path, processAt, silentMs = SILENT_MS }: Place, cause: unknown): Promise<NodeFailure> {
+  if (!(cause instanceof Silence))
+    return new NodeFailure('AgentGone', `the agent at ${path} ended before its answer did`, { cause });
+  const pid = await processAt?.(path);
+  const who = pid === undefined ? `the agent at ${path}` : `the agent at ${path} (process ${pid})`;
+  return new NodeFailure('AgentSilent', `${who} has not answered for ${silentMs / 1_000} s: it is stopped or hangs`, {
+    cause,
+  });
 }
 
-async function read(path: string, response: IncomingMessage): Promise<string> {
+async function read(place: Place, response: IncomingMessage): Promise<string> {
   response.setEncoding('utf8');
   let text = '';
   try {
     for await (const chunk of response) text += chunk;
   } catch (cause) {
-    throw gone(path, cause);
+    throw await gone(place, cause);
   }
   return text;
 }
@@ -54,19 +88,20 @@ function failureOf(body: string): NodeFailure {
   return new NodeFailure(field('reason') ?? 'InternalError', field('message') ?? body);
 }
 
-async function* lines(path: string, response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {
+async function* lines(place: Place, response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {
   try {
     for await (const line of createInterface({ input: response })) yield JSON.parse(line);
   } catch (cause) {
-    if (!signal.aborted) throw gone(path, cause);
+    if (!signal.aborted) throw await gone(place, cause);
   }
 }
 
-/** A client of the agent that listens at `path`. */
-export function agentClient(path: string): AgentClient {
+/** A client of the agent that listens at `path`; it waits 10 s for an answer, or for more of it, unless told otherwise. */
+export function agentClient(path: string, known: Omit<Place, 'path'> = {}): AgentClient {
+  const place = { ...known, path };
   const body = async (resource: string, accept: string) => {
-    const response = await open(path, resource, accept);
-    const text = await read(path, response);
+    const { response } = await open(place, resource, accept);
+    const text = await read(place, response);
     if (response.statusCode !== 200) throw failureOf(text);
     return text;
   };
@@ -75,19 +110,20 @@ export function agentClient(path: string): AgentClient {
     json: async (resource) => JSON.parse(await body(resource, 'application/json')),
     text: (resource) => body(resource, 'text/plain'),
     watch: async (resource, signal) => {
-      const response = await open(path, `${resource}?watch=true`, 'application/json', signal);
-      if (response.statusCode !== 200) throw failureOf(await read(path, response));
-      return lines(path, response, signal);
+      const { response, endLimit } = await open(place, `${resource}?watch=true`, 'application/json', signal);
+      if (response.statusCode !== 200) throw failureOf(await read(place, response));
+      endLimit();
+      return lines(place, response, signal);
     },
   };
 }
 
 /** The first of the sockets at which an agent answers; throws a `NodeFailure` that names the places tried. */
-export async function findAgent(paths: readonly string[]): Promise<AgentClient> {
+export async function findAgent(paths: readonly string[], processAt?: Place['processAt']): Promise<AgentClient> {
   let forbidden: string | undefined;
   for (const path of paths) {
     try {
-      if (await isAnswering(path)) return agentClient(path);
+      if (await isAnswering(path)) return agentClient(path, { processAt });
     } catch (cause) {
       if (!(cause instanceof Error && 'code' in cause && cause.code === 'EACCES')) throw cause;
       forbidden = path;

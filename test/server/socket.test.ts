@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { occurrence } from '../../pod/occurrence.ts';
 import type { PodView } from '../../pod/view.ts';
-import { agentClient, findAgent } from '../../server/client.ts';
+import { agentClient } from '../../server/client.ts';
 import { type AgentSocket, serveSocket } from '../../server/socket.ts';
 import { UNREAD_LIMIT } from '../../server/watch.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
@@ -330,33 +330,6 @@ describe('the socket itself', () => {
     await socket.close();
     await expect(readFile(socket.path)).rejects.toMatchObject({ code: 'ENOENT' });
     socket = await serveSocket({ path: socket.path, agent });
-  });
-});
-
-describe('finding the agent', () => {
-  test('the first place that answers is it', async () => {
-    const found = await findAgent([join(directory, 'none.sock'), socket.path]);
-    expect(found.path).toBe(socket.path);
-  });
-
-  test('without one, the message names the places', async () => {
-    await expect(findAgent(['/nowhere/a.sock', '/nowhere/b.sock'])).rejects.toThrow(
-      'no agent answers at /nowhere/a.sock nor at /nowhere/b.sock; "statelet up" starts one',
-    );
-  });
-
-  test('an agent that ends in the middle of an answer is an error, not an empty answer', async () => {
-    const path = join(directory, 'broken.sock');
-    const broken = createServer((peer) => {
-      peer.on('error', () => {});
-      peer.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"items":');
-    });
-    await new Promise<void>((resolve) => broken.listen(path, resolve));
-    await expect(agentClient(path).json('/api/v1/pods')).rejects.toMatchObject({
-      name: 'NodeFailure',
-      message: `the agent at ${path} ended before its answer did`,
-    });
-    broken.close();
   });
 });
 
