@@ -1,5 +1,5 @@
 /** `statelet down`: ends a node that `up` has started, and what of it outlived its agent. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../actors/clock.ts';
 import { createAlarm } from '../actors/feeds/alarm.ts';
@@ -7,10 +7,10 @@ import { NodeFailure } from '../pod/failure.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import { shownName } from '../pod/shownName.ts';
 import type { AgentPort } from '../server/agent.ts';
-import { isAnswering, socketPath } from '../server/socketPath.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { drainInTime, patience } from './drain.ts';
-import { claimRootDirectory, runningAgent } from './lock.ts';
+import { endAgent } from './endAgent.ts';
+import { claimRootDirectory } from './lock.ts';
 import { createLogger } from './logger.ts';
 import { defaultStateDirectory, stateLayout } from './places.ts';
 import { readSettings } from './settings.ts';
@@ -35,31 +35,6 @@ export interface DownParts extends Pick<UpParts, 'startNode' | 'startRuntime'> {
 const LOOK_MS = 100;
 
 type Places = ReturnType<typeof stateLayout>;
-
-/** Whether the process is a `statelet up`: another agent's pods would go on without it. */
-async function isUp(pid: number): Promise<boolean> {
-  const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-  return words.includes('up');
-}
-
-/** Asks the agent that runs to end, as Ctrl-C would, and waits until it has: its pods have their graces. */
-async function endAgent(rootDirectory: string, write: DownParts['write'], clock: Clock): Promise<boolean> {
-  const pid = await runningAgent(rootDirectory);
-  if (pid === undefined) {
-    if (!(await isAnswering(socketPath(rootDirectory)))) return false;
-    const message = `an agent that cannot be seen from here answers on ${socketPath(rootDirectory)}: end it where it runs`;
-    throw new NodeFailure('AgentRunning', message);
-  }
-  if (!(await isUp(pid))) {
-    const message = `process ${pid} runs a node over ${rootDirectory} that "statelet up" has not started: end it first`;
-    throw new NodeFailure('AgentRunning', message);
-  }
-  write(`asking "statelet up" (process ${pid}) to end: its pods end gracefully\n`);
-  process.kill(pid, 'SIGTERM');
-  const alarm = createAlarm(clock);
-  while ((await runningAgent(rootDirectory)) === pid) await alarm.wait(clock.now() + LOOK_MS);
-  return true;
-}
 
 const podDirectories = (rootDirectory: string): Promise<string[]> =>
   readdir(join(rootDirectory, 'pods')).catch(() => []);

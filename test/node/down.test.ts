@@ -69,8 +69,8 @@ describe('`statelet down`', () => {
     });
   });
 
-  test("gives what a killed `up` left the pods' own grace", async () => {
-    const last = join(node.shared, 'last');
+  /** A pod that takes five seconds of its grace to end, and writes down that it could. */
+  async function slowPod(): Promise<string> {
     const script = steadily('mkdir -p /tmp; touch /tmp/hears', 'sleep 5; echo ended in order > /shared/last');
     const main = hearing('main', {
       command: ['sh', '-c', script],
@@ -78,6 +78,25 @@ describe('`statelet down`', () => {
     });
     const volumes = [{ name: 'shared', hostPath: { path: node.shared } }];
     await node.write('slow', podManifest('slow', [main], { volumes, terminationGracePeriodSeconds: 40 }));
+    return join(node.shared, 'last');
+  }
+
+  test('beside an `up` that is ending its pods it only waits', async () => {
+    const last = await slowPod();
+    const up = await node.start();
+    await node.running('slow');
+    up.kill('SIGTERM');
+    // A further signal within two seconds of the first would not count.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const { code, out } = await down();
+    expect(code).toBe(0);
+    expect(out).toContain('is ending its pods already: waiting until it has');
+    expect(await up.ended).toBe(0);
+    expect(existsSync(last)).toBe(true);
+  });
+
+  test("gives what a killed `up` left the pods' own grace", async () => {
+    const last = await slowPod();
     const up = await node.start();
     await node.running('slow');
     up.kill('SIGKILL');

@@ -1,0 +1,77 @@
+/** How `statelet down` ends the agent of a `statelet up`: as Ctrl-C would, and only once. */
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod/mini';
+import type { Clock } from '../actors/clock.ts';
+import { createAlarm } from '../actors/feeds/alarm.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { agentClient } from '../server/client.ts';
+import { isAnswering, socketPath } from '../server/socketPath.ts';
+import { patience } from './drain.ts';
+import { runningAgent } from './lock.ts';
+import { readPodList } from './readPods.ts';
+
+const LOOK_MS = 100;
+/** What the private containerd may take to end after its pods. */
+const RUNTIME_END_MS = 30_000;
+/** How long an agent is waited for that does not say what it runs. */
+const SILENT_END_MS = 120_000;
+
+const nodeShape = z.looseObject({ state: z.string() });
+
+/** Whether the process is a `statelet up`: another agent's pods would go on without it. */
+async function isUp(pid: number): Promise<boolean> {
+  const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  return words.includes('up');
+}
+
+/** Whether the node is on its way to its end already, and how long that may take; what does not answer is neither. */
+async function asked(rootDirectory: string): Promise<{ isEnding: boolean; limitMs: number }> {
+  const client = agentClient(socketPath(rootDirectory));
+  try {
+    const [node, pods] = await Promise.all([client.json('/node'), client.json('/api/v1/pods')]);
+    const isEnding = ['leaving', 'draining', 'stopped'].includes(nodeShape.parse(node).state);
+    return { isEnding, limitMs: patience(readPodList(pods)) + RUNTIME_END_MS };
+  } catch {
+    return { isEnding: false, limitMs: SILENT_END_MS };
+  }
+}
+
+/**
+ * Asks the agent that runs to end and waits until it has: its pods have their graces. One that is ending already is only
+ * waited for, as a second signal would have it leave its pods behind. Says whether there was one.
+ */
+export async function endAgent(
+  rootDirectory: string,
+  write: (text: string) => unknown,
+  clock: Clock,
+): Promise<boolean> {
+  const pid = await runningAgent(rootDirectory);
+  if (pid === undefined) {
+    if (!(await isAnswering(socketPath(rootDirectory)))) return false;
+    const message = `an agent that cannot be seen from here answers on ${socketPath(rootDirectory)}: end it where it runs`;
+    throw new NodeFailure('AgentRunning', message);
+  }
+  if (!(await isUp(pid))) {
+    const message = `process ${pid} runs a node over ${rootDirectory} that "statelet up" has not started: end it first`;
+    throw new NodeFailure('AgentRunning', message);
+  }
+  const { isEnding, limitMs } = await asked(rootDirectory);
+  const who = `"statelet up" (process ${pid})`;
+  const within = `within ${Math.ceil(limitMs / 1_000)} s`;
+  if (isEnding) write(`${who} is ending its pods already: waiting until it has, ${within}\n`);
+  else write(`asking ${who} to end: its pods end gracefully, ${within}\n`);
+  if (!isEnding) process.kill(pid, 'SIGTERM');
+  const alarm = createAlarm(clock);
+  const until = clock.now() + limitMs;
+  while ((await runningAgent(rootDirectory)) === pid) {
+    if (clock.now() >= until) throw notEnded(who, pid, within);
+    await alarm.wait(clock.now() + LOOK_MS);
+  }
+  return true;
+}
+
+const notEnded = (who: string, pid: number, within: string): NodeFailure =>
+  new NodeFailure(
+    'AgentRunning',
+    `${who} has not ended ${within}: it is stopped or hangs. End it with "kill -KILL ${pid}", then run "statelet down" again`,
+  );

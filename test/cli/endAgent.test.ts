@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { endAgent } from '../../cli/endAgent.ts';
+import { type AgentSocket, serveSocket } from '../../server/socket.ts';
+import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
+import { NOW, podView, running } from '../pod/views.ts';
+
+let root: string;
+let process: ChildProcess;
+let socket: AgentSocket;
+let agent: FakeAgent;
+const said: string[] = [];
+
+/** A process that looks like `up`, has claimed the root and writes down each SIGTERM that it gets. */
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'statelet-down-'));
+  said.length = 0;
+  const script = `trap 'echo TERM >> ${root}/signals' TERM; echo ready; while :; do sleep 0.05; done`;
+  process = spawn('sh', ['-c', script, 'up'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(process.stdout ?? process, 'data');
+  const stat = await readFile(`/proc/${process.pid}/stat`, 'utf8');
+  await mkdir(join(root, 'agents'));
+  await writeFile(join(root, 'agents', `${process.pid}-${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`), '');
+  const spec = { terminationGracePeriodSeconds: 20 };
+  agent = fakeAgent({
+    now: NOW,
+    views: [podView({ main: { web: running() }, meta: { name: 'web', uid: 'w' }, spec })],
+  });
+  socket = await serveSocket({ path: join(root, 'statelet.sock'), agent });
+});
+
+afterEach(async () => {
+  process.kill('SIGKILL');
+  await socket.close();
+  await rm(root, { recursive: true });
+});
+
+/** Lets it wait for so long, and gives what became of it. */
+async function ended(clock: SimulatedClock, ms: number): Promise<unknown> {
+  const outcome = endAgent(root, (text) => said.push(text), clock).catch((error: Error) => error.message);
+  let result: unknown = 'waits';
+  outcome.then((value) => {
+    result = value;
+  });
+  // What it asks of the socket and of /proc takes turns of the real event loop.
+  for (let left = ms; left >= 0 && result === 'waits'; left -= 1_000) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(1_000);
+  }
+  return result;
+}
+
+const signals = () => readFile(join(root, 'signals'), 'utf8').catch(() => '');
+
+test('one that hangs is waited for as long as the graces of its pods take, and named then', async () => {
+  expect(await ended(new SimulatedClock(), 100_000)).toMatch(
+    new RegExp(`^"statelet up" \\(process ${process.pid}\\) has not ended within 65 s: it is stopped or hangs\\.`),
+  );
+  expect(await signals()).toBe('TERM\n');
+  expect(said).toEqual([expect.stringMatching(/^asking "statelet up" .* its pods end gracefully, within 65 s\n$/)]);
+});
+
+test('one that is ending its pods gets no second signal, which would have it leave them', async () => {
+  agent.become({ state: 'draining' });
+  const outcome = ended(new SimulatedClock(), 60_000);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await signals()).toBe('');
+  process.kill('SIGKILL');
+  expect(await outcome).toBe(true);
+  expect(said).toEqual([expect.stringMatching(/ is ending its pods already: waiting until it has, within 65 s\n$/)]);
+});
