@@ -66,7 +66,7 @@ const isTakenOut = (node: Node): boolean =>
   !(node.name !== undefined && isIdentifier(node.name) && node.name.text.startsWith('_'));
 
 function lookUpsIn(config: string): string[] {
-  const project = api.updateSnapshot({ openProject: config }).getProjects()[0];
+  const project = api.updateSnapshot({ openProject: config }).getProject(config);
   if (project === undefined) throw new Error(`no project at ${config}`);
   const { program, checker } = project;
   const files = program.getSourceFileNames().map((name) => ({ name, file: relative(dirname(config), name) }));
