@@ -3,17 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
-import type { Hierarchy } from './hierarchies.ts';
-import { relativePath } from './remove.ts';
-
-interface CgroupKill {
-  readonly hierarchies: readonly Hierarchy[];
-  /** Below each hierarchy's root: `kubepods/burstable/pod<uid>`, or a systemd slice by its name. */
-  readonly path: string;
-  readonly signal: AbortSignal;
-  /** Waits so many milliseconds; rejects when the signal aborts. */
-  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-}
+import { type CgroupWork, relativePath } from './remove.ts';
 
 const TRIES = 40;
 const WAIT_MS = 25;
@@ -24,7 +14,7 @@ const MOST_NAMED = 5;
  * Kills every process in a cgroup and in all below it, and waits for their end; a cgroup that is not there has none.
  * Fails with `FailedKillPod` when some live on after a second, as one that waits for a device does.
  */
-export async function killCgroup({ hierarchies, path: cgroup, signal, wait }: CgroupKill): Promise<void> {
+export async function killCgroup({ hierarchies, path: cgroup, signal, wait }: CgroupWork): Promise<void> {
   const relative = relativePath(cgroup);
   const roots = hierarchies.map(({ root }) => path.join(root, relative));
   for (let tries = 1; ; tries += 1) {

@@ -5,7 +5,8 @@ import { NodeFailure } from '../pod/failure.ts';
 import { errorCode, isMissing } from './errors.ts';
 import type { Hierarchy } from './hierarchies.ts';
 
-interface CgroupRemoval {
+/** What is done to one cgroup, wherever the host has it. */
+export interface CgroupWork {
   readonly hierarchies: readonly Hierarchy[];
   /** Below each hierarchy's root: `kubepods/burstable/pod<uid>`, or a systemd slice by its name. */
   readonly path: string;
@@ -23,12 +24,12 @@ const SLICE = '.slice';
  * busy for a moment after its last process has ended: it is tried again for half a second, then it fails with
  * `FailedKillPod`.
  */
-export async function removeCgroupTree(removal: CgroupRemoval): Promise<void> {
+export async function removeCgroupTree(removal: CgroupWork): Promise<void> {
   const relative = relativePath(removal.path);
   await Promise.all(removal.hierarchies.map(({ root }) => removeWithRetries(path.join(root, relative), removal)));
 }
 
-async function removeWithRetries(directory: string, { signal, wait }: CgroupRemoval): Promise<void> {
+async function removeWithRetries(directory: string, { signal, wait }: CgroupWork): Promise<void> {
   for (let attempt = 1; !(await tryRemove(directory, signal)); attempt += 1) {
     if (attempt === BUSY_TRIES) {
       throw new NodeFailure('FailedKillPod', `the cgroup ${directory} cannot be removed: processes are left in it`);
