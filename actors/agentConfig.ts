@@ -42,6 +42,8 @@ const schema = z.looseObject({
   allocations: z.looseObject({}),
   left: z.array(z.looseObject({ uid: z.string() })),
   logCheckMs: z.optional(z.number().check(z.gte(1))),
+  pullLimitMs: z.optional(amount),
+  slowPullMs: z.optional(amount),
 });
 
 /**

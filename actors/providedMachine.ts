@@ -1,6 +1,7 @@
 import { activeDeadlineMachine } from '../machines/activeDeadline.ts';
 import { containerMachine } from '../machines/container.ts';
 import { garbageMachine } from '../machines/garbage.ts';
+import { gateMachine } from '../machines/gate.ts';
 import { logRotationMachine } from '../machines/logRotation.ts';
 import { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import { podMachine } from '../machines/pod.ts';
@@ -61,6 +62,7 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
   return nodeAgentMachine.provide({
     actors: {
       pod,
+      gate: gateMachine.provide({ actors: { timer } }),
       garbage,
       logRotation: logRotationMachine.provide({ actors: { rotateLogs: port('rotateLogs'), timer } }),
       runtimeHealth: feed('runtimeHealth'),

@@ -115,6 +115,7 @@ export const startNode: StartNode = async ({
       startSlots: startSlots(),
       pullSlots: config.maxParallelImagePulls,
       ...(config.imagePullTimeoutMs > 0 ? { pullLimitMs: config.imagePullTimeoutMs } : {}),
+      ...(config.slowImagePullAfterMs > 0 ? { slowPullMs: config.slowImagePullAfterMs } : {}),
       crashLoop: {
         baseMs: Math.min(CRASH_BASE_MS, config.maxContainerRestartPeriodMs),
         maxMs: config.maxContainerRestartPeriodMs,

@@ -23,7 +23,8 @@ type TimerEvent = { type: 'timer.elapsed' };
 export type GateGranted = { type: 'gate.granted'; key: string; limitMs?: number };
 
 export type GateEvent =
-  | { type: 'gate.request'; key: string; ticket: number; holder: Ref<GateGranted>; purpose?: string }
+  | { type: 'gate.request'; key: string; ticket: number; holder: Ref<GateGranted>; purpose?: string; origin?: string }
+  | TimerEvent
   /** Gives a slot back, or leaves the queue. Harmless when neither is the case. */
   | { type: 'gate.release'; key: string }
   /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */

@@ -2,6 +2,7 @@
 
 import { nextBackOff, pullBackOff } from '../pod/backoff.ts';
 import type { Failure } from '../pod/failure.ts';
+import { parseImageReference } from '../pod/imageReference.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { namespacedName } from '../pod/shownName.ts';
 import { SHOWN_FAILED_MS, type Trouble } from './containerTrouble.ts';
@@ -20,7 +21,14 @@ export const pullLimit = (event: ContainerEvent | VolumeEvent): { pullLimitMs: n
 export const pullClaim = (seeker: Seeker & { pod: Pod; ticket: number }, image: string) => ({
   ticket: seeker.pullDelayMs > 0 ? Number.MAX_SAFE_INTEGER : seeker.ticket,
   purpose: `the pull of ${image} for ${namespacedName(seeker.pod)}`,
+  origin: registryOf(image),
 });
+
+/** Of a name that is none there is no registry: it is not pulled. */
+function registryOf(image: string): string {
+  const reference = parseImageReference(image);
+  return 'refusal' in reference ? '' : (reference.repository.split('/')[0] ?? '');
+}
 
 /** What who needs an image knows of the tries to get it. */
 interface Seeker {

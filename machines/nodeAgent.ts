@@ -9,7 +9,7 @@ const LOG_CHECK_MS = 10_000;
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
-  context: ({ input: { startSlots, pullSlots, pullLimitMs, ...input }, spawn, self }) => ({
+  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, ...input }, spawn, self }) => ({
     ...input,
     ledger: spawn('ledger', {
       id: 'ledger',
@@ -18,7 +18,11 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     startGate: spawn('gate', { id: 'startGate', input: { capacity: startSlots } }),
     pullGate: spawn('gate', {
       id: 'pullGate',
-      input: { capacity: pullSlots, ...(pullLimitMs === undefined ? {} : { limitMs: pullLimitMs }) },
+      input: {
+        capacity: pullSlots,
+        ...(pullLimitMs === undefined ? {} : { limitMs: pullLimitMs }),
+        ...(slowPullMs === undefined ? {} : { slowAfterMs: slowPullMs }),
+      },
     }),
     desired: {},
     problems: {},

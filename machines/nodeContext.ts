@@ -48,6 +48,8 @@ export interface NodeInput {
   readonly pullSlots: number;
   /** How long one pull may take, in milliseconds; absent: as long as it takes. */
   readonly pullLimitMs?: number;
+  /** How long pulls may hold all slots, in milliseconds, before those of other registries go on without them; absent: for ever. */
+  readonly slowPullMs?: number;
   readonly crashLoop: BackOff;
   /** Terminal statuses that pods had reached before the restart, by uid. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
@@ -67,7 +69,7 @@ export interface NodeInput {
   readonly foreign?: readonly ForeignPod[];
 }
 
-export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs'> {
+export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs'> {
   readonly ledger: Ref<LedgerEvent>;
   readonly startGate: Ref<GateEvent>;
   readonly pullGate: Ref<GateEvent>;

@@ -8,7 +8,7 @@ import type { containerMachine } from './container.ts';
 import { specOf } from './containerContext.ts';
 import { containerView } from './containerView.ts';
 import type { GateEvent, Ref, RuntimeHealth } from './events.ts';
-import type { GateContext } from './gate.ts';
+import { type GateContext, holdersFor, lineOf } from './gate.ts';
 import { type NodeContext, newcomers } from './nodeContext.ts';
 import type { podMachine } from './pod.ts';
 import { deadlineOf } from './podContext.ts';
@@ -149,11 +149,15 @@ function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
 export function gateView(ref: Ref<GateEvent>): GateView {
   // The refs that the node keeps under this type are of gates only.
   const { context } = ref.getSnapshot() as unknown as { context: GateContext };
-  const purposes = context.held.flatMap(({ purpose }) => purpose ?? []);
+  const keysOf = (claims: readonly { readonly key: string }[]) => claims.map(({ key }) => key);
+  const slow = context.held.filter((each) => each.slow);
+  const line = lineOf(context);
+  const behind = line.map((claim) => holdersFor(context, claim).flatMap(({ purpose }) => purpose ?? []));
   return {
     capacity: context.capacity,
-    held: context.held.map(({ key }) => key),
-    ...(purposes.length > 0 ? { purposes } : {}),
-    queue: context.queue.map(({ key }) => key),
+    held: keysOf(context.held),
+    ...(slow.length > 0 ? { slow: keysOf(slow) } : {}),
+    queue: keysOf(line),
+    ...(behind.some((purposes) => purposes.length > 0) ? { behind } : {}),
   };
 }

@@ -113,11 +113,14 @@ function runtimeOf({ runtime }: NodeView): ExplainedActor {
 }
 
 function gateOf(gate: SharedGateView, { pods }: NodeView): ExplainedActor {
-  const { name, capacity, held, queue } = gate;
+  const { name, capacity, held, slow = [], queue } = gate;
   const named = (keys: readonly string[]) => keys.map((key) => claimantOf(key, pods));
   return {
     ...explained('gate', name, gate),
-    notes: [`${held.length} of ${capacity} held`],
+    notes: [
+      `${held.length - slow.length} of ${capacity} held`,
+      ...(slow.length > 0 ? [`and ${slow.length} slow ${slow.length === 1 ? 'one' : 'ones'} besides`] : []),
+    ],
     ...(held.length > 0 ? { holders: named(held) } : {}),
     ...lined(named(queue)),
   };

@@ -42,14 +42,15 @@ export function queuePlace(view: PodView, gates: readonly GateView[], container?
     if (uid !== view.pod.metadata.uid) return false;
     return container === undefined ? !view.containers.some(({ name }) => name === actor) : actor === container;
   };
-  for (const { queue, capacity, purposes = [] } of gates) {
+  for (const { queue, capacity, behind = [] } of gates) {
     const index = queue.findIndex(own);
     const gate = queue[index]?.split('/').at(-1) ?? '';
-    if (index >= 0)
-      return {
-        ...{ gate, place: index + 1, length: queue.length, capacity },
-        ...(purposes.length > 0 ? { behind: purposes } : {}),
-      };
+    if (index < 0) continue;
+    const purposes = behind[index] ?? [];
+    return {
+      ...{ gate, place: index + 1, length: queue.length, capacity },
+      ...(purposes.length > 0 ? { behind: purposes } : {}),
+    };
   }
   return undefined;
 }

@@ -135,10 +135,12 @@ export interface GateView {
   readonly capacity: number;
   /** Who has a slot. */
   readonly held: readonly string[];
-  /** What for, of those that say so. */
-  readonly purposes?: readonly string[];
+  /** Those of them that are slow: only who wants something of the same origin still waits for them. */
+  readonly slow?: readonly string[];
   /** Who waits for one, the next first. */
   readonly queue: readonly string[];
+  /** Of each that waits, what those that it waits for have their slots for, where they say so. */
+  readonly behind?: readonly (readonly string[])[];
 }
 
 /** One of the node's gates, as an actor. */

@@ -36,6 +36,10 @@ export const fieldsActedOn: ReadonlyMap<string, string> = new Map<keyof KubeletC
   ['serializeImagePulls', 'one pull at a time (true)'],
   ['maxParallelImagePulls', 'how many pulls at a time when they are not serialized'],
   ['imagePullTimeout', 'how long one pull may take (1h; `0s`: as long as it takes); a kubelet has no such field'],
+  [
+    'slowImagePullAfter',
+    'how long pulls may hold up those from other registries (2m; `0s`: as long as they take); a kubelet has no such field',
+  ],
   ['clusterDNS', 'the DNS servers of pods with the policy ClusterFirst'],
   ['clusterDomain', 'their search domain'],
   ['resolvConf', "the host's resolv.conf, read for each pod (/etc/resolv.conf)"],

@@ -47,6 +47,8 @@ export interface NodeConfig extends HousekeepingConfig {
   readonly maxParallelImagePulls: number;
   /** How long one pull may take, in milliseconds; 0 for as long as it takes. */
   readonly imagePullTimeoutMs: number;
+  /** How long pulls may hold all slots before those from other registries go on, in milliseconds; 0 for as long as it takes. */
+  readonly slowImagePullAfterMs: number;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** The file whose name servers pods get; empty for none. */
@@ -71,7 +73,8 @@ export interface ConfigDefaults {
   readonly containerRuntimeEndpoint?: string;
 }
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, defaults: ConfigDefaults) {
   const runtime =
@@ -89,6 +92,7 @@ function runtimeOf(flags: Flags, file: ConfigFile['config'] | undefined, default
     idsPerPod: file?.userNamespaces?.idsPerPod ?? 65_536,
     maxContainerRestartPeriodMs: file?.crashLoopBackOff?.maxContainerRestartPeriod ?? 300_000,
     imagePullTimeoutMs: file?.imagePullTimeout ?? HOUR_MS,
+    slowImagePullAfterMs: file?.slowImagePullAfter ?? 2 * MINUTE_MS,
     maxParallelImagePulls:
       file?.maxParallelImagePulls ?? (file?.serializeImagePulls === false ? Number.POSITIVE_INFINITY : 1),
   };

@@ -13,8 +13,8 @@ const waitingOf = (node: SimulatedNode, name: string) => node.container(name).st
 const answerOf = (node: SimulatedNode, name: string) => node.agent.explain(name)?.answer;
 
 /** A node that pulls one image at a time, each within an hour. */
-const serialNode = (registry: Record<string, { pullMs?: number }>) =>
-  simulatedNode({ runtime: { images: { registry } }, config: { pullSlots: 1, pullLimitMs: HOUR } });
+const serialNode = (registry: Record<string, { pullMs?: number }>, config: { slowPullMs?: number } = {}) =>
+  simulatedNode({ runtime: { images: { registry } }, config: { pullSlots: 1, pullLimitMs: HOUR, ...config } });
 
 test('a pull that hangs is given up at its limit, which explain shows with the image, and backs off', async () => {
   const node = await serialNode({ 'slow.example/app:1': hanging });
@@ -66,7 +66,46 @@ test('who waits behind it sees who holds the slot and what for', async () => {
   expect((explanation ? formatExplanation(explanation) : '').replace(/\s+/g, ' ')).toContain(place);
 });
 
-test('registries that hang hold up the pulls from others for one limit each, and not time and again', async () => {
+test('a registry that hangs holds up the pulls from others until it is slow, and those from itself to its limit', async () => {
+  const registry = { 'slow.example/app:1': hanging, 'slow.example/other:1': {}, 'other.example/app:1': {} };
+  const node = await serialNode(registry, { slowPullMs: 120_000 });
+  node.apply(pulling('slow', 'slow.example/app:1'));
+  await node.advance('1s');
+  node.apply(pulling('same', 'slow.example/other:1'));
+  await node.advance('1s');
+  node.apply(pulling('web', 'other.example/app:1'));
+  await node.advance('1m');
+  const behind = 'behind the pull of slow.example/app:1 for default/slow';
+  expect(answerOf(node, 'web')).toContain(`in the pull queue: place 2 of 2, 1 at a time, ${behind}`);
+
+  await node.advance('1m');
+  expect(node.pod('web').phase).toBe('Running');
+  expect(answerOf(node, 'same')).toContain(`in the pull queue: place 1 of 1, 1 at a time, ${behind}`);
+  expect(node.agent.explainNode().node.children).toContainEqual(
+    expect.objectContaining({
+      ...{ kind: 'gate', name: 'pull', notes: ['0 of 1 held', 'and 1 slow one besides'] },
+      ...{ holders: ['default/slow (main)'], line: ['default/same (main)'] },
+    }),
+  );
+
+  await node.advance('58m');
+  expect(waitingOf(node, 'slow')?.reason).toMatch(/^(ErrImagePull|ImagePullBackOff)$/);
+  await node.advance('5s');
+  expect(node.pod('same').phase).toBe('Running');
+});
+
+test('of a registry that hangs the image of a volume holds up nobody else either', async () => {
+  const registry = { 'slow.example/data:1': hanging, 'other.example/app:1': {} };
+  const node = await serialNode(registry, { slowPullMs: 120_000 });
+  const volumes = [{ name: 'data', image: { reference: 'slow.example/data:1', pullPolicy: 'IfNotPresent' as const } }];
+  node.apply(podWith('slow', { volumes, containers: [containerWith('main')] }));
+  await node.advance('1s');
+  node.apply(pulling('web', 'other.example/app:1'));
+  await node.advance('3m');
+  expect(node.pod('web').phase).toBe('Running');
+});
+
+test('where slow pulls are waited for, registries that hang hold up the others for one limit each, and not time and again', async () => {
   const registry = { 'one.example/app:1': hanging, 'two.example/app:1': hanging, 'other.example/app:1': {} };
   const node = await serialNode(registry);
   for (const name of ['one', 'two', 'other']) {

@@ -41,7 +41,7 @@ export interface SimulatedNodeOptions {
   readonly config?: Partial<
     Pick<
       NodeAgentConfig,
-      'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'crashLoop' | 'garbage'
+      'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'crashLoop' | 'garbage'
     >
   >;
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */

@@ -44,10 +44,10 @@ const queueOf = (...queue: string[]): GateView[] => [
   {
     capacity: 1,
     held: ['u-2/web/pull'],
-    purposes: [
-      queue.join().endsWith('pull') ? 'the pull of db:1 for default/db' : 'the start of container db of default/db',
-    ],
     queue,
+    behind: [
+      [queue.join().endsWith('pull') ? 'the pull of db:1 for default/db' : 'the start of container db of default/db'],
+    ],
   },
 ];
 const network = { sandbox: sandbox('10.88.0.5') };

@@ -8,6 +8,8 @@ export const images = {
   maxParallelImagePulls: z.optional(whole(1)),
   /** Not a kubelet's: how long one pull may take. */
   imagePullTimeout: z.optional(duration()),
+  /** Not a kubelet's: how long pulls may hold up those from other registries. */
+  slowImagePullAfter: z.optional(duration()),
   registryPullQPS: z.optional(whole()),
   registryBurst: z.optional(whole()),
   imagePullCredentialsVerificationPolicy: z.optional(

@@ -45,6 +45,7 @@ describe('defaults', () => {
       maxContainerRestartPeriodMs: 300_000,
       maxParallelImagePulls: 1,
       imagePullTimeoutMs: 3_600_000,
+      slowImagePullAfterMs: 120_000,
       fileCheckFrequencyMs: 20_000,
       runOnce: false,
       logs: { maxBytes: 10 * 2 ** 20, maxFiles: 5, workers: 1, checkMs: 10_000 },

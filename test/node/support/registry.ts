@@ -1,7 +1,7 @@
 import { type BuiltImage, ociManifestType } from '../../../cri/managed/ociArchive.ts';
 import { loopbackServer } from './loopbackServer.ts';
 
-/** A registry of a test that gives its images only to this user. */
+/** A registry of a test, which only this host can reach. */
 export interface Registry {
   /** `127.0.0.1:5000`, as the names of its images begin. */
   readonly host: string;
@@ -10,18 +10,26 @@ export interface Registry {
   end(): Promise<void>;
 }
 
-/** Serves one image under every repository and tag by the protocol of registries; 401 for everybody else. */
-export async function guardedRegistry(
-  image: BuiltImage,
-  { username, password }: { username: string; password: string },
-): Promise<Registry> {
+interface User {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Serves one image under every repository and tag by the protocol of registries. */
+export const openRegistry = (image: BuiltImage): Promise<Registry> => serve(image, () => true);
+
+/** As an open one, but 401 for everybody but this user. */
+export const guardedRegistry = (image: BuiltImage, { username, password }: User): Promise<Registry> =>
+  serve(image, (given) => given === `${username}:${password}`);
+
+async function serve(image: BuiltImage, isAllowed: (given: string) => boolean): Promise<Registry> {
   const asked: string[] = [];
   const blobs = new Map(image.blobs.map(({ digest, content }) => [digest, content]));
   const { port, end } = await loopbackServer((request, response) => {
     const [, given = ''] = /^Basic (.*)$/.exec(request.headers.authorization ?? '') ?? [];
     const decoded = Buffer.from(given, 'base64').toString();
     asked.push(decoded.split(':')[0] ?? '');
-    if (decoded !== `${username}:${password}`) {
+    if (!isAllowed(decoded)) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end();
       return;
     }

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { busyboxImage, hostImages } from '../../cri/managed/images.ts';
+import { noAbort } from './support/containerd.ts';
+import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
+import { loopbackServer } from './support/loopbackServer.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { runNode } from './support/node.ts';
+import { openRegistry } from './support/registry.ts';
+
+/** Takes every request, and answers none. */
+const hanging = await forAllTests(async () => {
+  const asked: string[] = [];
+  const { port, end } = await loopbackServer(({ url }) => void asked.push(url ?? ''));
+  return { host: `127.0.0.1:${port}`, asked, end };
+});
+const registry = await forAllTests(async () => {
+  const busybox = (await hostImages(noAbort)).find(({ name }) => name === busyboxImage);
+  if (busybox === undefined) throw new Error(`${busyboxImage} is not among the images of the host`);
+  return openRegistry(busybox);
+});
+const node = await nodeForAllTests(() => runNode('slowImagePullAfter: 3s', 'imagePullTimeout: 10m'));
+
+const pulled = (name: string, image: string) =>
+  podManifest(name, [shell('main', steadily(), { image, imagePullPolicy: 'Always' })]);
+
+const explained = async (name: string) => JSON.stringify(await node.ask(`/explain/pods/${name}-node`));
+
+test('a registry that never answers holds up what is pulled from it, and nothing of another registry', async () => {
+  await node.write('stuck', pulled('stuck', `${hanging.host}/app:1`));
+  await node.until('asks its registry', 'stuck', () => hanging.asked.length > 0);
+  await node.write('same', pulled('same', `${hanging.host}/other:1`));
+  await node.write('web', pulled('web', `${registry.host}/app:1`));
+  await node.running('web');
+
+  const behind = `behind the pull of ${hanging.host}/app:1 for default/stuck-node`;
+  expect(await explained('stuck')).toContain(`waits for the pull of ${hanging.host}/app:1 until`);
+  expect(await explained('same')).toContain(`in the pull queue: place 1 of 1, 1 at a time, ${behind}`);
+  expect(hanging.asked.filter((url) => url.includes('other'))).toEqual([]);
+});
