@@ -36,7 +36,8 @@ const schema = z.looseObject({
   sources: z.array(z.string()),
   capacity: z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount }),
   startSlots: slots,
-  pullSlots: slots,
+  // Pulls need not be bounded.
+  pullSlots: z.union([slots, z.literal(Number.POSITIVE_INFINITY)]),
   crashLoop: z.object({ baseMs: amount, maxMs: amount }),
   statuses: z.looseObject({}),
   allocations: z.looseObject({}),

@@ -1,5 +1,5 @@
 /** A node-level gate: so many at a time, the pods that came first go first; its queue is what `explain` shows. */
-import { and, assign, enqueueActions, not, setup } from 'xstate';
+import { assign, enqueueActions, setup } from 'xstate';
 import type { GateEvent, GateGranted, Ref } from './events.ts';
 import { timerPort } from './ports.ts';
 import type { StateMeta } from './stateMeta.ts';
@@ -75,7 +75,8 @@ export const gateMachine = setup({
       event.type === 'gate.request' && [...context.held, ...context.queue].some(({ key }) => key === event.key),
     hasRoom: ({ context }) => hasSlots(context),
     canGrant: ({ context }) => nextOf(context) !== undefined,
-    isPatient: ({ context }) => context.slowAfterMs === undefined,
+    isFull: ({ context }) => !hasSlots(context),
+    isFullForNow: ({ context }) => !hasSlots(context) && context.slowAfterMs !== undefined,
   },
   actions: {
     enqueue: assign(({ context, event }) =>
@@ -113,8 +114,8 @@ export const gateMachine = setup({
     open: {
       always: [
         { guard: 'canGrant', actions: 'grant', target: 'open', reenter: true },
-        { guard: and([not('hasRoom'), 'isPatient']), target: 'full' },
-        { guard: not('hasRoom'), target: 'fullForNow' },
+        { guard: 'isFullForNow', target: 'fullForNow' },
+        { guard: 'isFull', target: 'full' },
       ],
     },
     full: {

@@ -118,7 +118,7 @@ function gateOf(gate: SharedGateView, { pods }: NodeView): ExplainedActor {
   return {
     ...explained('gate', name, gate),
     notes: [
-      `${held.length - slow.length} of ${capacity} held`,
+      `${held.length - slow.length}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
       ...(slow.length > 0 ? [`and ${slow.length} slow ${slow.length === 1 ? 'one' : 'ones'} besides`] : []),
     ],
     ...(held.length > 0 ? { holders: named(held) } : {}),

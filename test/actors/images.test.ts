@@ -116,4 +116,15 @@ describe('images', () => {
     await node.advance('60s');
     expect(node.pod(waiter).phase).toBe('Running');
   });
+
+  test('where they are not bounded, each begins at once', async () => {
+    const images = { registry: { [REMOTE]: { pullMs: 60_000 } } };
+    const node = await simulatedNode({ runtime: { images }, config: { pullSlots: Number.POSITIVE_INFINITY } });
+    node.apply(...NAMES.map((name) => podWith(name, { containers: [containerWith('main', { image: REMOTE })] })));
+    await node.advance('10s');
+    expect(node.calls('pullImage')).toHaveLength(2);
+    expect(node.agent.explainNode().node.children).toContainEqual(
+      expect.objectContaining({ kind: 'gate', name: 'pull', state: 'open', notes: ['2 held'] }),
+    );
+  });
 });
