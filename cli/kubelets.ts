@@ -1,6 +1,6 @@
 /** Looks for a kubelet at work over a root directory: its pods are not to be touched, whatever is below the root. */
-import { readdir, readFile, readlink } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering } from '../server/socketPath.ts';
 import { lacksFiles } from '../volume/fileErrors.ts';
@@ -65,8 +65,29 @@ async function isKubeletOver(rootDirectory: string, process: string): Promise<bo
   const line = await readFile(join(process, 'cmdline'), 'utf8').catch(otherwise(''));
   const root = rootOfKubelet(line.split('\0'));
   if (root === undefined) return false;
+  // A kubelet in a container has a directory of the same path that is another one.
+  const [theirs, ours] = await Promise.all([
+    identityOf(join(process, isAbsolute(root) ? 'root' : 'cwd', root)),
+    identityOf(rootDirectory),
+  ]);
+  if (theirs !== undefined && ours !== undefined) return theirs === ours;
+  if (await seesOtherMounts(process)) return false;
   const from = await readlink(join(process, 'cwd')).catch(otherwise('/'));
   return isSamePath(resolve(from, root), rootDirectory);
+}
+
+/** What tells a directory from every other one, whatever path leads to it; undefined where it cannot be seen. */
+async function identityOf(directory: string): Promise<string | undefined> {
+  const found = await stat(directory, { bigint: true }).catch(otherwise(undefined));
+  return found && `${found.dev}:${found.ino}`;
+}
+
+/** Whether a process lives in another mount namespace, where a path that only one of the two has is nothing in common. */
+async function seesOtherMounts(process: string): Promise<boolean> {
+  const [theirs, ours] = await Promise.all(
+    [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(otherwise(undefined))),
+  );
+  return theirs !== undefined && theirs !== ours;
 }
 
 /** The root directory of the kubelet with this command line; undefined when it is that of another program. */
