@@ -69,6 +69,14 @@ describe('what a kubelet refuses is refused', () => {
       'shutdownGracePeriodCriticalPods: must be 0 or at least 1s',
     ],
     [
+      { shutdownGracePeriod: '10s', shutdownGracePeriodCriticalPods: '11s' },
+      'shutdownGracePeriodCriticalPods: must not be longer than shutdownGracePeriod',
+    ],
+    [
+      { shutdownGracePeriodCriticalPods: '1s' },
+      'shutdownGracePeriodCriticalPods: must not be longer than shutdownGracePeriod',
+    ],
+    [
       { shutdownGracePeriod: '5s', shutdownGracePeriodByPodPriority: [{ priority: 1, shutdownGracePeriodSeconds: 1 }] },
       'shutdownGracePeriodByPodPriority: must not be set together with shutdownGracePeriod',
     ],
@@ -100,7 +108,8 @@ const whole = {
   ...{ reservedMemory: [{ numaNode: 0, limits: { memory: '1Gi', 'hugepages-2Mi': 4 } }], systemReserved: {} },
   ...{ evictionHard: { 'memory.available': '5%' }, evictionSoft: { 'pid.available': '10%' } },
   ...{ evictionSoftGracePeriod: { 'pid.available': '1m' }, evictionMinimumReclaim: { 'nodefs.available': '1Gi' } },
-  ...{ imageMinimumGCAge: '2m', imageMaximumGCAge: '3m', shutdownGracePeriod: '30s', tlsMinVersion: 'VersionTLS12' },
+  ...{ imageMinimumGCAge: '2m', imageMaximumGCAge: '3m', shutdownGracePeriod: '30s' },
+  ...{ shutdownGracePeriodCriticalPods: '10s', tlsMinVersion: 'VersionTLS12' },
   ...{ tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'], featureGates: { AllAlpha: true }, qosReserved: { memory: '50%' } },
   logging: { format: 'text', verbosity: 2, flushFrequency: '5s', options: { text: { infoBufferSize: '1Ki' } } },
   ...{
