@@ -6,6 +6,7 @@ import type { Clock } from './clock.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 import { watchManifests } from './feeds/fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './feeds/httpSource.ts';
+import { createManifestReader, type ReadManifests } from './feeds/manifestReader.ts';
 import type { ManifestSet } from './feeds/manifestSet.ts';
 import { keyOf } from './feeds/urlSecrets.ts';
 
@@ -43,15 +44,16 @@ export const sourceNames = ({
 
 /** All sources as one feed; a fault in one ends no other. */
 export function sourcesFeed(parts: SourceParts): Feed {
-  const sources = [fileSource(parts), httpSource(parts)];
   return async (send, options) => {
+    const readManifests = createManifestReader({ clock: parts.clock, signal: options.signal });
+    const sources = [fileSource(parts, readManifests), httpSource(parts, readManifests)];
     const follow = async (source: Feed) => source(send, options);
     await Promise.all(sources.map((source) => follow(source).catch((error) => parts.onError('sources', error))));
   };
 }
 
 /** Static pods from files; nothing at all when no path is given. */
-function fileSource(parts: SourceParts): Feed {
+function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   const { clock, nodeName, durable, store, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
@@ -61,6 +63,7 @@ function fileSource(parts: SourceParts): Feed {
       nodeName,
       ...(parts.isLenient ? { isLenient: true } : {}),
       listEveryMs: fileCheckMs,
+      readManifests,
       clock,
       signal,
       lastGood: durable.manifests,
@@ -79,7 +82,7 @@ function fileSource(parts: SourceParts): Feed {
 }
 
 /** Static pods from a URL; nothing at all when none is given. */
-function httpSource(parts: SourceParts): Feed {
+function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   const { clock, nodeName, durable, store, manifestUrl, onError } = parts;
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;
@@ -91,6 +94,7 @@ function httpSource(parts: SourceParts): Feed {
       ...manifestUrl,
       nodeName,
       ...(parts.isLenient ? { isLenient: true } : {}),
+      readManifests,
       clock,
       signal,
       lastGood: durable.fetched.get(key),

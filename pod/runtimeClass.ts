@@ -9,6 +9,29 @@ import type { ResourceList } from './schema/scalars.ts';
 /** The classes of a node, by name. */
 export type RuntimeClasses = ReadonlyMap<string, RuntimeClass>;
 
+/** What is to be known of a pod that was admitted before; a pod is one. */
+export interface AdmittedPod {
+  readonly metadata: Pick<Pod['metadata'], 'uid'>;
+  readonly spec: Pick<PodSpec, 'runtimeClassName' | 'overhead' | 'nodeSelector' | 'tolerations'>;
+}
+
+/** Of pods those that were admitted with a class, by uid, and of them no more than is to be known. */
+export function admissionsOf(pods: Iterable<Pod>): ReadonlyMap<string, AdmittedPod> {
+  const admitted = new Map<string, AdmittedPod>();
+  for (const { metadata, spec } of pods) {
+    const { runtimeClassName, overhead, nodeSelector, tolerations } = spec;
+    if (!runtimeClassName) continue;
+    const kept = {
+      runtimeClassName,
+      ...(overhead ? { overhead } : {}),
+      ...(nodeSelector ? { nodeSelector } : {}),
+      ...(tolerations ? { tolerations } : {}),
+    };
+    admitted.set(metadata.uid, { metadata: { uid: metadata.uid }, spec: kept });
+  }
+  return admitted;
+}
+
 /**
  * The pod with its class's overhead, node selector and tolerations, or why it is not admitted: it contradicts its class,
  * or the class is not there. A pod is admitted once: one that was `admitted` already keeps what it was given then,
@@ -17,7 +40,7 @@ export type RuntimeClasses = ReadonlyMap<string, RuntimeClass>;
 export function withRuntimeClass(
   pod: Pod,
   classes: RuntimeClasses,
-  admitted?: Pod,
+  admitted?: AdmittedPod,
 ): { pod: Pod } | { problems: Problem[] } {
   const { runtimeClassName } = pod.spec;
   if (runtimeClassName && isSamePod(pod, admitted)) return { pod: { ...pod, spec: given(pod.spec, admitted.spec) } };
@@ -34,7 +57,7 @@ export function withRuntimeClass(
     : { pod: { ...pod, spec: given(pod.spec, { overhead, nodeSelector, tolerations }) } };
 }
 
-const isSamePod = (pod: Pod, admitted: Pod | undefined): admitted is Pod =>
+const isSamePod = (pod: Pod, admitted: AdmittedPod | undefined): admitted is AdmittedPod =>
   admitted?.metadata.uid === pod.metadata.uid && admitted.spec.runtimeClassName === pod.spec.runtimeClassName;
 
 type Gift = { readonly [K in 'overhead' | 'nodeSelector' | 'tolerations']: PodSpec[K] | undefined };

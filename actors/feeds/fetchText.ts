@@ -44,13 +44,20 @@ export async function fetchText({ url, headers, clock, signal }: FetchOptions): 
   }
 }
 
+/** However small the pieces are that it comes in, they take no more room than what they hold. */
 async function bodyOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
+  let room = Buffer.allocUnsafe(64 * 1024);
   let length = 0;
   for await (const part of response.body ?? []) {
-    length += part.byteLength;
-    if (length > LARGEST_ANSWER) throw new Error(`the answer has more than ${LARGEST_ANSWER} bytes`);
-    parts.push(part);
+    const end = length + part.byteLength;
+    if (end > LARGEST_ANSWER) throw new Error(`the answer has more than ${LARGEST_ANSWER} bytes`);
+    if (end > room.length) {
+      const larger = Buffer.allocUnsafe(2 * end);
+      room.copy(larger, 0, 0, length);
+      room = larger;
+    }
+    room.set(part, length);
+    length = end;
   }
-  return Buffer.concat(parts).toString('utf8');
+  return room.toString('utf8', 0, length);
 }

@@ -6,8 +6,9 @@ import type { Clock } from '../clock.ts';
 import { type FoundText, readTextFile } from '../yaml/textFile.ts';
 import { createAlarm } from './alarm.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
-import { createManifestReader, nextTurn } from './manifestReader.ts';
+import type { ReadManifests } from './manifestReader.ts';
 import { type GoodManifest, type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSet.ts';
+import { nextTurn } from './manifestThread.ts';
 
 const FIRST_RETRY_MS = 1_000;
 /** A file that is still being written says so again within this time. */
@@ -32,6 +33,7 @@ export interface FileSourceOptions {
   readonly listEveryMs: number;
   /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
+  readonly readManifests: ReadManifests;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with the full set once after the start and after each change. */
@@ -87,8 +89,8 @@ class FileSource {
       onManifest,
       listEveryMs,
       readClasses,
+      readManifests,
     } = options;
-    const readManifests = createManifestReader(clock, signal);
     this.#readClasses = readClasses;
     this.#listEveryMs = listEveryMs;
     this.files = new ManifestFiles({ nodeName, isLenient, lastGood, readManifests, onManifest });

@@ -2,15 +2,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceProblem } from '../../machines/events.ts';
 import { goDuration } from '../../pod/duration.ts';
-import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
+import { admissionsOf, type RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { messageOf } from '../../volume/fileErrors.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from './alarm.ts';
 import { fetchText } from './fetchText.ts';
 import { type ListProblem, podsOf } from './manifestList.ts';
-import { createManifestReader, nextTurn, type ReadManifests } from './manifestReader.ts';
+import type { ReadManifests } from './manifestReader.ts';
 import { type ManifestSet, samePod } from './manifestSet.ts';
+import { nextTurn } from './manifestThread.ts';
+import { shortProblem } from './problemsToTell.ts';
 import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
 
 export interface ManifestUrl {
@@ -28,6 +30,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The last good set from before a restart. */
   readonly lastGood: readonly Pod[] | undefined;
+  readonly readManifests: ReadManifests;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with the full set at first and whenever it, or what is wrong, has changed. */
@@ -51,7 +54,6 @@ export async function watchManifestUrl(options: HttpSourceOptions): Promise<void
 
 class HttpSource {
   readonly #options: HttpSourceOptions;
-  readonly #readManifests: ReadManifests;
   /** The last answer, and the classes that it was read with: the same again says nothing new. */
   #text: string | undefined;
   #classes: RuntimeClasses | undefined;
@@ -66,7 +68,6 @@ class HttpSource {
 
   constructor(options: HttpSourceOptions) {
     this.#options = options;
-    this.#readManifests = createManifestReader(options.clock, options.signal);
   }
 
   async ask(): Promise<void> {
@@ -84,25 +85,30 @@ class HttpSource {
   }
 
   async #take(text: string, classes: RuntimeClasses = new Map()): Promise<void> {
-    const { nodeName, clock, lastGood, onGood, isLenient = false, url } = this.#options;
+    const { nodeName, clock, lastGood, onGood, isLenient = false, url, readManifests } = this.#options;
     // What was admitted stays so whatever becomes of its class; what was refused others may admit.
     const isOther = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
     if (text === this.#text && !isOther) return;
+    const known = new Map((this.#pods ?? lastGood ?? []).map((pod) => [pod.metadata.uid, pod]));
+    const admitted = admissionsOf(known.values());
+    const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, seenAt: clock.now() } as const;
+    const manifests = await readManifests({
+      ...{ text, kind: 'answer' },
+      origin: { ...origin, classes, admitted, isLenient },
+    });
     this.#text = text;
     this.#classes = classes;
     this.#answers += 1;
-    const known = new Map((this.#pods ?? lastGood ?? []).map((pod) => [pod.metadata.uid, pod]));
-    const before = (uid: string) => known.get(uid);
-    const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, seenAt: clock.now() } as const;
-    const manifests = await this.#readManifests(text, 'answer');
-    const read = await podsOf(manifests, { ...origin, classes, before, isLenient }, nextTurn);
+    const read = podsOf(manifests, (uid) => known.get(uid));
     this.#invalid = this.#located('problems' in read ? read.problems : read.refused, 'there is another answer');
     if ('problems' in read) return;
-    const pods = read.pods.map((pod) => {
-      const same = before(pod.metadata.uid);
-      return same !== undefined && samePod(same, pod) ? same : pod;
-    });
-    const isNew = pods.length !== known.size || pods.some((pod) => before(pod.metadata.uid) !== pod);
+    const pods: Pod[] = [];
+    for (const pod of read.pods) {
+      const same = known.get(pod.metadata.uid);
+      pods.push(same !== undefined && samePod(same, pod) ? same : pod);
+      if (same !== undefined) await nextTurn();
+    }
+    const isNew = pods.length !== known.size || pods.some((pod) => known.get(pod.metadata.uid) !== pod);
     this.#pods = pods;
     this.#warnings = this.#located(read.warnings);
     if (isNew) onGood(pods);
@@ -126,7 +132,8 @@ class HttpSource {
     // The server may repeat in what it gives what it was asked with.
     const hidden = (text: string) => hideSecrets(text, url, headers);
     return problems.map(({ path, message, pod }) => ({
-      ...{ file, path: hidden(path), message: hidden(message) },
+      file,
+      ...shortProblem({ path: hidden(path), message: hidden(message) }),
       ...(pod === undefined ? {} : { pod: hidden(pod) }),
       ...(until === undefined ? {} : { until }),
     }));

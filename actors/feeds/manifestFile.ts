@@ -1,7 +1,7 @@
 import { withDefaults } from '../../pod/defaults.ts';
 import type { ManifestResult, NamedMetadata } from '../../pod/manifest.ts';
 import type { Problem } from '../../pod/problem.ts';
-import { type RuntimeClasses, withRuntimeClass } from '../../pod/runtimeClass.ts';
+import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { staticPod, staticPodName } from '../../pod/staticPod.ts';
 import { validatePod } from '../../pod/validate.ts';
@@ -14,11 +14,11 @@ export type ManifestFile =
       readonly problems: readonly Problem[];
       /** `NAMESPACE/NAME`, as far as it can be told. */
       readonly name?: string;
-      /** The pod whose RuntimeClass refuses it: others may admit it. */
-      readonly refusedByClass?: Pod;
+      /** The uid of the pod, when it is its RuntimeClass that refuses it: others may admit it. */
+      readonly refusedByClass?: string;
     };
 
-/** Where a manifest was read, and what is known on the node. */
+/** Where a manifest was read, and what is known on the node: data that a thread can be given. */
 export interface ManifestOrigin {
   readonly source: 'file' | 'http';
   /** The file's path, or the URL. */
@@ -28,8 +28,8 @@ export interface ManifestOrigin {
   readonly seenAt: number;
   /** The RuntimeClasses that a pod may name. */
   readonly classes: RuntimeClasses;
-  /** The pod that there was before: of this file, or of this uid. */
-  readonly before: (uid: string) => Pod | undefined;
+  /** The pods of before that have a RuntimeClass, by uid. */
+  readonly admitted: ReadonlyMap<string, AdmittedPod>;
   /** Whether references to objects of an API server are taken as far as a pod can do without them. */
   readonly isLenient: boolean;
 }
@@ -37,7 +37,7 @@ export interface ManifestOrigin {
 /** Makes of a manifest the static pod that the node runs of it (C24). */
 export function podOf(
   manifest: ManifestResult,
-  { source, origin, nodeName, seenAt, classes, before, isLenient }: ManifestOrigin,
+  { source, origin, nodeName, seenAt, classes, admitted, isLenient }: ManifestOrigin,
 ): ManifestFile {
   const nameOf = ({ name, namespace }: NamedMetadata) => `${namespace || 'default'}/${staticPodName(name, nodeName)}`;
   if ('problems' in manifest) {
@@ -47,11 +47,12 @@ export function podOf(
   const { warnings } = manifest;
   const name = nameOf(manifest.pod.metadata);
   const written = staticPod(manifest.pod, { nodeName, source, origin, seenAt });
-  const admitted = withRuntimeClass(written, classes, before(written.metadata.uid));
-  if ('problems' in admitted) {
-    return { problems: problemsToTell([...admitted.problems, ...warnings]), name, refusedByClass: written };
+  const { uid } = written.metadata;
+  const classed = withRuntimeClass(written, classes, admitted.get(uid));
+  if ('problems' in classed) {
+    return { problems: problemsToTell([...classed.problems, ...warnings]), name, refusedByClass: uid };
   }
-  const pod = withDefaults(admitted.pod);
+  const pod = withDefaults(classed.pod);
   const problems = validatePod(pod, { isLenient });
   return problems.length > 0
     ? { problems: problemsToTell([...problems, ...warnings]), name }

@@ -1,6 +1,5 @@
 import type { Problem } from '../../pod/problem.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
-import { type ManifestOrigin, podOf } from './manifestFile.ts';
 import type { ReadManifest } from './manifestText.ts';
 import { problemsToTell } from './problemsToTell.ts';
 
@@ -21,27 +20,21 @@ export type ManifestList =
     }
   | { readonly problems: readonly ListProblem[] };
 
-/** Makes pods of what a URL gave: one Pod, a PodList, or a List of Pods (C24). `turn` is awaited before each. */
-export async function podsOf(
-  manifests: readonly ReadManifest[],
-  origin: ManifestOrigin,
-  turn: () => Promise<void>,
-): Promise<ManifestList> {
+/** What a URL gave: one Pod, a PodList, or a List of Pods (C24). `before` has the pod of a uid that there was before. */
+export function podsOf(manifests: readonly ReadManifest[], before: (uid: string) => Pod | undefined): ManifestList {
   const pods: Pod[] = [];
   const problems: ListProblem[] = [];
   const warnings: ListProblem[] = [];
   const refused: ListProblem[] = [];
-  for (const { path, result } of manifests) {
-    await turn();
-    const read = podOf(result, origin);
+  for (const { path, read } of manifests) {
     if ('pod' in read) {
       pods.push(read.pod);
       warnings.push(...within(path, nameOf(read.pod), read.warnings));
     } else if (read.refusedByClass === undefined) {
       problems.push(...within(path, read.name, read.problems));
     } else {
-      const before = origin.before(read.refusedByClass.metadata.uid);
-      if (before) pods.push(before);
+      const kept = before(read.refusedByClass);
+      if (kept) pods.push(kept);
       refused.push(...within(path, read.name, read.problems));
     }
   }

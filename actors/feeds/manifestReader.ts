@@ -1,67 +1,56 @@
-/** Reads manifests without holding up the event loop: small ones on it, large ones in a thread that then ends. */
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+/** Reads manifests without holding up the event loop: small ones on it, large ones in a thread. */
 import type { Clock } from '../clock.ts';
 import { loopLimits } from './manifestLimits.ts';
-import { manifestsIn, type ReadManifest, refused, type TextKind } from './manifestText.ts';
-import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
+import { type ManifestText, manifestsIn, type ReadManifest } from './manifestText.ts';
+import { ManifestThread } from './manifestThread.ts';
 
-/** Far more than the limits leave to do: a thread that takes longer is ended. */
-const READ_WITHIN_MS = 30_000;
-const THREAD_MEGABYTES = 512;
+/** Large texts often come together, and a thread takes as long to start as to read one; an idle one costs memory. */
+const KEPT_MS = 5_000;
 
-/** Reads the text of a file or an answer; it never rejects. */
-export type ReadManifests = (text: string, kind: TextKind) => Promise<readonly ReadManifest[]>;
+/** Reads the text of a file or an answer; it rejects only where no thread can be started. */
+export type ReadManifests = (text: ManifestText) => Promise<readonly ReadManifest[]>;
 
-/** A reader of its own thread: of large texts that come at the same time one is read after the other. */
-export function createManifestReader(clock: Clock, signal: AbortSignal): ReadManifests {
+export interface ReaderOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Starts a thread; absent: a real one. */
+  readonly startThread?: (clock: Clock) => Pick<ManifestThread, 'read' | 'isAlive' | 'end'>;
+}
+
+/** A reader with one thread at most, that lives from the first large text until some seconds after the last. */
+export function createManifestReader({
+  clock,
+  signal,
+  startThread = () => new ManifestThread(clock),
+}: ReaderOptions): ReadManifests {
+  let thread: ReturnType<typeof startThread> | undefined;
+  let idle: unknown;
   let last: Promise<unknown> = Promise.resolve();
-  return async (text, kind) => {
-    if (text.length <= loopLimits.characters) {
-      const read = manifestsIn(text, kind, loopLimits);
-      if ('manifests' in read) return read.manifests;
+  const end = () => {
+    clock.clearTimeout(idle);
+    thread?.end();
+    thread = undefined;
+  };
+  signal.addEventListener('abort', end, { once: true });
+
+  const readInThread = async (text: ManifestText) => {
+    signal.throwIfAborted();
+    clock.clearTimeout(idle);
+    thread = thread?.isAlive ? thread : startThread(clock);
+    try {
+      return await thread.read(text);
+    } finally {
+      if (!signal.aborted) idle = clock.setTimeout(end, KEPT_MS);
     }
-    const read = last.then(() => readInThread({ text, kind }, clock, signal));
-    last = read;
-    return read;
+  };
+
+  return async (text) => {
+    if (text.text.length <= loopLimits.characters) {
+      const read = manifestsIn(text, loopLimits);
+      if ('manifests' in read) return [...read.manifests];
+    }
+    const reading = last.then(() => readInThread(text));
+    last = reading.catch(() => {});
+    return reading;
   };
 }
-
-function readInThread(task: ReadingTask, clock: Clock, signal: AbortSignal): Promise<readonly ReadManifest[]> {
-  return new Promise((resolve) => {
-    const manifests: ReadManifest[] = [];
-    const worker = new Worker(workerFile(), { resourceLimits: { maxOldGenerationSizeMb: THREAD_MEGABYTES } });
-    const end = (read: readonly ReadManifest[]) => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
-      resolve(read);
-      worker.terminate().catch(() => {});
-    };
-    const fail = (why: string) => end(refused(`cannot be read: ${why}`).manifests);
-    const giveUp = () => fail('the node stops');
-    const timer = clock.setTimeout(() => fail(`it takes longer than ${READ_WITHIN_MS / 1_000} s`), READ_WITHIN_MS);
-    worker.on('message', (news: ReadingNews) => {
-      if ('done' in news) end(manifests);
-      else manifests.push(news.manifest);
-    });
-    worker.on('error', (error) => fail(error instanceof Error ? error.message : String(error)));
-    worker.on('exit', () => fail('the thread that read it has ended'));
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-    else worker.postMessage(task);
-  });
-}
-
-/** Beside the sources, or beside the bundle that was made of them. */
-function workerFile(): string {
-  const source = join(import.meta.dirname, 'manifestWorker.ts');
-  if (existsSync(source)) return source;
-  const name = 'manifestWorker.mjs';
-  const beside = join(import.meta.dirname, name);
-  // The bundle's parts lie one directory below it.
-  return existsSync(beside) ? beside : join(dirname(import.meta.dirname), name);
-}
-
-/** Lets whoever else waits for the event loop have a turn. */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SourceProblem } from '../../machines/events.ts';
 import type { Problem } from '../../pod/problem.ts';
-import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
+import { admissionsOf, type RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
-import { podOf } from './manifestFile.ts';
 import type { ReadManifests } from './manifestReader.ts';
 
 /** The full set of a source's pods, why what else there is gives none, and what is odd, all as it is now. */
@@ -79,10 +78,11 @@ export class ManifestFiles {
       this.#entries.set(file, { ...before, isTrusted: true });
       return;
     }
-    const [manifest] = await readManifests(text, 'file');
+    const admitted = admissionsOf(before?.pod ? [before.pod] : []);
+    const origin = { source: 'file', origin: file, nodeName, seenAt, classes, admitted, isLenient } as const;
+    const [manifest] = await readManifests({ text, kind: 'file', origin });
     if (manifest === undefined) return;
-    const origin = { source: 'file', origin: file, nodeName, seenAt, classes, before: () => before?.pod } as const;
-    const read = podOf(manifest.result, { ...origin, isLenient });
+    const { read } = manifest;
     this.#changed = true;
     if ('problems' in read) {
       const until = read.refusedByClass ? 'the file or its RuntimeClass changes' : 'the file changes';

@@ -1,50 +1,52 @@
-import { type ManifestResult, readManifest } from '../../pod/manifest.ts';
-import type { Problem } from '../../pod/problem.ts';
+import { readManifest } from '../../pod/manifest.ts';
 import { excessOf, parseBounded, type TextLimits } from '../yaml/boundedYaml.ts';
+import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
 import { podLimits } from './manifestLimits.ts';
-import { problemsToTell } from './problemsToTell.ts';
 
 /** What holds a text: a file has one pod, an answer one or a list. */
 export type TextKind = 'file' | 'answer';
 
-/** A pod of a text as it was read, and where it stands in the text: `items[3]`, empty for the whole. */
-export interface ReadManifest {
-  readonly path: string;
-  readonly result: ManifestResult;
+/** A text to make pods of; plain data, as is all that it gives. */
+export interface ManifestText {
+  readonly text: string;
+  readonly kind: TextKind;
+  readonly origin: ManifestOrigin;
 }
 
-/** The manifests in a text, or that it is `beyond` the limits that it was to be read with. */
-export type ManifestsRead = { readonly manifests: readonly ReadManifest[] } | { readonly beyond: string };
+/** What a manifest of a text gives, and where it stands in the text: `items[3]`, empty for the whole. */
+export interface ReadManifest {
+  readonly path: string;
+  readonly read: ManifestFile;
+}
 
-/** Parses a text and reads its pods; whatever is wrong is a problem in its place. */
-export function manifestsIn(text: string, kind: TextKind, limits: TextLimits): ManifestsRead {
+/** The manifests in a text, each read when it is asked for, or that it is `beyond` the limits it was to be read with. */
+export type ManifestsRead = { readonly manifests: Iterable<ReadManifest> } | { readonly beyond: string };
+
+/** Parses a text and makes its pods; whatever is wrong is a problem in its place. */
+export function manifestsIn({ text, kind, origin }: ManifestText, limits: TextLimits): ManifestsRead {
   const parsed = parseBounded(text, limits);
   if ('beyond' in parsed) return parsed;
   if ('problem' in parsed) return refused(parsed.problem);
   const [value, ...others] = parsed.values;
   if (value === undefined) return refused(`the ${kind} is empty`);
   if (others.length > 0) return refused('expected one Pod, got several documents: write each into a file of its own');
-  const items = kind === 'file' ? [{ path: '', value }] : itemsOf(value);
-  return { manifests: items.map((item) => ({ path: item.path, result: resultOf(item.value) })) };
+  return { manifests: reading(kind === 'file' ? [{ path: '', value }] : itemsOf(value), origin) };
+}
+
+function* reading(items: Iterable<{ path: string; value: unknown }>, origin: ManifestOrigin): Generator<ReadManifest> {
+  for (const { path, value } of items) yield { path, read: readPod(value, origin) };
+}
+
+function readPod(value: unknown, origin: ManifestOrigin): ManifestFile {
+  const excess = excessOf(value, podLimits);
+  if (excess === undefined) return podOf(readManifest(value), origin);
+  return { problems: [{ path: '', message: 'beyond' in excess ? tooLarge(excess.beyond) : excess.problem }] };
 }
 
 /** That a text gives no pods at all, and why. */
 export const refused = (message: string): { readonly manifests: readonly ReadManifest[] } => ({
-  manifests: [{ path: '', result: { problems: [whole(message)] } }],
+  manifests: [{ path: '', read: { problems: [{ path: '', message }] } }],
 });
-
-const whole = (message: string): Problem => ({ path: '', message });
-
-function resultOf(value: unknown): ManifestResult {
-  const excess = excessOf(value, podLimits);
-  if (excess === undefined) return shortened(readManifest(value));
-  return { problems: [whole('beyond' in excess ? tooLarge(excess.beyond) : excess.problem)] };
-}
-
-const shortened = (read: ManifestResult): ManifestResult =>
-  'problems' in read
-    ? { ...read, problems: problemsToTell(read.problems) }
-    : { ...read, warnings: problemsToTell(read.warnings) };
 
 /** What is told of a text that is beyond the limits. */
 export const tooLarge = (beyond: string): string => `has ${beyond}, which is more than this node reads`;

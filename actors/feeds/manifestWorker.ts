@@ -1,24 +1,37 @@
-/** The thread that reads large manifests: it posts them one by one, so that taking them in never takes long. */
+/** The thread that reads large manifests. It is asked for each part of what it gives, so that nobody gets too much at once. */
 import { parentPort } from 'node:worker_threads';
 import { answerLimits, podLimits } from './manifestLimits.ts';
-import { manifestsIn, type ReadManifest, refused, type TextKind, tooLarge } from './manifestText.ts';
+import { type ManifestText, manifestsIn, type ReadManifest, refused, tooLarge } from './manifestText.ts';
 
-/** A text to read; the thread reads one at a time. */
-export interface ReadingTask {
-  readonly text: string;
-  readonly kind: TextKind;
-}
+/** A text to read, or that more is wanted of the one that is being read. */
+export type ReadingTask = ManifestText | 'more';
 
-/** A manifest of the text, or that there is no other one. */
-export type ReadingNews = { readonly manifest: ReadManifest } | { readonly done: true };
+/** Some manifests of the text, each a `ReadManifest` in JSON, which is parsed faster than a copy is made; none: there are no more. */
+export type ReadingNews = readonly string[];
+
+/** One more manifest than this many characters at a time; one may have more by itself. */
+const ENOUGH = 32_768;
 
 // Nobody sees where in the parser one of thousands of errors was made, but it costs most of the time.
 Error.stackTraceLimit = 0;
 
-parentPort?.on('message', ({ text, kind }: ReadingTask) => {
-  const read = manifestsIn(text, kind, kind === 'file' ? podLimits : answerLimits);
-  const { manifests } = 'beyond' in read ? refused(tooLarge(read.beyond)) : read;
-  const tell = (news: ReadingNews) => parentPort?.postMessage(news);
-  for (const manifest of manifests) tell({ manifest });
-  tell({ done: true });
+let rest: Iterator<ReadManifest> = [].values();
+
+parentPort?.on('message', (task: ReadingTask) => {
+  if (task !== 'more') rest = manifestsOf(task)[Symbol.iterator]();
+  const some: string[] = [];
+  let length = 0;
+  while (length < ENOUGH) {
+    const { value, done } = rest.next();
+    if (done) break;
+    const json = JSON.stringify(value);
+    some.push(json);
+    length += json.length;
+  }
+  parentPort?.postMessage(some);
 });
+
+function manifestsOf(task: ManifestText): Iterable<ReadManifest> {
+  const read = manifestsIn(task, task.kind === 'file' ? podLimits : answerLimits);
+  return 'beyond' in read ? refused(tooLarge(read.beyond)).manifests : read.manifests;
+}

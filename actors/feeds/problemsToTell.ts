@@ -1,3 +1,4 @@
+import { printableLine } from '../../pod/printable.ts';
 import type { Problem } from '../../pod/problem.ts';
 
 /** So many mistakes are told one by one; of more, one sentence tells the first ones and the number. */
@@ -8,10 +9,10 @@ const LONGEST_PATH = 200;
 
 /** The mistakes of a manifest as people are told of them: few and short, whatever the manifest is. */
 export function problemsToTell(problems: readonly Problem[]): Problem[] {
-  if (problems.length <= ONE_BY_ONE) return problems.map(short);
+  if (problems.length <= ONE_BY_ONE) return problems.map(shortProblem);
   const sentences = problems
     .slice(0, ONE_BY_ONE)
-    .map(short)
+    .map(shortProblem)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   const told: string[] = [];
   let length = 0;
@@ -20,12 +21,15 @@ export function problemsToTell(problems: readonly Problem[]): Problem[] {
     if (length > LONGEST - 40) break;
     told.push(sentence);
   }
-  return [short({ path: '', message: [...told, `and ${problems.length - told.length} more mistakes`].join('; ') })];
+  return [
+    shortProblem({ path: '', message: [...told, `and ${problems.length - told.length} more mistakes`].join('; ') }),
+  ];
 }
 
-function short({ path, message }: Problem): Problem {
-  const shortPath = cut(path, LONGEST_PATH);
-  return { path: shortPath, message: cut(message, LONGEST - shortPath.length - 2) };
+/** A mistake in at most 1,000 characters. */
+export function shortProblem({ path, message }: Problem): Problem {
+  const shortPath = cut(printableLine(path), LONGEST_PATH);
+  return { path: shortPath, message: cut(printableLine(message), LONGEST - shortPath.length - 2) };
 }
 
 /** The beginning and the end of a text that is too long: the end says what was expected. */

@@ -55,8 +55,8 @@ function classesOf(text: string, skip: (why: string) => void): RuntimeClass[] {
     return [];
   }
   return read.flatMap((document) => {
-    if ('problem' in document) {
-      skip(document.problem);
+    if (!('value' in document)) {
+      skip('problem' in document ? document.problem : `has ${document.beyond}`);
       return [];
     }
     return isRuntimeClass(document.value) ? classOf(document.value, skip) : [];

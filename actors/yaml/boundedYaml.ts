@@ -1,5 +1,6 @@
 /** Reads YAML or JSON whose author is not known, with bounds on the work: what is beyond them is refused with one sentence. */
 import { Composer, type Document, isScalar, Lexer, LineCounter, type ParsedNode, Parser, type Tags, visit } from 'yaml';
+import { expandedSize } from './expandedSize.ts';
 
 /** How much there may be in a text before it is refused. */
 export interface TextLimits {
@@ -18,7 +19,7 @@ export type BoundedText = { readonly values: readonly unknown[] } | Refusal;
 type Refusal = { readonly problem: string } | { readonly beyond: string };
 
 /** What a document of a text gives; null or undefined when it is empty. */
-export type BoundedDocument = { readonly value: unknown } | { readonly problem: string };
+export type BoundedDocument = { readonly value: unknown } | Refusal;
 
 /** No object of Kubernetes is nested nearly as deep. */
 const DEEPEST = 100;
@@ -33,33 +34,44 @@ export function parseBounded(text: string, limits: TextLimits): BoundedText {
   if (!Array.isArray(read)) return read;
   const values: unknown[] = [];
   for (const document of read) {
-    if ('problem' in document) return document;
+    if (!('value' in document)) return document;
     if (document.value !== null && document.value !== undefined) values.push(document.value);
   }
   return excessOf(values, limits) ?? { values };
 }
 
-/** Parses the documents of a text one by one: what is wrong with one leaves those beside it. */
+/** Parses the documents of a text one by one: what is wrong with one leaves those beside it. The limits are for all of them. */
 export function parseDocuments(text: string, limits: TextLimits): BoundedDocument[] | Refusal {
   const json = jsonOf(text);
   if (json !== undefined) return [json];
   const lines = new LineCounter();
   try {
     const composed = composedOf(text, limits, lines);
-    return Array.isArray(composed) ? composed.map((document) => contentOf(document, lines)) : composed;
+    return Array.isArray(composed) ? contentsOf(composed, limits, lines) : composed;
   } catch (error) {
     return { problem: messageOf(error) };
   }
 }
 
-function contentOf(document: ComposedDocument, lines: LineCounter): BoundedDocument {
-  const problem = firstError(document, lines);
-  if (problem !== undefined) return { problem };
+function contentsOf(documents: readonly ComposedDocument[], limits: TextLimits, lines: LineCounter): BoundedDocument[] {
+  let [values, characters] = [0, 0];
+  return documents.map((document) => {
+    const problem = firstError(document, lines);
+    if (problem !== undefined) return { problem };
+    const size = expandedSize(document.contents);
+    values += size.values;
+    characters += size.characters;
+    return excess({ values, characters, isDeep: size.depth > DEEPEST }, limits) ?? contentOf(document);
+  });
+}
+
+function contentOf(document: ComposedDocument): BoundedDocument {
   try {
-    const value: unknown = document.toJS();
+    // Its own count of aliases takes a look at the whole document for each of them, and does not know merges.
+    const value: unknown = document.toJS({ maxAliasCount: -1 });
     return { value };
   } catch (error) {
-    // An alias without its anchor, or too many of them, is found only when the value is made.
+    // An alias without its anchor is found only when the value is made.
     return { problem: messageOf(error) };
   }
 }
@@ -167,6 +179,16 @@ export function excessOf(whole: unknown, limits: TextLimits): Refusal | undefine
     }
   };
   look(whole, 0);
+  return excess({ values, characters, isDeep }, limits);
+}
+
+interface Amount {
+  readonly values: number;
+  readonly characters: number;
+  readonly isDeep: boolean;
+}
+
+function excess({ values, characters, isDeep }: Amount, limits: TextLimits): Refusal | undefined {
   if (isDeep) return { problem: `is nested deeper than ${DEEPEST} levels` };
   if (values > limits.values) return { beyond: `more than ${limits.values} values` };
   if (characters > limits.characters) return { beyond: `more than ${limits.characters} characters` };

@@ -9,7 +9,7 @@ import { watchManifests } from '../../actors/feeds/fileSource.ts';
 import type { GoodManifest, KeptManifest, ManifestSet } from '../../actors/feeds/manifestSet.ts';
 import { readRuntimeClasses, runtimeClassesIn, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
-import { readAnswer, readFileText } from '../fakes/manifests.ts';
+import { readAnswer, readAtOnce, readFileText } from '../fakes/manifests.ts';
 
 let directory = '';
 beforeEach(async () => {
@@ -59,12 +59,12 @@ test('C25: a static pod of a file or URL is admitted with what its class gives, 
   const manifest = (spec: string) =>
     `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {runtimeClassName: sandboxed, ${spec}containers: [{name: main, image: a}]}}`;
   expect(readFileText(manifest(''), { classes })).toMatchObject({ pod: { spec: { overhead: { cpu: '250m' } } } });
-  expect(await readAnswer(manifest(''), { classes })).toMatchObject({
+  expect(readAnswer(manifest(''), { classes })).toMatchObject({
     pods: [{ spec: { overhead: { cpu: '250m' } } }],
   });
   const refused = { path: 'spec.overhead', message: expect.stringMatching(/^pod rejected: Pod's Overhead/) };
   expect(readFileText(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject({ problems: [refused] });
-  expect(await readAnswer(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject({
+  expect(readAnswer(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject({
     pods: [],
     refused: [refused],
   });
@@ -85,6 +85,7 @@ describe('C25: the source of static pods', () => {
     const end = new AbortController();
     const ended = watchManifests({
       ...{ path: join(directory, 'pods'), nodeName: 'node', lastGood, listEveryMs, clock: systemClock },
+      readManifests: readAtOnce,
       readClasses: async () => {
         const classes = await readRuntimeClasses(join(directory, 'classes'));
         reads.push(classes);
@@ -147,6 +148,7 @@ describe('C25: the source of static pods', () => {
     const last = await new Promise<ManifestSet>((resolve) => {
       void watchManifests({
         ...{ path: join(directory, 'pods'), nodeName: 'node', lastGood: new Map(), listEveryMs: 5, clock: systemClock },
+        readManifests: readAtOnce,
         readClasses: async () => {
           reads++;
           if (reads > 1) throw new Error('no more');

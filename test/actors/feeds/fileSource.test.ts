@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { watchManifests } from '../../../actors/feeds/fileSource.ts';
 import type { GoodManifest, KeptManifest, ManifestSet } from '../../../actors/feeds/manifestSet.ts';
+import { readAtOnce } from '../../fakes/manifests.ts';
 
 const manifest = (name: string, image = 'busybox:1') =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {containers: [{name: main, image: '${image}'}]}\n`;
@@ -45,6 +46,7 @@ function start({
     path: at,
     nodeName: 'Node-1',
     lastGood,
+    readManifests: readAtOnce,
     listEveryMs,
     clock,
     signal: stop.signal,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { type ManifestUrl, watchManifestUrl } from '../../../actors/feeds/httpSource.ts';
+import { createManifestReader } from '../../../actors/feeds/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/feeds/manifestSet.ts';
 import { SimulatedClock } from '../../../actors/simulatedClock.ts';
 import type { SourceProblem } from '../../../machines/events.ts';
@@ -15,7 +16,7 @@ const manifest = (name: string, more: object = {}) => ({
 });
 const list = (...items: object[]) => ({ apiVersion: 'v1', kind: 'PodList', items });
 
-type Answer = { status?: number; body?: string; hangs?: boolean };
+type Answer = { status?: number; reason?: string; body?: string; hangs?: boolean };
 
 let server: Server;
 let url: string;
@@ -32,8 +33,8 @@ beforeEach(async () => {
   stop = new AbortController();
   server = createServer((request: IncomingMessage, response: ServerResponse) => {
     requests.push(request);
-    const { status = 200, body = '', hangs } = answer;
-    if (!hangs) response.writeHead(status).end(body);
+    const { status = 200, reason, body = '', hangs } = answer;
+    if (!hangs) response.writeHead(status, reason).end(body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -58,6 +59,7 @@ interface Start {
 function start({ lastGood, clock = systemClock, headers = [], classes }: Start = {}): void {
   ended = watchManifestUrl({
     ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, signal: stop.signal },
+    readManifests: createManifestReader({ clock, signal: stop.signal }),
     ...(classes ? { readClasses: async () => classes() } : {}),
     onSet: (set) => sets.push(set),
     onUnread: (problems) => unread.push(problems),
@@ -283,6 +285,14 @@ describe('a URL that cannot be read at the start', () => {
     start();
     await until(() => unread.length > 0);
     expect(unread[0]?.[0]?.message).toContain('ECONNREFUSED');
+  });
+
+  test('what the server says is told in at most 1,000 characters', async () => {
+    answer = { status: 503, reason: 'x'.repeat(10_000) };
+    start();
+    await until(() => unread.length > 0);
+    expect(unread[0]?.[0]?.message).toMatch(/^the server answers 503 xx/);
+    expect(unread[0]?.[0]?.message.length).toBeLessThanOrEqual(1_000);
   });
 
   test('one that does not answer is given up after 10 s', async () => {
