@@ -112,12 +112,20 @@ async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<
 function named(pod: Pod, image: string) {
   const reference = parseImageReference(image);
   if ('refusal' in reference) {
-    const message = `Failed to apply default image tag "${image}": couldn't parse image name "${image}": ${reference.refusal}`;
+    const name = beginningOf(image);
+    const why = beginningOf(reference.refusal);
+    const message = `Failed to apply default image tag "${name}": couldn't parse image name "${name}": ${why}`;
     throw new NodeFailure('InvalidImageName', message);
   }
   const annotations = pod.metadata.annotations ?? {};
   return { spec: imageSpec(withDefaultTag(image, reference), annotations), repository: reference.repository };
 }
+
+/** More of what is no image's name is not told. */
+const LONGEST_SHOWN = 300;
+
+const beginningOf = (text: string): string =>
+  text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
 
 /** An image as the runtime is asked for it. */
 export const imageSpec = (image: string, annotations: Readonly<Record<string, string>> = {}) => ({

@@ -26,6 +26,9 @@ const DEEPEST = 100;
 /** Each alias is looked for among all anchors. */
 const MOST_ALIASES = 1_000;
 
+/** An empty document costs more than a word. */
+const MOST_DOCUMENTS = 1_000;
+
 type ComposedDocument = Document.Parsed<ParsedNode>;
 
 /** Parses all documents of a text, as YAML 1.1 or JSON; what is wrong with one is wrong with the text. */
@@ -110,6 +113,7 @@ function composedOf(text: string, { tokens: most }: TextLimits, lines: LineCount
       if (token.type === 'error') return { problem: `${token.message}${at(token.offset, lines)}` };
       documents.push(...composer.next(token));
     }
+    if (documents.length > MOST_DOCUMENTS) return { problem: `has more than ${MOST_DOCUMENTS} documents` };
     if (parser.stack.length > DEEPEST) return { problem: `is nested deeper than ${DEEPEST} levels` };
   }
   for (const token of parser.end()) documents.push(...composer.next(token));

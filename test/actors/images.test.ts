@@ -83,6 +83,15 @@ describe('images', () => {
     expect(node.calls('pullImage', 'imageStatus')).toEqual([]);
   });
 
+  test('an image name as long as a manifest is told by its beginning', async () => {
+    const node = await simulatedNode();
+    node.apply(withImage('A/'.repeat(400_000)));
+    await node.advance('1s');
+    const { reason, message = '' } = waitingOf(node) ?? {};
+    expect(reason).toBe('InvalidImageName');
+    expect(message.length).toBeLessThan(1_000);
+  });
+
   test('the pod’s annotations and its sandbox’s configuration go with a look and a pull, and the tag that none stands for', async () => {
     const node = await simulatedNode({ runtime: { images: { registry: { 'registry.local/app:latest': {} } } } });
     const pod = withImage('registry.local/app');
