@@ -1,6 +1,6 @@
 /** The keys of a terminal, and its way back to how it was: at every end, and while the process is suspended. */
 import { readFileSync } from 'node:fs';
-import { emitKeypressEvents } from 'node:readline';
+import { emitKeypressEvents, type Interface } from 'node:readline';
 import type { Key } from './controls.ts';
 
 /** The part of a terminal's input that is needed. */
@@ -60,6 +60,12 @@ export interface Keyboard {
   close(): void;
 }
 
+/**
+ * So long an Esc may be the beginning of another key, in milliseconds: a terminal sends the rest of one at once, also over
+ * a slow line. Node.js would wait for ten times that.
+ */
+const ESCAPE_MS = 50;
+
 /** Reads keys of a terminal; of anything else, none. Those that are signals go to the process's whole group. */
 export function openKeyboard(input: Input | undefined, onKey: (key: Key) => void): Keyboard {
   if (!input?.isTTY) return { take: () => {}, giveBack: () => {}, close: () => {} };
@@ -68,7 +74,8 @@ export function openKeyboard(input: Input | undefined, onKey: (key: Key) => void
     if (isSignalKey(key.name)) process.kill(0, SIGNAL_KEYS[key.name]);
     else onKey(key);
   };
-  emitKeypressEvents(input);
+  // Of the interface that it could belong to no more is read than this.
+  emitKeypressEvents(input, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   input.on('keypress', onKeypress);
   return {
     take: () => {
