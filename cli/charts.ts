@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { charts as allCharts, type Chart } from '../machines/charts.ts';
+import { errorCode, messageOf } from '../volume/fileErrors.ts';
 import { ConfigError } from './config/configError.ts';
 
 export interface ChartsOptions {
@@ -20,6 +21,11 @@ function chosen(name: string | undefined): Chart[] {
   throw new ConfigError(`${name}: unknown machine, expected one of ${all.map((chart) => chart.name).join(', ')}`);
 }
 
+const writePage = (file: string, page: string): Promise<void> =>
+  writeFile(file, page).catch((cause: unknown) => {
+    throw new ConfigError(`--output: ${file} cannot be written: ${messageOf(cause)}`, { cause });
+  });
+
 /** Prints each machine, or the one of this name, as a Mermaid chart, or writes them as pages. */
 export async function charts({ name, output }: ChartsOptions, write: (text: string) => unknown): Promise<void> {
   const pages = chosen(name);
@@ -27,6 +33,10 @@ export async function charts({ name, output }: ChartsOptions, write: (text: stri
     for (const { name, summary, mermaid } of pages) write(`%% ${name}: ${summary}\n${mermaid}\n`);
     return;
   }
-  await mkdir(output, { recursive: true });
-  for (const page of pages) await writeFile(join(output, `${page.name}.md`), chartPage(page));
+  await mkdir(output, { recursive: true }).catch((cause: unknown) => {
+    const why =
+      errorCode(cause) === 'EEXIST' || errorCode(cause) === 'ENOTDIR' ? 'expected a directory' : messageOf(cause);
+    throw new ConfigError(`--output: ${output}: ${why}`, { cause });
+  });
+  for (const page of pages) await writePage(join(output, `${page.name}.md`), chartPage(page));
 }

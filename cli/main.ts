@@ -1,17 +1,32 @@
+import { CommanderError } from 'commander';
 import { NodeFailure } from '../pod/failure.ts';
 import { printable } from '../pod/printable.ts';
 import { lacksFiles } from '../volume/fileErrors.ts';
 import { ConfigError } from './config/configError.ts';
 import { createProgram } from './program.ts';
+import { whyUnwritten, writeWhole } from './standardOutput.ts';
 import type { StartNode } from './startNode.ts';
 import type { UpParts } from './up.ts';
 
-/** Writes what was asked for; when nobody reads it any more (`statelet get pods | head`), there is nothing left to do. */
-const write = (text: string) => process.stdout.write(printable(text));
+/** Prints what was asked for. */
+function write(text: string): void {
+  try {
+    writeWhole(process.stdout, printable(text));
+  } catch (error) {
+    onUnwritten(error);
+  }
+}
 
-/** A node goes on without a reader of its table. */
-let onUnread: () => void = () => process.exit(0);
-process.stdout.on('error', () => onUnread());
+/** What cannot be printed ends a command: there is nothing left to do. A node goes on without a reader of its table. */
+let onUnwritten = (error: unknown): void => {
+  const why = whyUnwritten(error);
+  if (why === undefined) process.exit(0);
+  process.stderr.write(`statelet: ${why}\n`);
+  process.exit(1);
+};
+process.stdout.on('error', (error) => onUnwritten(error));
+// There is nobody left to tell.
+process.stderr.on('error', () => {});
 
 /** What was refused, with what helps against it. */
 const refusal = (error: Error): string =>
@@ -47,7 +62,7 @@ const program = createProgram({
     await (await import('./run.ts')).run(flags, startNode, write);
   },
   up: async (flags) => {
-    onUnread = () => {};
+    onUnwritten = () => {};
     ownUmask();
     await (await import('./up.ts')).up(flags, {
       startNode,
@@ -75,10 +90,17 @@ const program = createProgram({
   charts: async (options) => (await import('./charts.ts')).charts(options, write),
 });
 
+/** Ends the process when all is written, or was heard not to be: a stream tells of its errors a turn later. */
+function end(code: number): void {
+  process.stdout.write('', () => setImmediate(() => process.exit(code)));
+}
+
 program.parseAsync().then(
-  () => process.exit(0),
+  () => end(0),
   (error) => {
+    // Help and mistakes on the command line were told already.
+    if (error instanceof CommanderError) return end(error.exitCode);
     process.stderr.write(printable(messageOf(error)));
-    process.exit(1);
+    end(1);
   },
 );

@@ -150,7 +150,7 @@ function addGetCommand(program: Command, commands: Commands): void {
     program.command('get').description("show the running agent's pods, its node, or its events of the last hour"),
   )
     .argument('<resource>', 'pods (po), nodes (no) or events (ev); also pods/NAME')
-    .argument('[name]', "only the one of this name; a pod's is its full one or its manifest's")
+    .argument('[name]', "only the one of this name; a pod's is its full one or its manifest's, or its UID")
     .option('-n, --namespace <namespace>', 'only those of this namespace (default: all)')
     .option('-A, --all-namespaces', 'those of all namespaces, with a column that shows theirs')
     .addOption(new Option('-o, --output <format>', 'the form').choices(['wide', 'json', 'yaml', 'name']))
@@ -175,11 +175,11 @@ function addQueryCommands(program: Command, commands: Commands): void {
   socketOptions(
     program.command('describe').description('show all there is to know of a pod or the node, and its events'),
   )
-    .argument('<what...>', "pod/NAME, by its full name or its manifest's; or node")
+    .argument('<what...>', "pod/NAME, by its full name, its manifest's or its UID; or node")
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
     .action((words: string[], options: DescribeOptions) => commands.describe(words, options));
   socketOptions(program.command('explain').description('show why a pod, or the node, is in the state it is in'))
-    .argument('<what...>', "pod/NAME, by its full name or its manifest's; or node")
+    .argument('<what...>', "pod/NAME, by its full name, its manifest's or its UID; or node")
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
     .addOption(new Option('-o, --output <format>', 'the form').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
@@ -223,11 +223,12 @@ Examples:
 "statelet help run" shows the flags of a command.
 `;
 
-/** The command line, with help, suggestions on typos, and one message on a mistake. */
+/** The command line, with help, suggestions on typos, and one message on a mistake; after these it throws commander's error. */
 export function createProgram(commands: Commands): Command {
   const program = new Command('statelet')
     .description('A Kubernetes node agent that you can see through.')
     .version(packageVersion(), '-V, --version')
+    .exitOverride()
     .configureOutput({ outputError: (message, write) => write(printable(oneLine(message))) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);

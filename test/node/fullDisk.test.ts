@@ -1,6 +1,15 @@
 /** Durable facts on a disk that is really full: a small one in memory. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -54,6 +63,20 @@ test('C2: a pod that finished while the disk was full does not run again: not un
     node.remove('once');
     await node.advance('10s');
   });
+});
+
+test('what a command prints into a file on a disk that gets full is said to be lost', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'statelet-full-'));
+  const program = join(import.meta.dirname, '../../cli/main.ts');
+  await withDisk(place, 'size=4k', async () => {
+    const file = openSync(join(place, 'charts'), 'w');
+    const { status, stderr } = spawnSync(process.execPath, [program, 'charts'], { stdio: ['ignore', file, 'pipe'] });
+    closeSync(file);
+    expect({ status, said: stderr.toString() }).toEqual({
+      ...{ status: 1, said: 'statelet: standard output cannot be written: no space left on device\n' },
+    });
+  });
+  rmSync(place, { recursive: true });
 });
 
 /** What the agent says when it is to keep its files there: it ends at once. */
