@@ -13,7 +13,10 @@ async function pretty(destination: DestinationStream, colorize: boolean): Promis
   return (await import('./prettyLog.ts')).pretty(destination, colorize);
 }
 
-/** JSON for a terminal: no character that it would obey stands in it as it is. */
+/**
+ * JSON in which no character stands as it is that a terminal would obey: `journalctl` and `cat` bring it to one, wherever
+ * it was written to.
+ */
 const quoted = (destination: DestinationStream): DestinationStream => ({
   write: (line) => destination.write(printableQuoted(line)),
 });
@@ -43,6 +46,6 @@ export async function createLogger(options: {
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    forPeople ? await pretty(destination, hasColours(options)) : terminal ? quoted(destination) : destination,
+    forPeople ? await pretty(destination, hasColours(options)) : quoted(destination),
   );
 }

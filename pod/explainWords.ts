@@ -2,6 +2,7 @@
 import { humanDuration } from './duration.ts';
 import type { Failure } from './failure.ts';
 import { isoTime } from './rfc3339.ts';
+import { shortWords } from './shortWords.ts';
 import type { ContainerRole, GateView, PodView, TerminatedRun } from './view.ts';
 
 /** Where somebody stands in the queue of a gate. */
@@ -116,7 +117,7 @@ export function failureWords({ reason, message }: Pick<Failure, 'reason' | 'mess
 
 /** A message on one line, cut in its middle: it begins with what was tried and ends with what went wrong. */
 export function shortened(message: string): string {
-  const line = message.replace(/\s+/g, ' ').trim();
+  const line = shortWords(message.replace(/\s+/g, ' ').trim(), LONGEST_MESSAGE);
   if (line.length <= LONGEST_MESSAGE) return line;
   const start = Math.floor(LONGEST_MESSAGE / 3);
   return `${line.slice(0, start)}…${line.slice(start + 1 - LONGEST_MESSAGE)}`;

@@ -33,6 +33,8 @@ export function problemOf(issue: z.core.$ZodIssue, input: unknown): Problem {
 
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return 'Required value';
+  // Of such a number only an approximation was read.
+  if (isHuge(value)) return `Invalid value: the number is too ${value > 0 ? 'large' : 'small'}${boundOf(issue)}`;
   switch (issue.code) {
     case 'invalid_type':
       return `expected ${wordFor(issue.expected)}, got ${kindOf(value)}`;
@@ -47,6 +49,14 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     default:
       return `Invalid value: ${shownValue(value)}: ${issue.message}`;
   }
+}
+
+const isHuge = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+
+function boundOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'too_big') return `: must be less than or equal to ${issue.maximum}`;
+  return issue.code === 'too_small' ? `: must be greater than or equal to ${issue.minimum}` : '';
 }
 
 function expectations(issue: z.core.$ZodIssueInvalidUnion): string[] {

@@ -133,8 +133,14 @@ const making = new Set<string>();
 /** Puts the mark into a directory that is there: it is this agent's from now on. */
 export async function writeMark(directory: string, marking: Marking): Promise<void> {
   const file = path.join(directory, MARK_FILE);
-  await writeFile(`${file}.new`, textOf(marking));
-  await rename(`${file}.new`, file);
+  const fresh = `${file}.new`;
+  try {
+    await writeFile(fresh, textOf(marking));
+    await rename(fresh, file);
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => {});
+    throw error;
+  }
 }
 
 function textOf({ maker: { root, node, runtime }, pod: { namespace, name }, isTaken = false }: Marking): string {

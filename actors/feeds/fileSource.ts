@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { goDuration } from '../../pod/duration.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
 import type { Clock } from '../clock.ts';
-import { type FoundText, readTextFile } from '../yaml/textFile.ts';
+import { A_DIRECTORY, type FoundText, readTextFile } from '../yaml/textFile.ts';
 import { createAlarm } from './alarm.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
 import type { ReadManifests } from './manifestReader.ts';
@@ -13,6 +13,9 @@ import { nextTurn } from './manifestThread.ts';
 const FIRST_RETRY_MS = 1_000;
 /** A file that is still being written says so again within this time. */
 const SETTLE_MS = 5;
+/** And one that was made a moment ago is written within this time. */
+const EMPTY_MS = 500;
+const NO_RECURSION = `${A_DIRECTORY}: manifests are read of the manifest path alone, not of directories below it`;
 /** So many changed files make a set: of many that come at once the first pods start while the others are still read. */
 const FILES_AT_ONCE = 8;
 /** What may fail beside the single files; no path is like it. */
@@ -69,6 +72,8 @@ class FileSource {
   readonly #alarm;
   /** When each file that changed may be read, by its name in the directory. */
   readonly #due = new Map<string, number>();
+  /** Since when files have been seen to be empty. */
+  readonly #emptySince = new Map<string, number>();
   /** What can not be read or watched, and why: each is told once. */
   readonly #troubles = new Map<string, string>();
   readonly #listEveryMs: number;
@@ -175,11 +180,31 @@ class FileSource {
 
   async #take(file: string, found: FoundText): Promise<void> {
     if (this.#signal.aborted) return;
-    if (found === undefined || 'noFile' in found) this.files.remove(file);
+    if (found === undefined || 'noFile' in found) this.#forget(file);
     if (found === undefined) return;
-    if ('noFile' in found) throw new Error(found.noFile);
+    if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
+    if (this.#isBegun(file, found.text)) return;
     await this.files.update(file, found.text, this.#clock.now(), this.#classes);
     if (found.text.length > SHORT) await nextTurn();
+  }
+
+  #forget(file: string): void {
+    this.#emptySince.delete(file);
+    this.files.remove(file);
+  }
+
+  /** Whether a file is empty and may only be so until it is written: it is looked at again before that is a mistake. */
+  #isBegun(file: string, text: string): boolean {
+    if (text.trim() !== '') {
+      this.#emptySince.delete(file);
+      return false;
+    }
+    const now = this.#clock.now();
+    const since = this.#emptySince.get(file) ?? now;
+    this.#emptySince.set(file, since);
+    if (now - since >= EMPTY_MS) return false;
+    this.#due.set(basename(file), since + EMPTY_MS);
+    return true;
   }
 
   /** Does something that the file system may refuse; the refusal is told once, until it succeeds again. */

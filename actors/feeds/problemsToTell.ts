@@ -1,5 +1,6 @@
 import { printableLine } from '../../pod/printable.ts';
 import type { Problem } from '../../pod/problem.ts';
+import { shortWords } from '../../pod/shortWords.ts';
 
 /** So many mistakes are told one by one; of more, one sentence tells the first ones and the number. */
 const ONE_BY_ONE = 10;
@@ -34,7 +35,8 @@ export function shortProblem({ path, message }: Problem): Problem {
 
 /** The beginning and the end of a text that is too long: the end says what was expected. */
 function cut(text: string, longest: number): string {
-  if (text.length <= longest) return text;
+  const short = shortWords(text, longest);
+  if (short.length <= longest) return short;
   const end = Math.floor(longest / 3);
-  return `${text.slice(0, longest - end - 1)}…${text.slice(-end)}`;
+  return `${short.slice(0, longest - end - 1)}…${short.slice(-end)}`;
 }

@@ -5,6 +5,9 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 /** The largest file in bytes that is read: an API server takes no larger object either. */
 export const LARGEST_FILE = 1024 * 1024;
 
+/** What a directory is said to be. */
+export const A_DIRECTORY = 'a directory, not a file';
+
 /** What was found at a path: a text, something that is no file, or nothing. */
 export type FoundText = { readonly text: string } | { readonly noFile: string } | undefined;
 
@@ -39,7 +42,7 @@ const tooLargeFile = (size: number): string => `the file has ${size} bytes, and 
 /** What something is that is no regular file, and why it is not read. */
 function kindOf(found: Stats): string | undefined {
   if (found.isFile()) return undefined;
-  if (found.isDirectory()) return 'a directory: those below a manifest path are not read';
+  if (found.isDirectory()) return A_DIRECTORY;
   if (found.isFIFO()) return 'a FIFO, not a file';
   return found.isSocket() ? 'a socket, not a file' : 'a device, not a file';
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { shortWords } from '../../pod/shortWords.ts';
 
 /** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */
 export class ConfigError extends Error {
@@ -21,6 +22,8 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
+  if (value === Number.POSITIVE_INFINITY) return 'a number that is too large';
+  if (value === Number.NEGATIVE_INFINITY) return 'a number that is too small';
   const json = JSON.stringify(value) ?? String(value);
   return json.length > 60 ? `${json.slice(0, 57)}...` : json;
 }
@@ -47,7 +50,10 @@ function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
 const MOST_LINES = 50;
 const LONGEST_LINE = 500;
 
-const cut = (line: string): string => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}...` : line);
+function cut(line: string): string {
+  const text = shortWords(line, LONGEST_LINE);
+  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}...` : text;
+}
 
 /** What a schema found wrong with `input`, one line for each mistake: "field: expected …, got …". */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown): string[] {

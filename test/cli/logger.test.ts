@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLogger, levelOf } from '../../cli/logger.ts';
+import { isPrintable } from '../../pod/printable.ts';
 
 test.each([
   [0, 'info'],
@@ -40,6 +41,14 @@ describe('the form', () => {
       pod: 'web',
       msg: 'shown',
     });
+  });
+
+  test.each([false, true])('on a terminal (%s) or not, JSON has no character that one would obey', async (terminal) => {
+    const message = 'said \x9b2J \x1b[2J \u202eback \x7f';
+    const line = await lineOf('json', terminal, { message });
+    expect(line).toContain('said \\u009b2J \\u001b[2J \\u202eback \\u007f');
+    expect(isPrintable(line)).toBe(true);
+    expect(JSON.parse(line)).toMatchObject({ msg: message });
   });
 
   test.each([

@@ -30,6 +30,18 @@ describe('readManifest', () => {
     });
   });
 
+  test.each([
+    ['1e400', 'the number is too large'],
+    ['-1e400', 'the number is too small'],
+    ['9223372036854775808', 'the number is too large: must be less than or equal to 9007199254740991'],
+    ['-9223372036854775809', 'the number is too small: must be greater than or equal to -9007199254740991'],
+  ])('the number %s, of which only an approximation can be read, is not shown as another one', (number, message) => {
+    const spec: unknown = JSON.parse(`{"terminationGracePeriodSeconds": ${number}}`);
+    expect(problems({ ...good, spec: Object.assign({}, good.spec, spec) })).toEqual([
+      { path: 'spec.terminationGracePeriodSeconds', message: `Invalid value: ${message}` },
+    ]);
+  });
+
   test('an amount may be a number', () => {
     expect(readManifest(withContainer({ resources: { limits: { cpu: 0.5, memory: 1024 } } }))).toMatchObject({
       pod: { spec: { containers: [{ resources: { limits: { cpu: '0.5', memory: '1024' } } }] } },

@@ -33,6 +33,15 @@ test('a directory that is made bears a mark that names root, node, runtime and p
   });
 });
 
+test('a directory where the mark is to be put keeps it out, and nothing is left beside it', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const directory = layout.podDir('u1');
+    await mkdir(path.join(directory, MARK_FILE, 'theirs'), { recursive: true });
+    await expect(writeMark(directory, { maker, pod })).rejects.toMatchObject({ syscall: 'rename' });
+    expect(await readdir(directory)).toEqual([MARK_FILE]);
+  });
+});
+
 test('what an agent that was killed left of the making does not hinder the next', async () => {
   await inRoot(async ({ layout, maker }) => {
     await claimPod({ layout, maker, pod });

@@ -128,6 +128,18 @@ describe('the set', () => {
     expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
   });
 
+  test('a file that is empty until it is written is no mistake; one that stays empty is', async () => {
+    for (const name of ['a.yaml', 'b.yaml']) await writeFile(join(path, name), '');
+    const clock = manualClock();
+    start({ clock });
+    expect((await first()).problems).toEqual([]);
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    const isDone = ({ pods, problems }: ManifestSet) => pods.length === 1 && problems.length > 0;
+    while (!sets.some(isDone)) clock.advance(await clock.untilWaiting());
+    const told = new Set(sets.flatMap(({ problems }) => problems.map(({ file, message }) => `${file}: ${message}`)));
+    expect([...told]).toEqual([`${path}/b.yaml: the file is empty`]);
+  });
+
   test('all files there are in the first set, but for dot files and directories', async () => {
     await writeFile(
       join(path, 'b.json'),

@@ -158,7 +158,7 @@ describe('what is no file is told, each once', () => {
     expect(told).toEqual([
       'a\\xff.: the name is not UTF-8',
       ...(process.getuid?.() === 0 ? ['device: a device, not a file'] : []),
-      'directory: a directory: those below a manifest path are not read',
+      'directory: a directory, not a file: manifests are read of the manifest path alone, not of directories below it',
       'fifo: a FIFO, not a file',
       'socket: a socket, not a file',
     ]);
