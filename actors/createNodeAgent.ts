@@ -5,8 +5,7 @@ import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import type { NodeContext } from '../machines/nodeContext.ts';
 import { wantedPods } from '../machines/nodeContext.ts';
 import { foreignPods } from '../machines/nodeOwn.ts';
-import { nodeView } from '../machines/nodeView.ts';
-import { statePath } from '../machines/stateMeta.ts';
+import { nodeOwnView, nodeView } from '../machines/nodeView.ts';
 import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/explainNode.ts';
@@ -14,7 +13,7 @@ import { NodeFailure } from '../pod/failure.ts';
 import type { LogTails } from '../pod/logTail.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import type { PodView } from '../pod/view.ts';
+import type { ActorView, PodView } from '../pod/view.ts';
 import { type CompleteConfig, checkServices, completeConfig, type NodeAgentConfig } from './agentConfig.ts';
 import { type Boundary, type BoundaryOptions, createBoundary, type Recorder, type World } from './boundary.ts';
 import type { Clock } from './clock.ts';
@@ -40,9 +39,7 @@ export interface NodeAgentOptions {
 }
 
 /** How the node stands, for tables and the socket. */
-export interface NodeOverview {
-  readonly state: string;
-  readonly since: number;
+export interface NodeOverview extends Pick<ActorView, 'state' | 'since' | 'waitingFor' | 'until'> {
   readonly runtime: NodeContext['health'];
   readonly foreign: readonly ForeignPod[];
   readonly problems: NodeContext['problems'][string];
@@ -62,8 +59,10 @@ export interface NodeAgent {
   pods(): readonly Pod[];
   views(): readonly PodView[];
   subscribe(listener: (change: PodChange) => void): () => void;
-  /** Of the pod of this full name, or of this name in its manifest; `logs` is how those of its failed containers end. */
+  /** Of the pod of this full name, of this name in its manifest, or of this UID; `logs` is how those of its failed containers end. */
   explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
+  /** The same of the pod of a UID, whatever others are called. */
+  explainUid(uid: string, logs?: LogTails): Explanation | undefined;
   explainNode(): NodeExplanation;
   overview(): NodeOverview;
 }
@@ -139,6 +138,14 @@ export function agentBehind(
     return { start: gateView(startGate), pull: gateView(pullGate) };
   };
 
+  const explain = (view: PodView | undefined, logs: LogTails | undefined) => {
+    const { start, pull } = gates();
+    const { health } = root.getSnapshot().context;
+    return (
+      view && explainPod(view, clock.now(), { gates: [start, pull], runtimeTrouble: runtimeTroubleOf(health), logs })
+    );
+  };
+
   return {
     start: () => void root.start(),
     stop: () => {
@@ -151,20 +158,16 @@ export function agentBehind(
     views: board.views,
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
     explain: (name, namespace, logs) => {
-      const view = board.find(name, namespace) ?? board.find(`${name}-${input.nodeName.toLowerCase()}`, namespace);
-      const { start, pull } = gates();
-      const { health } = root.getSnapshot().context;
-      return (
-        view && explainPod(view, clock.now(), { gates: [start, pull], runtimeTrouble: runtimeTroubleOf(health), logs })
-      );
+      const written = `${name}-${input.nodeName.toLowerCase()}`;
+      return explain(board.find(name, namespace) ?? board.find(written, namespace) ?? board.of(name), logs);
     },
+    explainUid: (uid, logs) => explain(board.of(uid), logs),
     explainNode: () => explainNode(nodeView(root, since.of), clock.now()),
     overview: () => {
       const snapshot = root.getSnapshot();
       const { health, problems, warnings } = snapshot.context;
       return {
-        state: statePath(snapshot.value),
-        since: since.of(root),
+        ...nodeOwnView(root, since.of),
         runtime: health,
         foreign: foreignPods(snapshot.context),
         problems: Object.values(problems).flat(),

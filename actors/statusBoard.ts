@@ -38,6 +38,8 @@ export interface StatusBoard {
   views(): readonly PodView[];
   /** The pod of a full name; without a namespace, the first of any. */
   find(name: string, namespace?: string): PodView | undefined;
+  /** The pod of a UID. */
+  of(uid: string): PodView | undefined;
   subscribe(listener: (change: PodChange) => void): () => void;
   close(): void;
 }
@@ -144,6 +146,10 @@ export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
     views: () => [...posted.values()].map(present),
     find: (name, namespace) => {
       const found = [...posted.values()].find(({ pod }) => isAt(pod, name, namespace));
+      return found && present(found);
+    },
+    of: (uid) => {
+      const found = posted.get(uid);
       return found && present(found);
     },
     subscribe: (listener) => {

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type * as z from 'zod/mini';
+import { expectDirectory } from '../volume/expectDirectory.ts';
 import { systemClock } from './clock.ts';
 import { batchWriter, type Retrying, type StoreTrouble } from './storeBatches.ts';
 import { type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
@@ -52,6 +53,7 @@ export async function openStore<Schemas extends FactSchemas>(
   const folderOf = (kind: string) => path.join(directory, kind);
   await Promise.all(
     Object.keys(schemas).map(async (kind) => {
+      await expectDirectory(folderOf(kind));
       await mkdir(folderOf(kind), { recursive: true, mode: 0o700 });
       await removeHalfWritten(folderOf(kind));
     }),

@@ -1,5 +1,5 @@
 import { systemClock } from '../actors/clock.ts';
-import { podsCalled } from '../pod/called.ts';
+import { ambiguity, podsCalled } from '../pod/called.ts';
 import { describeNode } from '../pod/describe/node.ts';
 import { describePod } from '../pod/describe/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
@@ -23,11 +23,11 @@ function onePod(name: string, namespace: string | undefined, pods: readonly Pod[
     name,
     pods.filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
   );
-  const [pod, ...others] = called;
+  const [pod] = called;
   if (pod === undefined) throw new NodeFailure('NotFound', `pods "${name}" not found`);
-  if (others.length === 0) return pod;
-  const all = called.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(' and ');
-  throw new NodeFailure('BadRequest', `there are ${all}: -n, --namespace says which is meant`);
+  const why = ambiguity(called);
+  if (why !== undefined) throw new NodeFailure('BadRequest', why);
+  return pod;
 }
 
 /** Prints all there is to know of a pod, or the node, and its events, as kubectl does. */
@@ -44,8 +44,8 @@ export async function describe(
   const events = readEventList(await agent.json('/api/v1/events')).filter(
     ({ involvedObject }) => involvedObject.uid === pod.metadata.uid,
   );
-  const { namespace, name: fullName } = pod.metadata;
-  const resource = `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(fullName)}`;
+  const { namespace, uid } = pod.metadata;
+  const resource = `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(uid)}`;
   // It may have gone since: then there is nothing more to tell of it.
   const told = await agent.json(resource).then(readTold, () => undefined);
   write(describePod(pod, events, systemClock.now(), told));

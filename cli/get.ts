@@ -1,5 +1,5 @@
 import { systemClock } from '../actors/clock.ts';
-import { podsCalled } from '../pod/called.ts';
+import { haveTwins, podsCalled } from '../pod/called.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { printable } from '../pod/printable.ts';
 import type { Pod } from '../pod/schema/pod.ts';
@@ -44,12 +44,17 @@ async function podPrinter(node: Node, options: GetOptions, pods: readonly Pod[],
   }
   if (node.simulated) write('SIMULATED runtime: no real containers run\n');
   const namespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
+  const uids = haveTwins(pods);
   const table: TablePrinter = tablePrinter(write);
   return async (each: readonly Pod[]) => {
-    const lines = podTable(each, { wide: output === 'wide', now: systemClock.now() });
-    const rows = lines.slice(1).map((cells, index) => [each[index]?.metadata.namespace ?? '', ...cells]);
-    const [header = []] = lines;
-    table.print(namespaces ? ['NAMESPACE', ...header] : header, namespaces ? rows : lines.slice(1));
+    const [header = [], ...lines] = podTable(each, { wide: output === 'wide', now: systemClock.now() });
+    const around = (namespace: string, cells: readonly string[], uid: string) => [
+      ...(namespaces ? [namespace] : []),
+      ...cells,
+      ...(uids ? [uid] : []),
+    ];
+    const rows = each.map(({ metadata }, index) => around(metadata.namespace, lines[index] ?? [], metadata.uid));
+    table.print(around('NAMESPACE', header, 'UID'), rows);
   };
 }
 

@@ -53,8 +53,11 @@ function wantedEvents(options: GetEventsOptions): Wanted {
     types.includes(type) &&
     (namespace === undefined || metadata.namespace === namespace) &&
     (options.name === undefined || metadata.name === options.name) &&
-    (about === undefined || (involvedObject.kind === 'Pod' && isCalled(about, involvedObject.name, source.host)));
+    (about === undefined || isAbout(about, involvedObject, source.host));
 }
+
+const isAbout = (pod: string, { kind, name, uid }: CoreEvent['involvedObject'], node: string): boolean =>
+  kind === 'Pod' && (uid === pod || isCalled(pod, name, node));
 
 /** Prints events as they come, in the form that was asked for. */
 async function eventPrinter(agent: AgentClient, { output, allNamespaces = false }: GetEventsOptions, write: Write) {

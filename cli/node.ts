@@ -20,13 +20,13 @@ import { ownerMark } from '../cri/labels.ts';
 import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
+import type { RuntimeHealth } from '../machines/events.ts';
 import { allocatable } from '../pod/allocatable.ts';
-import { withShared, withUnwritten } from '../pod/explainNode.ts';
+import { withLostRoot, withShared, withUnwritten } from '../pod/explainNode.ts';
 import { addressesNow } from '../pod/hostAddresses.ts';
 import { nodeObject } from '../pod/nodeObject.ts';
 import { involvedNode, type Note, occurrence } from '../pod/occurrence.ts';
-import type { PodView } from '../pod/view.ts';
-import type { AgentPort } from '../server/agent.ts';
+import type { AgentPort, NodeSummary } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
 import { followedAddresses } from './hostAddresses.ts';
@@ -34,6 +34,8 @@ import { hostIdentity } from './hostIdentity.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './nodeAdmission.ts';
 import { capacityOf, cgroupFacts, type OwnCgroups, ownCgroups, processRoom } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
+import { expectPlaces } from './rootDirectory.ts';
+import { type RootWatch, watchRoot } from './rootWatch.ts';
 import type { StartNode } from './startNode.ts';
 import { logStatuses } from './statusLog.ts';
 
@@ -54,6 +56,7 @@ export const startNode: StartNode = async ({
   takesOver = false,
   endsAll = false,
 }) => {
+  await expectPlaces(config);
   const cri = simulated ? await simulatedCri() : connect(config);
   const { onError, settled, failed } = logErrors(logger);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
@@ -133,10 +136,13 @@ export const startNode: StartNode = async ({
   const startedAt = systemClock.now();
   const known = { name: config.nodeName, ...admission, host, capacity: whole, allocatable: capacity, startedAt };
   const describeSelf = () => {
-    const [{ runtime }, now] = [agent.overview(), systemClock.now()];
-    return nodeObject({ ...known, addresses: addressesNow(node.hostIps), runtime, now });
+    const [{ runtime, state, since }, now] = [agent.overview(), systemClock.now()];
+    const drains = state === 'draining' ? { drainsSince: since } : {};
+    return nodeObject({ ...known, addresses: addressesNow(node.hostIps), runtime, ...drains, now });
   };
-  const port = agentPort({ agent, recorder, store, config, simulated, shared: own?.shared, describeSelf });
+  const { rootDirectory } = config;
+  const root = watchRoot({ rootDirectory, clock: systemClock, logger, tell });
+  const port = agentPort({ agent, recorder, store, config, simulated, root, shared: own?.shared, describeSelf });
   const endLog = logStatuses(port, logger);
   const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
@@ -145,6 +151,7 @@ export const startNode: StartNode = async ({
     ending.abort();
     endLog();
     endRelease();
+    root.end();
     agent.stop();
     await store.close();
     cri.close();
@@ -177,12 +184,13 @@ interface PortParts {
   readonly store: NodeStore;
   readonly config: NodeConfig;
   readonly simulated: boolean;
+  readonly root: RootWatch;
   readonly shared: OwnCgroups['shared'] | undefined;
   readonly describeSelf: AgentPort['nodeObject'];
 }
 
 /** The agent as the socket, the tables and the explanations see it. */
-function agentPort({ agent, recorder, store, config, simulated, shared, describeSelf }: PortParts): AgentPort {
+function agentPort({ agent, recorder, store, config, simulated, root, shared, describeSelf }: PortParts): AgentPort {
   const { nodeName, rootDirectory, podLogsDirectory } = config;
   return {
     pods: agent.pods,
@@ -190,22 +198,37 @@ function agentPort({ agent, recorder, store, config, simulated, shared, describe
     subscribe: agent.subscribe,
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
-    explain: agent.explain,
-    logTails: async (name, namespace) => {
-      const isIt = ({ pod: { metadata } }: PodView) => metadata.name === name && metadata.namespace === namespace;
-      const view = agent.views().find(isIt);
+    explain: agent.explainUid,
+    logTails: async (uid) => {
+      const view = agent.views().find(({ pod }) => pod.metadata.uid === uid);
       return view ? readLogTails(view, { rootDir: rootDirectory, podLogsDir: podLogsDirectory }) : new Map();
     },
     nodeObject: describeSelf,
-    explainNode: () => withShared(withUnwritten(agent.explainNode(), store.trouble()), shared?.()),
+    explainNode: () => {
+      const unwritten = withUnwritten(agent.explainNode(), store.trouble());
+      return withShared(withLostRoot(unwritten, root.lost()), shared?.());
+    },
     node: () => {
-      const { state, runtime, foreign, problems, warnings, gates } = agent.overview();
-      const { name, version, since, message, ready } = runtime;
-      const shown = { name, version, since, state: ready ? 'ready' : 'not ready', ...(message ? { message } : {}) };
-      return { name: nodeName, state, runtime: shown, simulated, foreign, problems, warnings, gates };
+      const lost = root.lost();
+      const { state, waitingFor, until, runtime, foreign, problems, warnings, gates } = agent.overview();
+      return {
+        name: nodeName,
+        state,
+        ...(waitingFor === undefined ? {} : { waitingFor }),
+        ...(until === undefined ? {} : { until }),
+        runtime: shownRuntime(runtime),
+        ...(lost === undefined ? {} : { trouble: lost.message }),
+        ...{ simulated, foreign, problems, warnings, gates },
+      };
     },
   };
 }
+
+const shownRuntime = ({ name, version, ready, since, message }: RuntimeHealth): NodeSummary['runtime'] => ({
+  ...{ name, version, state: ready ? 'ready' : 'not ready' },
+  ...(since === 0 ? {} : { since }),
+  ...(message === undefined ? {} : { message }),
+});
 
 const connect = (config: NodeConfig): Cri =>
   connectCri({

@@ -8,6 +8,7 @@ import {
   startManagedContainerd,
   tracesOfContainerd,
 } from '../cri/managed/containerd.ts';
+import { expectDirectory } from '../volume/expectDirectory.ts';
 import type { DownParts } from './down.ts';
 import type { OwnRuntime } from './up.ts';
 
@@ -22,6 +23,7 @@ const SILENT_MS = 60_000;
  * dies, or hangs, is started again, and its pods go on.
  */
 export async function startOwnContainerd(directory: string, onProgress: (step: string) => void): Promise<OwnRuntime> {
+  await expectDirectory(directory);
   const pause = (ms: number) => createAlarm(systemClock).wait(systemClock.now() + ms);
   const ending = new AbortController();
   const start = () => startManagedContainerd({ directory, signal: new AbortController().signal, pause, onProgress });

@@ -30,7 +30,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     unread: [],
     taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
     pods: {},
-    health: { since: 0, ready: false, name: '', version: '', message: 'not asked yet' },
+    health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
     tickets: 0,
     drainAt: 0,
     heardAt: 0,
@@ -136,7 +136,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       },
     },
     draining: {
-      meta: { waitsFor: 'its pods to end' },
+      meta: { waitsFor: 'its pods to end', until: 'deadline' },
       entry: ['endAll', 'endStranded'],
       always: { guard: 'hasNoPods', target: 'stopped' },
       on: {

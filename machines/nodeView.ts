@@ -2,7 +2,7 @@
 
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import { namespacedName } from '../pod/shownName.ts';
-import type { NamedView, NodeView, SharedGateView } from '../pod/view.ts';
+import type { ActorView, NamedView, NodeView, SharedGateView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
 import type { garbageMachine } from './garbage.ts';
 import type { gateMachine } from './gate.ts';
@@ -11,24 +11,38 @@ import type { Request } from './ledgerContext.ts';
 import type { logRotationMachine } from './logRotation.ts';
 import type { nodeAgentMachine } from './nodeAgent.ts';
 import { foreignPods } from './nodeOwn.ts';
-import { gateView, type SinceOf } from './views.ts';
+import { deadlineOf } from './podContext.ts';
+import { gateView, type PodRef, type SinceOf } from './views.ts';
 
 type NodeRef = ActorRefFrom<typeof nodeAgentMachine>;
 type NodeSnapshot = SnapshotFrom<typeof nodeAgentMachine>;
 type Cyclic = ActorRefFrom<typeof garbageMachine> | ActorRefFrom<typeof logRotationMachine>;
+
+/** What the node itself waits for: while it drains, until the last of its pods has had its grace. */
+export function nodeOwnView(ref: NodeRef, sinceOf: SinceOf): ActorView {
+  const snapshot = ref.getSnapshot();
+  const ends = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
+    const pod = child.getSnapshot();
+    const { termination } = pod.context;
+    return termination && pod.matches({ terminating: 'containers' }) ? [deadlineOf(termination)] : [];
+  });
+  const deadline = ends.length > 0 ? Math.max(...ends) : undefined;
+  const { fault: failure } = snapshot.context;
+  return actorView({ path: ref.id, since: sinceOf(ref), snapshot, moments: { deadline }, failure });
+}
 
 /** The view of the node agent, with its gates, its ledger and what looks after its disk. */
 export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
   const { name, version, ready, since, message, networkTrouble } = context.health;
-  const own = actorView({ path: ref.id, since: sinceOf(ref), snapshot, moments: {}, failure: context.fault });
   return {
-    ...own,
+    ...nodeOwnView(ref, sinceOf),
     name: context.nodeName,
     pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
     runtime: {
-      ...{ name, version, ready, since },
+      ...{ name, version, ready },
+      ...(since === 0 ? {} : { since }),
       ...(message === undefined ? {} : { message }),
       ...(networkTrouble === undefined ? {} : { networkTrouble }),
     },

@@ -1,4 +1,5 @@
 /** Explains the node itself: the actors that serve all pods, as `explain` shows those of one pod. */
+import { humanDuration } from './duration.ts';
 import { type ExplainedActor, explained } from './explain.ts';
 import type { Failure } from './failure.ts';
 import { lookUp } from './lookUp.ts';
@@ -30,7 +31,7 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
   return {
     name,
     at: now,
-    answer: answerOf(view),
+    answer: answerOf(view, now),
     foreign: view.foreign,
     node: {
       ...explained('node', name, view),
@@ -71,6 +72,22 @@ export function withUnwritten(
   };
 }
 
+/** That the directory in which the agent keeps what has to outlive a restart is gone. */
+export interface LostRoot {
+  readonly message: string;
+  readonly since: number;
+}
+
+/** The explanation of a node from which its root directory was taken. */
+export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | undefined): NodeExplanation {
+  if (lost === undefined) return explanation;
+  const { message, since } = lost;
+  const view = { path: 'rootDirectory', state: 'lost', since, waitingFor: 'the directory to be there again' };
+  const { answer, node } = explanation;
+  const root = explained('actor', 'root directory', view);
+  return { ...explanation, answer: `${answer}; ${message}`, node: { ...node, children: [...node.children, root] } };
+}
+
 /** That pods of somebody else are in the cgroup of all pods, and what that means. */
 export interface SharedCgroups {
   readonly message: string;
@@ -87,13 +104,17 @@ export function withShared(explanation: NodeExplanation, shared: SharedCgroups |
   return { ...explanation, node: { ...node, children: [...node.children, cgroups] } };
 }
 
-function answerOf({ name, runtime, waitingFor, gates, pods }: NodeView): string {
+function answerOf({ name, state, runtime, waitingFor, until, gates, pods }: NodeView, now: number): string {
+  const count = Object.keys(pods).length;
+  if (state === 'draining' && count > 0) {
+    const held = runtime.ready ? '' : `; the container runtime is not ready: ${troubleOf(runtime)}`;
+    return `node ${name} drains: ${endingWords(count, until, now)}${held}`;
+  }
   if (!runtime.ready) return `node ${name} waits for the container runtime, which is not ready: ${troubleOf(runtime)}`;
   if (waitingFor !== undefined) return `node ${name} waits for ${waitingFor}`;
   if (runtime.networkTrouble !== undefined) {
     return `node ${name} runs, but its pods wait for a network: ${runtime.networkTrouble}`;
   }
-  const count = Object.keys(pods).length;
   const queues = gates.flatMap(({ name: gate, queue }) =>
     queue.length > 0 ? [`${queue.length} in the ${gate} queue`] : [],
   );
@@ -102,8 +123,14 @@ function answerOf({ name, runtime, waitingFor, gates, pods }: NodeView): string 
 
 const troubleOf = ({ message = 'it does not say why' }: NodeView['runtime']): string => message;
 
-function runtimeOf({ runtime }: NodeView): ExplainedActor {
-  const { name, version, ready, since, networkTrouble } = runtime;
+/** `3 pods ending, up to 57s`: for as long as the last of them has to be waited for, where that is known. */
+export function endingWords(pods: number, until: number | undefined, now: number): string {
+  const left = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
+  return `${pods} ${pods === 1 ? 'pod' : 'pods'} ending${left}`;
+}
+
+function runtimeOf({ runtime, since: sinceNode }: NodeView): ExplainedActor {
+  const { name, version, ready, since = sinceNode, networkTrouble } = runtime;
   const actor = { path: 'nodeAgent/runtimeHealth', state: ready ? 'ready' : 'not ready', since };
   const waits = ready ? networkTrouble && `its network: ${networkTrouble}` : `it to be ready: ${troubleOf(runtime)}`;
   return {

@@ -57,9 +57,12 @@ export interface NodeKnowledge {
     readonly name: string;
     readonly version: string;
     readonly ready: boolean;
+    /** 0 until it has answered, or failed to. */
     readonly since: number;
     readonly message?: string;
   };
+  /** Since when it drains; absent while it does not. */
+  readonly drainsSince?: number;
   /** When the agent started: nobody has registered the node before. */
   readonly startedAt: number;
   readonly now: number;
@@ -87,16 +90,26 @@ export function nodeObject(known: NodeKnowledge): NodeObject {
   };
 }
 
-/** The node is ready as long as its runtime is. */
-function readyCondition({ runtime: { ready, since, message }, startedAt, now }: NodeKnowledge): NodeCondition {
+/** The node is ready as long as its runtime is, and until it drains. */
+function readyCondition(known: NodeKnowledge): NodeCondition {
+  const { runtime, startedAt, drainsSince, now } = known;
+  const trouble = troubleOf(known);
+  const since = runtime.ready && drainsSince !== undefined ? drainsSince : runtime.since || startedAt;
   return {
     type: 'Ready',
-    status: ready ? 'True' : 'False',
+    status: trouble === undefined ? 'True' : 'False',
     lastHeartbeatTime: rfc3339(now),
-    lastTransitionTime: rfc3339(since || startedAt),
-    reason: ready ? 'KubeletReady' : 'KubeletNotReady',
-    message: ready ? 'kubelet is posting ready status' : (message ?? 'the container runtime has not answered yet'),
+    lastTransitionTime: rfc3339(since),
+    reason: trouble === undefined ? 'KubeletReady' : 'KubeletNotReady',
+    message: trouble ?? 'kubelet is posting ready status',
   };
+}
+
+/** Why it is not ready, in the kubelet's words where it has some. */
+function troubleOf({ runtime: { ready, since, message }, drainsSince }: NodeKnowledge): string | undefined {
+  if (!ready && since === 0) return 'container runtime status check may not have completed yet';
+  if (!ready) return message ?? 'the container runtime does not say why it is not ready';
+  return drainsSince === undefined ? undefined : 'node is shutting down';
 }
 
 const MILLI = 1_000_000n;

@@ -155,7 +155,8 @@ export interface NodeView extends NamedView {
     readonly name: string;
     readonly version: string;
     readonly ready: boolean;
-    readonly since: number;
+    /** Absent until it has answered, or failed to. */
+    readonly since?: number;
     /** Why it is not ready. */
     readonly message?: string;
     /** Why its pods cannot have a network. */

@@ -36,15 +36,20 @@ interface ManifestProblem {
 export interface NodeSummary {
   readonly name: string;
   readonly state: string;
+  /** In words, what has to happen for it to go on, and until when that is waited for; absent where it rests. */
+  readonly waitingFor?: string;
+  readonly until?: number;
   readonly runtime: {
     readonly name: string;
     readonly version: string;
     readonly state: string;
-    /** Milliseconds since the epoch. */
-    readonly since: number;
+    /** Milliseconds since the epoch; absent until it has answered, or failed to. */
+    readonly since?: number;
     readonly message?: string;
   };
   readonly simulated: boolean;
+  /** What of the node itself somebody has to see to. */
+  readonly trouble?: string;
   /** Pods of others, which the agent leaves alone. */
   readonly foreign: readonly ForeignPod[];
   /** Why manifests are not used; the pod's last good version, if there is one, goes on. */
@@ -66,10 +71,10 @@ export interface AgentPort {
   events(): readonly CoreEvent[];
   /** Tells of every event until the function it returns is called. */
   subscribeEvents(listener: (change: EventChange) => void): () => void;
-  /** Why a pod is in the state it is in, by its full name; undefined when there is no such pod in the namespace. */
-  explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
+  /** Why the pod of this UID is in the state it is in; undefined when there is none. */
+  explain(uid: string, logs?: LogTails): Explanation | undefined;
   /** How the logs of a pod's failed containers end, read now. */
-  logTails(name: string, namespace: string): Promise<LogTails>;
+  logTails(uid: string): Promise<LogTails>;
   /** Why the node itself is in the state it is in. */
   explainNode(): NodeExplanation;
   /** The node as a core/v1 object. */

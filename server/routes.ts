@@ -1,4 +1,4 @@
-import { podsCalled } from '../pod/called.ts';
+import { ambiguity, podsCalled } from '../pod/called.ts';
 import type { Explanation } from '../pod/explain.ts';
 import { withUse } from '../pod/explainNodeUse.ts';
 import { formatExplanation, formatNodeExplanation } from '../pod/formatExplanation.ts';
@@ -19,11 +19,6 @@ function notFound(name: string, problems: readonly string[] = [], meant?: string
   const why = problems.length > 0 ? `; its manifest is refused: ${problems.join('; ')}` : hint;
   return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${why}`) };
 }
-
-const ambiguous = (name: string, namespaces: readonly string[]): Answer => {
-  const pods = namespaces.map((namespace) => `${namespace}/${name}`).join(' and ');
-  return { code: 400, body: failure(400, 'BadRequest', `there are ${pods}: -n, --namespace says which is meant`) };
-};
 
 function podList(agent: AgentPort): Answer {
   return {
@@ -59,16 +54,16 @@ interface Asked {
 }
 
 /** With what its failed containers said last. */
-async function explained(agent: AgentPort, { metadata: { name, namespace } }: Pod): Promise<Explanation | undefined> {
-  return agent.explain(name, namespace, await agent.logTails(name, namespace));
+async function explained(agent: AgentPort, { metadata: { uid } }: Pod): Promise<Explanation | undefined> {
+  return agent.explain(uid, await agent.logTails(uid));
 }
 
 /** Of the one pod that is asked for; a Status where there is none, or more than one. */
 async function explanationOf(agent: AgentPort, { name, namespace }: Asked): Promise<Explanation | Answer> {
   const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
   const called = podsCalled(name, pods);
-  const namespaces = [...new Set(called.map(({ metadata }) => metadata.namespace))];
-  if (namespaces.length > 1) return ambiguous(name, namespaces);
+  const why = ambiguity(called);
+  if (why !== undefined) return { code: 400, body: failure(400, 'BadRequest', why) };
   const [pod] = called;
   const { problems, warnings, name: node } = agent.node();
   const found = pod && (await explained(agent, pod));

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import * as display from '../../pod/displayWidth.ts';
 import { humanDuration } from '../../pod/duration.ts';
+import { endingWords } from '../../pod/explainNode.ts';
 import { printableLine } from '../../pod/printable.ts';
 import type { NodeSummary } from '../../server/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
@@ -54,14 +55,31 @@ function painter({ colour }: Surface): (text: string, format: Format) => string 
   return (text, format) => (colour && text !== '' ? styleText(format, text, { validateStream: false }) : text);
 }
 
-function headLine({ node, pods, now }: Scene): string {
+/** How far it is: on its way in and out it has other things to tell than how many pods run. */
+function progress({ node, pods, now }: Scene): string {
+  const { state, waitingFor, until } = node;
+  if (state === 'draining' && pods.length > 0) return endingWords(pods.length, until, now);
+  if (pods.length === 0 && state === 'stopped') return 'no pods left';
+  if (pods.length === 0 && waitingFor !== undefined) return `waits for ${waitingFor}`;
   const { running, expected } = nodeReadiness(
     pods.map(({ pod }) => pod),
     now,
   );
-  const { runtime } = node;
-  const health = `${runtime.state} for ${humanDuration(Math.max(0, now - runtime.since))}`;
-  return `node ${node.name} ${node.state} · ${running}/${expected} pods running · ${runtime.name} ${runtime.version} ${health}`;
+  return `${running}/${expected} pods running`;
+}
+
+/** Nothing is told of a runtime that has not answered yet: it is what the node waits for. */
+function runtimeWords({ node: { runtime }, now }: Scene): string[] {
+  const { name, version, state, since, message } = runtime;
+  if (since === undefined) return [];
+  const called = name === '' ? 'container runtime' : `${name} ${version}`;
+  const why = state === 'ready' || message === undefined ? '' : `: ${message}`;
+  return [`${called} ${state} for ${humanDuration(Math.max(0, now - since))}${why}`];
+}
+
+function headLine(scene: Scene): string {
+  const { name, state } = scene.node;
+  return [`node ${name} ${state}`, progress(scene), ...runtimeWords(scene)].join(' · ');
 }
 
 /** The lines above the table: the node, and plainly what is not real. */
@@ -91,21 +109,38 @@ function counted(all: readonly ManifestProblem[], most: number, line: (problem: 
 const within = (path: string, message: string): string => (path === '' ? message : `${path}: ${message}`);
 
 /** By the pod, which is what is in the table, where it is known: the line may be cut before the end of a file's path. */
-const warningWords = ({ file, path, message, pod }: ManifestProblem): string =>
-  `! warning: ${pod === undefined ? file : `pod ${pod.replace(/^default\//, '')}`}: ${within(path, message)}`;
+function warningWords({ file, path, message, pod }: ManifestProblem, width: number): string {
+  const said = within(path, message);
+  const of = pod === undefined ? atPath(file, said, width - 11) : `pod ${pod.replace(/^default\//, '')}: ${said}`;
+  return `! warning: ${of}`;
+}
 
-/** The lines below it: manifests that could not be used, what is odd in those that are, and pods of others. */
+/** So much of the end of a path is always seen. */
+const LEAST_PATH = 24;
+
+/** A path, and what is said of it: where both do not fit the path's end is enough, as it names the file. */
+function atPath(path: string, said: string, width: number): string {
+  const [shown, words] = [printableLine(path), printableLine(said)];
+  const room = Math.max(LEAST_PATH, width - 2 - display.displayWidth(words));
+  if (display.displayWidth(shown) <= room) return `${shown}: ${words}`;
+  const characters = [...shown].slice(-room);
+  while (display.displayWidth(characters.join('')) > room - 1) characters.shift();
+  return `…${characters.join('')}: ${words}`;
+}
+
+/** The lines below it: what is wrong with the node, manifests that could not be used, what is odd in those that are, and pods of others. */
 function foot({ node }: Scene, surface: Surface): string[] {
   const paint = painter(surface);
   const problems = counted(
     node.problems,
     NAMED_PROBLEMS,
-    ({ file, path, message }) => `! ${file}: ${within(path, message)}`,
+    ({ file, path, message }) => `! ${atPath(file, within(path, message), surface.width - 2)}`,
   );
-  const warnings = counted(node.warnings, NAMED_WARNINGS, warningWords);
+  const warnings = counted(node.warnings, NAMED_WARNINGS, (each) => warningWords(each, surface.width));
   const others = node.foreign.length;
   const foreign = `${others} ${others === 1 ? 'pod' : 'pods'} of others left alone: "statelet explain node" lists them`;
   return [
+    ...(node.trouble === undefined ? [] : [paint(cut(`! ${node.trouble}`, surface.width), 'red')]),
     ...problems.map((line) => paint(cut(line, surface.width), 'red')),
     ...warnings.map((line) => paint(cut(line, surface.width), 'yellow')),
     ...(others === 0 ? [] : [cut(foreign, surface.width)]),

@@ -141,8 +141,12 @@ describe('graceful termination', () => {
     node.agent.drain().then(() => {
       drained = true;
     });
+    const asked = node.clock.now();
     await node.advance('3s');
     expect(node.agent.views().map(({ pod }) => pod.metadata.name)).toEqual(['slow']);
+    // As long as the last of them may take.
+    expect(node.agent.overview()).toMatchObject({ state: 'draining', until: asked + 6_000 });
+    expect(node.agent.explainNode().answer).toMatch(/ drains: 1 pod ending, up to 3s$/);
     expect(drained).toBe(false);
     await node.advance('5s');
     expect(drained).toBe(true);

@@ -56,11 +56,8 @@ export function fakeAgent(options: {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    explain: (name, namespace) => {
-      const view = [...views.values()].find(
-        ({ pod: { metadata } }) =>
-          metadata.name === name && (namespace === undefined || metadata.namespace === namespace),
-      );
+    explain: (uid) => {
+      const view = views.get(uid);
       return view && explainPod(view, options.now);
     },
     logTails: async () => new Map(),

@@ -18,7 +18,14 @@ describe('the answer is what all pods wait for', () => {
       'node host runs with 1 pod; 2 in the start queue',
       { pods: { a: 'default/web' }, gates: [{ ...start, queue: ['a/:sandbox/start', 'a/main/start'] }, pull] },
     ],
-    ['node host waits for its pods to end', { state: 'draining', waitingFor: 'its pods to end' }],
+    ['node host drains: 1 pod ending', { state: 'draining', pods: { a: 'default/web' } }],
+    [
+      'node host drains: 2 pods ending, up to 57s; the container runtime is not ready: no such socket',
+      {
+        ...{ state: 'draining', pods: { a: 'default/web', b: 'default/db' }, until: NOW + 57_000 },
+        runtime: { ...runtime, ready: false, message: 'no such socket' },
+      },
+    ],
     [
       'node host waits for the container runtime, which is not ready: no such socket',
       { runtime: { ...runtime, ready: false, message: 'no such socket' }, waitingFor: 'the first list' },
@@ -28,6 +35,17 @@ describe('the answer is what all pods wait for', () => {
       { runtime: { ...runtime, networkTrouble: 'cni plugin not initialized' } },
     ],
   ])('%s', (words, more) => expect(answer(more)).toBe(words));
+});
+
+test('a runtime that has not answered yet is waited for since the node began', () => {
+  const message = 'it has not answered yet';
+  const view = nodeView('host', {
+    ...{ state: 'starting', since: NOW - 3_000, waitingFor: 'the first list' },
+    runtime: { name: '', version: '', ready: false, message },
+  });
+  const text = formatNodeExplanation(explainNode(view, NOW));
+  expect(text).toContain('    waits for it to be ready: it has not answered yet\n');
+  expect(text).toMatch(/├─ runtime unknown +not ready +3s\n/);
 });
 
 test('each actor of the node is shown with who holds it, who waits, and what went wrong last', () => {

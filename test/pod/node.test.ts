@@ -43,12 +43,31 @@ describe('the object', () => {
   test('is ready as long as its runtime is, and says why it is not', () => {
     const [ready] = aNode().status.conditions;
     expect(ready).toMatchObject({ type: 'Ready', status: 'True', reason: 'KubeletReady' });
-    const runtime = { name: '', version: '', ready: false, since: 0, message: 'nobody listens' };
+    const runtime = { name: '', version: '', ready: false, since: STARTED + 5_000, message: 'nobody listens' };
     const [away] = aNode({ runtime }).status.conditions;
     expect(away).toMatchObject({
       ...{ status: 'False', reason: 'KubeletNotReady', message: 'nobody listens' },
-      lastTransitionTime: '2026-01-01T00:00:00Z',
+      lastTransitionTime: '2026-01-01T00:00:05Z',
     });
+  });
+
+  test('is not ready before its runtime has answered, in the words of a kubelet', () => {
+    const runtime = { name: '', version: '', ready: false, since: 0, message: 'not asked yet' };
+    expect(aNode({ runtime }).status.conditions).toMatchObject([
+      {
+        ...{ status: 'False', message: 'container runtime status check may not have completed yet' },
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ]);
+  });
+
+  test('is not ready while it drains', () => {
+    expect(aNode({ drainsSince: STARTED + 30_000 }).status.conditions).toMatchObject([
+      {
+        ...{ status: 'False', reason: 'KubeletNotReady', message: 'node is shutting down' },
+        lastTransitionTime: '2026-01-01T00:00:30Z',
+      },
+    ]);
   });
 });
 

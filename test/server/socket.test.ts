@@ -86,9 +86,22 @@ describe('reading', () => {
     expect(await client().json('/explain/namespaces/default/pods/web-host')).toMatchObject({ namespace: 'default' });
     await expect(client().json('/explain/pods/web')).rejects.toMatchObject({
       reason: 'BadRequest',
-      message: 'there are default/web and shop/web: -n, --namespace says which is meant',
+      message: 'there are default/web-host and shop/web-host: -n, --namespace says which is meant',
     });
     await expect(client().json('/explain/namespaces/none/pods/web')).rejects.toMatchObject({ reason: 'NotFound' });
+  });
+
+  test('an explanation of one of two pods of one full name, by its UID', async () => {
+    const twin = (uid: string) =>
+      podView({ main: { web: running() }, meta: { name: 'twin-host', uid }, spec: { nodeName: 'host' } });
+    agent.show(twin('t1'));
+    agent.show(twin('t2'));
+    await expect(client().json('/explain/pods/twin')).rejects.toMatchObject({
+      reason: 'BadRequest',
+      message: 'there are 2 pods default/twin-host: ask for one by its UID, pod/t1 (Running) or pod/t2 (Running)',
+    });
+    expect(await client().json('/explain/pods/t2')).toMatchObject({ name: 'twin-host', uid: 't2' });
+    expect(await client().json('/explain/namespaces/default/pods/t1')).toMatchObject({ uid: 't1' });
   });
 
   const problems = [

@@ -74,6 +74,12 @@ const names = (views: readonly PodView[], surface: Surface, setting?: Setting) =
 
 const all = [web, crash, job, late];
 
+const ending = (until?: number): Partial<NodeSummary> => ({
+  state: 'draining',
+  waitingFor: 'its pods to end',
+  ...(until === undefined ? {} : { until }),
+});
+
 describe('the live table', () => {
   test('on a wide terminal: the worst pods first, and why each is not as it should be', () => {
     expect(rowsOf(frame(all, on(140, 30)))).toEqual([
@@ -89,6 +95,34 @@ describe('the live table', () => {
       'batch/job-host  Completed          terminated  2m10s         0',
       '└ job           Completed          stopped       60s         0',
     ]);
+  });
+
+  test.each<[string, readonly PodView[], Partial<NodeSummary>]>([
+    [
+      'node host starting · waits for the runtime to list its pods',
+      [],
+      {
+        state: 'starting',
+        waitingFor: 'the runtime to list its pods',
+        runtime: { name: '', version: '', state: 'not ready' },
+      },
+    ],
+    [
+      'node host starting · 0/1 pods running · container runtime not ready for 5s: nobody listens',
+      [late],
+      {
+        state: 'starting',
+        waitingFor: 'the runtime to list its pods',
+        runtime: { name: '', version: '', state: 'not ready', since: NOW - 5_000, message: 'nobody listens' },
+      },
+    ],
+    ['node host draining · 2 pods ending, up to 57s · containerd', [web, late], ending(NOW + 57_000)],
+    ['node host draining · 1 pod ending · containerd', [web], ending()],
+    ['node host stopped · no pods left · containerd', [], { state: 'stopped' }],
+  ])('its first line: %s', (words, views, node) => {
+    const [line = ''] = frame(views, on(100, 30), { node }).lines;
+    expect(line.startsWith(words)).toBe(true);
+    expect(line).not.toMatch(/\dy\b| {2}/);
   });
 
   test('at 80 columns the reason stays', () => {
@@ -143,6 +177,21 @@ describe('the live table', () => {
       rowsOf(frame([], on(80, 30), { node: { problems: Array.from({ length: count }, () => problem) } }));
     expect(below(1)).toEqual(['! /etc/pods/a.yaml: spec.containers: required']);
     expect(below(10).at(-1)).toBe('! and 8 more: "statelet explain node" names all');
+  });
+
+  test('of a long path its end is enough, so that what is wrong is seen', () => {
+    const file = `/etc/${'directory/'.repeat(400)}10-web.yaml`;
+    const problem = { file, path: 'spec.containers', message: 'Required value' };
+    const node = { problems: [problem], warnings: [{ ...problem, path: '', message: 'odd' }] };
+    const [wrong = '', odd = ''] = rowsOf(frame([], on(80, 30), { node }));
+    expect(wrong).toMatch(/^! ….*\/10-web\.yaml: spec\.containers: Required value$/);
+    expect(odd).toMatch(/^! warning: ….*\/10-web\.yaml: odd$/);
+    expect([wrong, odd].map((line) => line.length)).toEqual([80, 80]);
+  });
+
+  test('what is wrong with the node itself stands there too', () => {
+    const node = { trouble: '/var/lib/statelet/run/statelet has been removed' };
+    expect(rowsOf(frame([], on(80, 30), { node }))).toEqual(['! /var/lib/statelet/run/statelet has been removed']);
   });
 
   test('what is odd stands below them with the pod that it is of, and is counted where it is many', () => {

@@ -1,0 +1,54 @@
+/** Notices when the root directory is taken from an agent that runs. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { type Clock, every } from '../actors/clock.ts';
+import type { LostRoot } from '../pod/explainNode.ts';
+import type { Note } from '../pod/occurrence.ts';
+import { isMissing, messageOf } from '../volume/fileErrors.ts';
+
+const LOOK_MS = 10_000;
+
+export interface RootWatch {
+  /** Why the directory cannot be used, while it cannot. */
+  readonly lost: () => LostRoot | undefined;
+  readonly end: () => void;
+}
+
+/**
+ * Looks every 10 s for the directory of the durable facts: what is written there fails only when something is to be
+ * written, and may be minutes away. It tells once when the directory has gone, and once when it is back.
+ */
+export function watchRoot(given: {
+  readonly rootDirectory: string;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'error' | 'info'>;
+  /** Told what happened to the node. */
+  readonly tell: (note: Note) => void;
+}): RootWatch {
+  const { rootDirectory, clock, logger, tell } = given;
+  const directory = join(rootDirectory, 'statelet');
+  let lost: LostRoot | undefined;
+  const look = async () => {
+    const why = await troubleOf(directory);
+    if ((why === undefined) === (lost === undefined)) return;
+    lost = why === undefined ? undefined : { message: lostWords(directory, why), since: clock.now() };
+    if (lost === undefined) logger.info(`${directory} is there again`);
+    else {
+      logger.error(lost.message);
+      tell({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
+    }
+  };
+  return { lost: () => lost, end: every(clock, LOOK_MS, look) };
+}
+
+async function troubleOf(directory: string): Promise<string | undefined> {
+  try {
+    return (await stat(directory)).isDirectory() ? undefined : 'is no directory any more';
+  } catch (error) {
+    return isMissing(error) ? 'has been removed' : `cannot be used: ${messageOf(error)}`;
+  }
+}
+
+const lostWords = (directory: string, why: string): string =>
+  `${directory} ${why} while the agent runs: nothing that has to outlive a restart can be kept there. The pods go on running; restart the agent once the directory can be used`;

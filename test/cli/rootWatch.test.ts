@@ -1,0 +1,71 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { Clock } from '../../actors/clock.ts';
+import { type RootWatch, watchRoot } from '../../cli/rootWatch.ts';
+import { explainNode, withLostRoot } from '../../pod/explainNode.ts';
+import { formatNodeExplanation } from '../../pod/formatExplanation.ts';
+import type { Note } from '../../pod/occurrence.ts';
+import { eventually } from '../node/support/eventually.ts';
+import { NOW, nodeView } from '../pod/views.ts';
+
+let directory: string;
+let watch: RootWatch;
+/** What the watch waits for: to be called is to have it look. */
+let timers: (() => void)[];
+let lines: string[];
+let notes: Note[];
+
+const clock: Clock = { now: () => NOW, setTimeout: (fn) => timers.push(fn), clearTimeout: () => {} };
+
+beforeEach(async () => {
+  [timers, lines, notes] = [[], [], []];
+  directory = await mkdtemp(join(tmpdir(), 'statelet-root-'));
+  await mkdir(join(directory, 'statelet'));
+  const log = (line: unknown) => void lines.push(String(line));
+  watch = watchRoot({
+    ...{ rootDirectory: directory, clock, tell: (note) => void notes.push(note) },
+    logger: { error: log, info: log },
+  });
+});
+
+afterEach(async () => {
+  watch.end();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const look = () => timers.shift()?.();
+
+const told = (count: number) => eventually(`it is told ${count} times`, () => lines.length === count || undefined);
+
+test('a root directory that is taken away is told of once, as an event too, and once when it is back', async () => {
+  await rename(directory, `${directory}-away`);
+  look();
+  await told(1);
+  const [line = ''] = lines;
+  expect(line).toContain(`${directory}/statelet has been removed while the agent runs: `);
+  expect(notes).toEqual([{ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: line }]);
+  expect(watch.lost()).toEqual({ message: line, since: NOW });
+  look();
+  await rename(`${directory}-away`, directory);
+  look();
+  await told(2);
+  expect(lines[1]).toBe(`${directory}/statelet is there again`);
+  expect(watch.lost()).toBeUndefined();
+});
+
+test('a file in its place is no directory of it', async () => {
+  await rm(join(directory, 'statelet'), { recursive: true });
+  await writeFile(join(directory, 'statelet'), '');
+  look();
+  await told(1);
+  expect(lines[0]).toContain('/statelet is no directory any more while the agent runs');
+});
+
+test('the explanation of the node has it', () => {
+  const lost = { message: '/root/statelet has been removed', since: NOW - 5_000 };
+  const text = formatNodeExplanation(withLostRoot(explainNode(nodeView('host'), NOW), lost));
+  expect(text).toContain('  node host runs with 0 pods; /root/statelet has been removed\n');
+  expect(text).toMatch(/└─ actor root directory +lost +5s\n +waits for the directory to be there again/);
+});

@@ -1,0 +1,70 @@
+/** A file where a directory is to be made, of all those that an agent makes when it starts. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { startOwnContainerd } from '../../cli/ownRuntime.ts';
+import { expectDirectory } from '../../volume/expectDirectory.ts';
+
+jest.setTimeout(60_000);
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'statelet-places-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Puts a file into the way of a directory, and gives its path. */
+function fileAt(name: string): string {
+  const file = join(directory, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, 'theirs');
+  return file;
+}
+
+/** What the daemon says when it is started beside that; it ends at once. */
+function started() {
+  const places = ['--root-dir', join(directory, 'root'), '--pod-log-dir', join(directory, 'logs/pods')];
+  const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
+  const { status, stderr } = spawnSync(process.execPath, ['cli/main.ts', 'run', ...places, ...nowhere], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  return { status, sentences: stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{')) };
+}
+
+describe('is named in one sentence, with exit code 1', () => {
+  test.each([
+    'root',
+    'root/agents',
+    'root/pods',
+    'root/statelet',
+    'root/statelet/statuses',
+    'logs',
+    'logs/pods',
+    'logs/containers',
+  ])('%s', (name) => {
+    const file = fileAt(name);
+    expect(started()).toEqual({
+      status: 1,
+      sentences: [`statelet: ${file} is in the way: expected a directory, found a file`],
+    });
+  });
+
+  test('the directory of the private containerd', async () => {
+    const file = fileAt('containerd');
+    await expect(startOwnContainerd(file, () => {})).rejects.toThrow(
+      `${file} is in the way: expected a directory, found a file`,
+    );
+  });
+});
+
+test('a link to nothing is in the way as well; a directory, a link to one, and what can be made are not', async () => {
+  const at = (name: string) => join(directory, name);
+  symlinkSync(at('nothing'), at('dangling'));
+  await expect(expectDirectory(at('dangling'))).rejects.toThrow('found a symbolic link to nothing');
+  symlinkSync(directory, at('link'));
+  for (const good of [directory, at('link'), at('link/new/deep')]) await expectDirectory(good);
+});
