@@ -251,6 +251,20 @@ describe('a lost sandbox', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
+  test('C3: they run again one after the other there, although each had succeeded before', () => {
+    const initContainers = ['first', 'second'].map((name) => aContainer({ name }));
+    const story = podStory({ pod: aPod({ initContainers }) });
+    story.die('first-0-0', 0);
+    story.die('second-0-0', 0);
+    lose(story);
+    expect(story.containers()).toMatchObject({ first: 'running.steady', main: 'poised' });
+    story.die('first-1-1', 0);
+    expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'poised' });
+    story.die('second-1-1', 0);
+    expect(story.containers()).toMatchObject({ main: 'running.steady' });
+  });
+
   test('C8: with policy Never and containers that ran, it is not made again', () => {
     const story = runningPod(aPod({ restartPolicy: 'Never' }));
     lose(story);
