@@ -32,7 +32,7 @@ import { logErrors } from './errorLog.ts';
 import { followedAddresses } from './hostAddresses.ts';
 import { hostIdentity } from './hostIdentity.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './nodeAdmission.ts';
-import { capacityOf, cgroupFacts, type OwnCgroups, ownCgroups, processRoom } from './nodeCgroups.ts';
+import { capacityOf, cgroupFacts, mayPodsSwap, type OwnCgroups, ownCgroups, processRoom } from './nodeCgroups.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import { expectPlaces } from './rootDirectory.ts';
 import { type RootWatch, watchRoot } from './rootWatch.ts';
@@ -119,6 +119,7 @@ export const startNode: StartNode = async ({
       pullSlots: config.maxParallelImagePulls,
       ...(config.imagePullTimeoutMs > 0 ? { pullLimitMs: config.imagePullTimeoutMs } : {}),
       ...(config.slowImagePullAfterMs > 0 ? { slowPullMs: config.slowImagePullAfterMs } : {}),
+      limitedSwap: mayPodsSwap(node.cgroups),
       crashLoop: {
         baseMs: Math.min(CRASH_BASE_MS, config.maxContainerRestartPeriodMs),
         maxMs: config.maxContainerRestartPeriodMs,

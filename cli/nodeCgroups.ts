@@ -41,6 +41,10 @@ export async function cgroupFacts(config: NodeResources, hierarchies: readonly H
   };
 }
 
+/** Whether any pod of the node has swap. */
+export const mayPodsSwap = ({ version, countsSwap, swapBytes }: CgroupFacts): boolean =>
+  version === 'v2' && countsSwap && swapBytes !== undefined;
+
 /** Bytes of all swap that the host has, by the text of its `meminfo`. */
 export function swapCapacity(meminfo: string): number {
   const [, kilobytes = '0'] = /^SwapTotal:\s+(\d+) kB$/m.exec(meminfo) ?? [];

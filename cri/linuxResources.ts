@@ -1,11 +1,10 @@
 import { cpuQuota, cpuShares, oomScoreAdj } from '../pod/cgroup.ts';
 import { hugepages } from '../pod/cgroupLimits.ts';
 import { lookUp } from '../pod/lookUp.ts';
-import { qosClass } from '../pod/qos.ts';
 import { aggregate, amountOf, containerSize } from '../pod/resources.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod, PodSpec } from '../pod/schema/pod.ts';
-import { isCriticalPod } from '../pod/staticPod.ts';
+import { maySwap } from '../pod/swap.ts';
 import { LinuxContainerResources } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 
@@ -37,15 +36,11 @@ function swap(memoryLimit: number, swapBytes: number, { version, countsSwap, kil
   return { unified: { ...oom, 'memory.swap.max': String(swapBytes) } };
 }
 
-/**
- * The bytes that a container may swap under LimitedSwap, which is for cgroup v2 (C25): of the node's swap what its request
- * is of the memory. Only those of Burstable pods may, that ask for less memory than they may have; critical pods not at all.
- */
-function swapOf(pod: Pod, { resources }: Container, { cgroups, memoryCapacityBytes }: NodeFacts): number {
+/** The bytes that a container may swap under LimitedSwap (C25): of the node's swap what its request is of the memory. */
+function swapOf(pod: Pod, container: Container, { cgroups, memoryCapacityBytes }: NodeFacts): number {
   const { version, swapBytes = 0 } = cgroups;
-  const [request, limit] = [amountOf(resources, 'requests', 'memory'), amountOf(resources, 'limits', 'memory')];
-  const mayNot = version === 'v1' || isCriticalPod(pod) || qosClass(pod.spec) !== 'Burstable' || request === limit;
-  if (mayNot || request > memoryCapacityBytes) return 0;
+  const request = amountOf(container.resources, 'requests', 'memory');
+  if (version === 'v1' || !maySwap(pod, container) || request > memoryCapacityBytes) return 0;
   return Math.trunc((request / memoryCapacityBytes) * swapBytes);
 }
 

@@ -1,9 +1,8 @@
 /** What the ledger knows, and what it does next. The chart is in ledger.ts. */
-import { type Decision, decide } from '../pod/admission/decide.ts';
+import { type Decision, decide, decideUpdate } from '../pod/admission/decide.ts';
 import type { AdmissionNode } from '../pod/admission/node.ts';
 import { isPreemptable, type Occupant } from '../pod/admission/preemption.ts';
 import { type Capacity, type Claims, conflicts } from '../pod/claims.ts';
-import type { Refusal } from '../pod/refusal.ts';
 import { pendingResize } from '../pod/resize.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { LedgerAnswer, LedgerFact, Ref } from './events.ts';
@@ -112,7 +111,7 @@ function decisionOn(context: LedgerContext, request: Request, ahead: readonly Re
     occupants(context, request.uid, which).filter((each) => !isReserved(each));
   const held = (which: 'all' | 'staying') => [...claimsOf(those(which)), ...claimsOf(reserved)];
   const decision = isUpdate(context, request)
-    ? ofUpdate(context, request, conflicts(claims, held('staying'), context.capacity))
+    ? ofUpdate(decideUpdate(claims, { ...context, occupants: those('staying'), reserved: claimsOf(reserved) }))
     : decide(request, { ...context, occupants: those('staying'), reserved: claimsOf(reserved) });
   // Nobody is ending to make room: all there are stay.
   if (decision.kind !== 'admitted' || !isAnybodyLeaving(context)) return decision;
@@ -124,6 +123,6 @@ export const isUpdate = (context: LedgerContext, { uid }: Request): boolean => e
 
 const claimsOf = (those: readonly { readonly claims: Claims }[]): Claims[] => those.map(({ claims }) => claims);
 
-/** An update that there is no room for stays wanted: it waits, or can never be on this node. */
-const ofUpdate = ({ capacity }: LedgerContext, { claims }: Request, refusal: Refusal | undefined): Decision =>
-  refusal === undefined ? { kind: 'admitted' } : { kind: 'refused', ...pendingResize(claims, capacity, refusal) };
+/** An update that there is no room for stays wanted. */
+const ofUpdate = (decision: Decision): Decision =>
+  decision.kind === 'refused' ? { ...decision, ...pendingResize(decision) } : decision;

@@ -51,6 +51,8 @@ export interface NodeInput {
   /** How long pulls may hold all slots, in milliseconds, before those of other registries go on without them; absent: for ever. */
   readonly slowPullMs?: number;
   readonly crashLoop: BackOff;
+  /** Whether Burstable pods have a share of the node's swap. */
+  readonly limitedSwap?: boolean;
   /** Terminal statuses that pods had reached before the restart, by uid. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** What had been admitted before the restart, by uid. */

@@ -138,7 +138,7 @@ export const nodeSetup = setup({
     }),
     welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
       const { ledger, startGate, pullGate, crashLoop, statuses, allocations, heardAt: bornAt } = context;
-      const common = { ledger, startGate, pullGate, crashLoop, bornAt };
+      const common = { ledger, startGate, pullGate, crashLoop, bornAt, limitedSwap: context.limitedSwap };
       const pods = new Map(Object.entries(context.pods));
       let ticket = context.tickets;
       for (const pod of newcomers(context)) {

@@ -31,6 +31,8 @@ export interface PodInput {
   readonly startGate: Ref<GateEvent>;
   readonly pullGate: Ref<GateEvent>;
   readonly crashLoop: BackOff;
+  /** Whether the node gives out its swap. */
+  readonly limitedSwap?: boolean | undefined;
   /** Why the runtime has no network for pods, if that is so. */
   readonly trouble?: NetworkTrouble;
   /** What was admitted for it before the agent restarted. */
@@ -64,6 +66,7 @@ export interface PodContext {
   readonly startGate: Ref<GateEvent>;
   readonly pullGate: Ref<GateEvent>;
   readonly crashLoop: BackOff;
+  readonly limitedSwap?: boolean | undefined;
   readonly trouble?: NetworkTrouble | undefined;
   readonly restored?: PodStatus;
   readonly allocation?: Allocation;
@@ -96,7 +99,7 @@ export interface PodContext {
   readonly termination?: Termination | undefined;
   readonly refused?: Refusal | undefined;
   /** Why the node does not take the update that the sources want. */
-  readonly unadmitted?: { readonly reason: string; readonly message: string } | undefined;
+  readonly unadmitted?: Refusal | undefined;
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
 }

@@ -32,7 +32,7 @@ export const podResizeWords = podWords.extend({
     }),
     recordUnadmitted: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'ledger.refused') return;
-      const unadmitted = { reason: event.reason, message: event.message };
+      const { type: _, ...unadmitted } = event;
       const isKnown = context.unadmitted?.reason === event.reason && context.unadmitted.message === event.message;
       const note = refusalNote({ ...context, unadmitted });
       enqueue.assign({ unadmitted });

@@ -10,10 +10,10 @@ import type { PodContext } from './podContext.ts';
 
 /** What to ask of the node for a version of the pod: one that can not be resized to it keeps its resources. */
 export function wish(
-  { allocated }: Pick<PodContext, 'allocated'>,
+  { allocated, limitedSwap }: Pick<PodContext, 'allocated' | 'limitedSwap'>,
   desired: Pod,
 ): { desired: Pod; asked: Pod; unadmitted: Refusal | undefined } {
-  const unadmitted = resizeRefusal(allocated, desired);
+  const unadmitted = resizeRefusal(allocated, desired, limitedSwap);
   const asked = unadmitted === undefined ? desired : withResources(desired, resourcesOf(allocated));
   return { desired, asked, unadmitted };
 }

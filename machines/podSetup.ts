@@ -199,9 +199,9 @@ export const podSetup = podResizeWords.extend({
     }),
     /** An admitted update: containers that the spec no longer has end, the others compare themselves with it. */
     applyUpdate: enqueueActions(({ context, enqueue }) => {
-      const { asked: pod, allocated, desired } = context;
+      const { asked: pod, allocated, desired, limitedSwap } = context;
       const wanted = [...containersOf(pod.spec)].map(({ container }) => container.name);
-      enqueue.assign({ allocated: pod, unadmitted: resizeRefusal(pod, desired) });
+      enqueue.assign({ allocated: pod, unadmitted: resizeRefusal(pod, desired, limitedSwap) });
       if (!sameResources(resourcesOf(pod), resourcesOf(allocated))) {
         const message = resizeMessage('Pod resize started', pod);
         enqueue.emit(occurrence(involvedPod(pod), { reason: 'ResizeStarted', message }));

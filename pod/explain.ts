@@ -2,6 +2,7 @@ import { answerOf } from './explainAnswer.ts';
 import { type ExplainedKind, failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
 import type { Failure } from './failure.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
+import type { Refusal } from './refusal.ts';
 import type { PodPhase } from './schema/status.ts';
 import { podStatus } from './status.ts';
 import { podRow } from './table.ts';
@@ -88,7 +89,7 @@ export function explainPod(
     addresses: view.sandbox?.ips ?? [],
     pod: {
       ...explained('pod', name, view, queuePlace(view, gates)),
-      notes: view.unadmitted ? [`update not admitted: ${failureWords(view.unadmitted)}`] : [],
+      notes: view.unadmitted ? [`update not admitted: ${refusalWords(view.unadmitted)}`] : [],
       children: [
         ...view.volumes.map((volume) => explained('volume', volume.name, volume)),
         ...view.containers.map((container) => {
@@ -99,6 +100,9 @@ export function explainPod(
     },
   };
 }
+
+const refusalWords = ({ reason, message, cause }: Refusal): string =>
+  failureWords({ reason, message: cause ?? message });
 
 function explainContainer(view: PodView, container: ContainerView, gates: readonly GateView[]): ExplainedActor {
   const { now, last, ready, restartCount, role } = container;

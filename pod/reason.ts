@@ -65,7 +65,7 @@ export const volumeReason = (view: VolumeView, now: number): string => failed(vi
 /** What keeps the pod itself, apart from its containers and volumes. */
 export function podReason(view: PodView, now: number): string {
   if (view.refused) return view.refused.cause ?? view.refused.message;
-  if (view.unadmitted) return `update not admitted: ${view.unadmitted.message}`;
+  if (view.unadmitted) return `update not admitted: ${view.unadmitted.cause ?? view.unadmitted.message}`;
   if (view.termination && !view.ended) return then(`ending: ${view.termination.reason}`, view, 'killed', now);
   return failed(view, now) ?? wait(view, now);
 }

@@ -1,14 +1,14 @@
 /** In-place resize: which changes of a pod's resources a node takes on while its containers run, and in which words. */
-import type { Capacity, Claims } from './claims.ts';
 import type { ContainerSize } from './containerSize.ts';
-import { isSidecar } from './containers.ts';
+import { containersOf, isSidecar } from './containers.ts';
 import { lookUp } from './lookUp.ts';
 import { qosClass } from './qos.ts';
 import { parseQuantity } from './quantity.ts';
 import type { Refusal } from './refusal.ts';
-import { containerSize } from './resources.ts';
+import { amountOf, containerSize } from './resources.ts';
 import type { Container, ResourceRequirements } from './schema/container.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
+import { maySwap } from './swap.ts';
 
 /** The resources of a pod by container, and the pod's own: what is admitted apart from the rest of its spec. */
 export interface PodResources {
@@ -70,8 +70,11 @@ export function keyOf({ requests = {}, limits = {} }: ResourceRequirements): str
 
 const infeasible = (message: string): Refusal => ({ reason: 'Infeasible', message });
 
-/** Why the resources of a pod can not become those that are wanted, whatever the node has; undefined when they can. */
-export function resizeRefusal(allocated: Pod, desired: Pod): Refusal | undefined {
+/**
+ * Why the resources of a pod can not become those that are wanted, whatever the node has; undefined when they can. `swaps`
+ * says whether the node gives out its swap.
+ */
+export function resizeRefusal(allocated: Pod, desired: Pod, swaps = false): Refusal | undefined {
   const [from, to] = [resourcesOf(allocated), resourcesOf(desired)];
   if (sameResources(from, to)) return undefined;
   if (qosClass(withResources(allocated, to).spec) !== qosClass(allocated.spec)) {
@@ -86,8 +89,24 @@ export function resizeRefusal(allocated: Pod, desired: Pod): Refusal | undefined
     if (hasFewer(before.limits, after.limits)) return infeasible('resource limits cannot be removed');
     if (hasFewer(before.requests, after.requests)) return infeasible('resource requests cannot be removed');
   }
-  return undefined;
+  return swaps && changesSwap(allocated, withResources(allocated, to))
+    ? infeasible('In-place resize of containers with swap is not supported.')
+    : undefined;
 }
+
+/** Whether a container asks for other memory, and its share of the swap would follow while it runs. */
+function changesSwap(allocated: Pod, desired: Pod): boolean {
+  const before = new Map(containersOf(allocated.spec).map(({ container }) => [container.name, container]));
+  return containersOf(desired.spec).some(({ container }) => {
+    const known = before.get(container.name);
+    if (known === undefined || restartsFor(known, 'memory')) return false;
+    const [from, to] = [known, container].map(({ resources }) => amountOf(resources, 'requests', 'memory'));
+    return from !== to && (maySwap(allocated, known) || maySwap(desired, container));
+  });
+}
+
+const restartsFor = ({ resizePolicy }: Container, resource: string): boolean =>
+  resizePolicy?.find(({ resourceName }) => resourceName === resource)?.restartPolicy === 'RestartContainer';
 
 const MUTABLE = ['cpu', 'memory'];
 
@@ -102,17 +121,11 @@ const hasFewer = (
   after: Readonly<Record<string, string>> = {},
 ): boolean => MUTABLE.some((name) => Object.hasOwn(before, name) && !Object.hasOwn(after, name));
 
-/** A refused update that asks for more than the node has room for: it may fit later, or never on this node. */
-export function pendingResize(claims: Claims, capacity: Capacity, refusal: Refusal): Refusal {
-  if (!/^(OutOfcpu|OutOfmemory|UnexpectedAdmissionError)$/.test(refusal.reason)) return refusal;
-  if (claims.cpuMillis <= capacity.cpuMillis && claims.memoryBytes <= capacity.memoryBytes)
-    return { ...refusal, reason: 'Deferred' };
-  const [name, requested, has] =
-    claims.memoryBytes > capacity.memoryBytes
-      ? ['memory', claims.memoryBytes, capacity.memoryBytes]
-      : ['cpu', claims.cpuMillis, capacity.cpuMillis];
-  return infeasible(`Node didn't have enough capacity: ${name}, requested: ${requested}, capacity: ${has}`);
-}
+/** A refused update that asks for more than the node has room for, be it for now or as it is: it stays wanted. */
+export const pendingResize = (refusal: Refusal): Refusal =>
+  /^(OutOfcpu|OutOfmemory|UnexpectedAdmissionError)$/.test(refusal.reason)
+    ? { ...refusal, reason: 'Deferred' }
+    : refusal;
 
 export const isPendingResize = (refusal: Refusal | undefined): boolean =>
   refusal?.reason === 'Deferred' || refusal?.reason === 'Infeasible';
@@ -123,12 +136,10 @@ export const sameSize = (one: ContainerSize | undefined, other: ContainerSize): 
 /** Whether a container must end to get from one size to another, as its resize policy says. */
 export function needsRestart(spec: PodSpec, container: Container, size: ContainerSize): boolean {
   const wanted = containerSize(spec, container);
-  const policyOf = (resource: string) =>
-    container.resizePolicy?.find(({ resourceName }) => resourceName === resource)?.restartPolicy;
   const changesCpu = size.cpuRequest !== wanted.cpuRequest || size.cpuLimit !== wanted.cpuLimit;
   return (
-    (changesCpu && policyOf('cpu') === 'RestartContainer') ||
-    (size.memoryLimit !== wanted.memoryLimit && policyOf('memory') === 'RestartContainer')
+    (changesCpu && restartsFor(container, 'cpu')) ||
+    (size.memoryLimit !== wanted.memoryLimit && restartsFor(container, 'memory'))
   );
 }
 

@@ -19,11 +19,12 @@ export function resizeConditions(
   },
 ): PodCondition[] {
   if (ended) return [];
-  const condition = (type: string, why: Pick<PodCondition, 'reason' | 'message'>): PodCondition => ({
+  const condition = (type: string, { reason, message }: Pick<PodCondition, 'reason' | 'message'>): PodCondition => ({
     type,
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     status: 'True',
-    ...why,
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
     lastTransitionTime: before.find((each) => each.type === type)?.lastTransitionTime ?? rfc3339(now),
   });
   const failed = containers.find(({ state }) => state.endsWith('awaitingResize'));

@@ -112,7 +112,7 @@ export interface PodView extends ActorView {
   /** Why the node does not take it; the pod is Failed with this reason. */
   readonly refused?: Refusal;
   /** Why the node does not take an update; the pod goes on as it was admitted before. */
-  readonly unadmitted?: { readonly reason: string; readonly message: string };
+  readonly unadmitted?: Refusal;
   /** The version whose resources the pod's cgroup has, where these are not those of `pod`. */
   readonly applied?: PodSpec;
   /** Whether its containers or its cgroup have still to get the resources that were admitted. */

@@ -1,7 +1,7 @@
 /** Whether a node takes a pod: every question that the kubelet asks, in its order and with its reasons and messages. */
 import { needsAppArmor } from '../appArmor.ts';
 import { type Capacity, type Claims, portConflict, refusalFor, shortages } from '../claims.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Refusal, Shortage } from '../refusal.ts';
 import { shortageCause } from '../refusal.ts';
 import type { Pod } from '../schema/pod.ts';
 import { isStaticPod } from '../staticPod.ts';
@@ -45,10 +45,26 @@ export function decide(candidate: Candidate, { node, capacity, occupants, reserv
   const [first] = short;
   if (first && !claims.critical) return { kind: 'refused', ...refusalFor(first) };
   if (misfit) return { kind: 'refused', ...misfit };
-  if (first === undefined) return { kind: 'admitted' };
+  return first === undefined ? { kind: 'admitted' } : byPreemption(claims, short, occupants);
+}
+
+/** Decides on other resources of a pod that was admitted: what a pod is refused for holds for them, and so does who goes before whom. */
+export function decideUpdate(claims: Claims, { capacity, occupants, reserved }: Omit<Room, 'node'>): Decision {
+  const others = [...occupants.map((each) => each.claims), ...reserved];
+  const short = shortages(claims, others, capacity);
+  const [first] = short;
+  const port = portConflict(claims, others);
+  if (first && !claims.critical) return { kind: 'refused', ...refusalFor(first) };
+  if (port) return { kind: 'refused', ...port };
+  return first === undefined ? { kind: 'admitted' } : byPreemption(claims, short, occupants);
+}
+
+/** Who ends for a critical pod that is short of something. */
+function byPreemption(claims: Claims, short: readonly Shortage[], occupants: readonly Occupant[]): Decision {
   const found = preemption(claims, short, occupants);
   if ('victims' in found) return { kind: 'preempting', uids: found.victims.map(({ uid }) => uid) };
-  return { kind: 'refused', ...unexpected(found.unmet), cause: shortageCause(first) };
+  const causes = short.slice(0, 1).map(shortageCause);
+  return { kind: 'refused', ...unexpected(found.unmet), cause: causes.join() };
 }
 
 /** What no other pod's end could change, and no change of the node's labels. */

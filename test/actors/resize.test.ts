@@ -90,17 +90,77 @@ describe('C25: in-place resize', () => {
     expect(quotaOf(node, node.containerId('web'))).toBe(150_000);
   });
 
-  test('what the node never has is infeasible; taken back, the pod is as it was', async () => {
+  test('what the node never has is deferred too, and explained; taken back, the pod is as it was', async () => {
     const node = await running(sized('500m', '64Mi'));
     node.apply(sized('3', '64Mi'));
     await node.advance('1s');
     expect(conditionOf(node, 'PodResizePending')).toBe(
-      "True Infeasible Node didn't have enough capacity: cpu, requested: 3000, capacity: 2000",
+      "True Deferred Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000",
     );
+    expect(node.agent.explain('web')?.pod.notes).toEqual([
+      'update not admitted: Deferred: asks for 3 CPUs, the node has 2',
+    ]);
     node.apply(sized('500m', '64Mi'));
     await node.advance('1s');
     expect(conditionOf(node, 'PodResizePending')).toBeUndefined();
     expect(node.calls('updateContainerResources')).toEqual([]);
+  });
+
+  test('C24: of a critical pod it ends others, and is done when they have ended', async () => {
+    const priority = 2_000_000_000;
+    const important = (cpu: string) => {
+      const pod = sized(cpu, '64Mi');
+      return { ...pod, spec: { ...pod.spec, priority } };
+    };
+    const node = await running(important('500m'));
+    node.apply(sized('1', '64Mi', {}, 'other'));
+    await node.advance('5s');
+    const id = node.containerId('web');
+    node.apply(important('1500m'));
+    await node.advance('40s');
+    expect(node.pod('other')).toMatchObject({ phase: 'Failed', reason: 'Preempting' });
+    expect(conditionOf(node, 'PodResizePending')).toBeUndefined();
+    expect([node.containerId('web'), quotaOf(node, id)]).toEqual([id, 150_000]);
+  });
+
+  test('C24: of a critical pod that nobody can end for it is deferred', async () => {
+    const priority = 2_000_000_000;
+    const important = (cpu: string, name: string) => {
+      const pod = sized(cpu, '64Mi', {}, name);
+      return { ...pod, spec: { ...pod.spec, priority } };
+    };
+    const node = await running(important('500m', 'web'));
+    node.apply(important('1', 'other'));
+    await node.advance('5s');
+    node.apply(important('1500m', 'web'));
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizePending')).toBe(
+      'True Deferred Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 500), ]',
+    );
+    expect(node.agent.explain('web')?.pod.notes).toEqual([
+      "update not admitted: Deferred: asks for 1.5 CPUs, but 1 of the node's 2 are taken",
+    ]);
+    node.remove('other');
+    await node.advance('40s');
+    expect(quotaOf(node, node.containerId('web'))).toBe(150_000);
+  });
+
+  test('of memory, where the node gives out its swap, is infeasible for a container that swaps', async () => {
+    const burstable = (memory: string) =>
+      podWith('web', {
+        containers: [containerWith('main', { resources: { requests: { memory }, limits: { memory: '128Mi' } } })],
+      });
+    const node = await simulatedNode({ pods: [burstable('32Mi')], config: { limitedSwap: true } });
+    await node.advance('5s');
+    node.apply(burstable('64Mi'));
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizePending')).toBe(
+      'True Infeasible In-place resize of containers with swap is not supported.',
+    );
+    expect(node.container('web').allocatedResources).toEqual({ memory: '32Mi' });
+    node.apply(burstable('32Mi'));
+    await node.advance('1s');
+    expect(conditionOf(node, 'PodResizePending')).toBeUndefined();
   });
 
   test('what would change the QoS class is not resized, and the rest of the update counts', async () => {
@@ -153,7 +213,7 @@ describe('C25: in-place resize', () => {
     await node.advance('1s');
     await node.restartAgent();
     await node.advance('5s');
-    expect(conditionOf(node, 'PodResizePending')).toMatch(/^True Infeasible/);
+    expect(conditionOf(node, 'PodResizePending')).toMatch(/^True Deferred/);
     expect(node.container('web')).toMatchObject({ restartCount: 0, allocatedResources: { cpu: '1', memory: '64Mi' } });
     expect(quotaOf(node, node.containerId('web'))).toBe(100_000);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { KubeletConfiguration } from '../../cli/config/kubeletConfiguration.ts';
 import { nodeResources } from '../../cli/config/nodeResources.ts';
-import { capacityOf, cgroupFacts, enforcementNote, swapCapacity } from '../../cli/nodeCgroups.ts';
+import { capacityOf, cgroupFacts, enforcementNote, mayPodsSwap, swapCapacity } from '../../cli/nodeCgroups.ts';
 
 test.each([
   [110, 0, 110],
@@ -45,6 +45,13 @@ describe('C25: what a node knows of cgroups', () => {
     const swapBytes = swapCapacity(await readFile('/proc/meminfo', 'utf8'));
     expect(await factsOf({ memorySwap: { swapBehavior: 'LimitedSwap' } })).toMatchObject({ swapBytes });
     expect(await factsOf({ memorySwap: { swapBehavior: 'NoSwap' } })).not.toHaveProperty('swapBytes');
+  });
+
+  test('pods have swap where the configuration gives it, on v2, and where the kernel counts it', async () => {
+    const facts = { ...(await factsOf({ memorySwap: { swapBehavior: 'LimitedSwap' } })), countsSwap: true };
+    const { swapBytes: _, ...without } = facts;
+    const nodes = [facts, without, { ...facts, version: 'v1' as const }, { ...facts, countsSwap: false }];
+    expect(nodes.map(mayPodsSwap)).toEqual([true, false, false, false]);
   });
 
   test('the swap of the host is counted in bytes; one that tells none has none', () => {

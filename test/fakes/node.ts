@@ -41,7 +41,15 @@ export interface SimulatedNodeOptions {
   readonly config?: Partial<
     Pick<
       NodeAgentConfig,
-      'capacity' | 'admission' | 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'crashLoop' | 'garbage'
+      | 'capacity'
+      | 'admission'
+      | 'startSlots'
+      | 'pullSlots'
+      | 'pullLimitMs'
+      | 'slowPullMs'
+      | 'crashLoop'
+      | 'limitedSwap'
+      | 'garbage'
     >
   >;
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */

@@ -133,11 +133,41 @@ describe('C24: room for a critical pod', () => {
     expect(important()).toEqual([]);
   });
 
-  test('an update ends nobody', () => {
-    const { ask, ended } = stand();
+  test('an update of one has others ended too, and waits for them with what it had', () => {
+    const { ask, ended, settle, context } = stand();
     ask('a', 2_000);
+    ask('important', 1_000, critical);
+    const update = ask('important', 3_000, critical);
+    expect([update(), ended()]).toEqual([[], ['a']]);
+    // What it had and what it asks for are not both kept for it.
+    const [fits, does] = [ask('fits', 1_000), ask('does', 500)];
+    settle('a');
+    expect([update(), fits(), does()]).toEqual([['admitted'], ['admitted'], ['OutOfcpu']]);
+    expect(context().entries.find(({ uid }) => uid === 'important')?.allocated).toMatchObject({ cpuMillis: 3_000 });
+  });
+
+  test('an update for which nobody can end is deferred, and ends nobody', () => {
+    const { ask, ended } = stand();
+    ask('a', 2_000, critical);
     ask('important', 2_000, critical);
     expect(ask('important', 3_000, critical)()).toEqual(['Deferred']);
+    expect(ask('plain', 10)()).toEqual(['OutOfcpu']);
+    expect(ended()).toEqual([]);
+  });
+
+  test('an update of a pod that is not critical ends nobody', () => {
+    const { ask, ended } = stand();
+    ask('a', 2_000);
+    ask('plain', 2_000);
+    expect(ask('plain', 3_000)()).toEqual(['Deferred']);
+    expect(ended()).toEqual([]);
+  });
+
+  test('an update does not get a port that is taken, and ends nobody for it', () => {
+    const { ask, ended } = stand();
+    ask('a', 3_000, { hostPorts: [http] });
+    ask('important', 1_000, critical);
+    expect(ask('important', 2_000, { ...critical, hostPorts: [http] })()).toEqual(['NodePorts']);
     expect(ended()).toEqual([]);
   });
 

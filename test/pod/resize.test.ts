@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { claimsOf } from '../../pod/claims.ts';
 import {
   needsRestart,
   pendingResize,
@@ -71,19 +70,52 @@ describe('C25: what can be resized in place', () => {
     ]);
   });
 
-  test('what the node can never have is infeasible, what it has no room for is deferred, and else it is no resize', () => {
-    const capacity = { cpuMillis: 2_000, memoryBytes: 1_000, pods: 1 };
-    const refusal = { reason: 'OutOfcpu', message: 'no room' };
-    expect(pendingResize(claimsOf(burstable('1')), capacity, refusal)).toEqual({
-      reason: 'Deferred',
-      message: 'no room',
-    });
-    expect(pendingResize(claimsOf(burstable('3', { memory: '2000' })), capacity, refusal)).toEqual({
-      reason: 'Infeasible',
-      message: "Node didn't have enough capacity: memory, requested: 2000, capacity: 1000",
-    });
+  test('what the node has no room for is deferred, and what fails for something else is no resize', () => {
+    for (const reason of ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError']) {
+      expect(pendingResize({ reason, message: 'no room' })).toEqual({ reason: 'Deferred', message: 'no room' });
+    }
     const ports = { reason: 'NodePorts', message: 'taken' };
-    expect(pendingResize(claimsOf(burstable('3')), capacity, ports)).toBe(ports);
+    expect(pendingResize(ports)).toBe(ports);
+  });
+
+  describe('where the node gives out its swap', () => {
+    const words = 'In-place resize of containers with swap is not supported.';
+    const memory = (request: string, more: Partial<Container> = {}, limit = '100Mi'): Pod =>
+      of({ requests: { cpu: '1', memory: request }, limits: { memory: limit } }, more);
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' as const }];
+    const critical = (pod: Pod): Pod => ({ ...pod, spec: { ...pod.spec, priority: 2_000_000_000 } });
+    const guaranteed = (amount: string): Pod =>
+      of({ limits: { cpu: '1', memory: amount }, requests: { cpu: '1', memory: amount } });
+
+    test.each<[string, Pod, Pod, string | undefined]>([
+      ['a container that swaps does not get another request of memory', memory('10Mi'), memory('20Mi'), words],
+      ['nor one that would swap then', memory('100Mi'), memory('20Mi'), words],
+      ['nor one that would not swap any more', memory('20Mi'), memory('100Mi'), words],
+      ['a limit is no matter of swap', memory('10Mi'), memory('10Mi', {}, '200Mi'), undefined],
+      [
+        'nor is cpu',
+        memory('10Mi'),
+        of({ requests: { cpu: '2', memory: '10Mi' }, limits: { memory: '100Mi' } }),
+        undefined,
+      ],
+      [
+        'one that restarts for it may have it',
+        memory('10Mi', { resizePolicy }),
+        memory('20Mi', { resizePolicy }),
+        undefined,
+      ],
+      [
+        'one that has no swap before or after may have it',
+        memory('10Mi', {}, '10Mi'),
+        memory('20Mi', {}, '20Mi'),
+        undefined,
+      ],
+      ['one of a critical pod has none', critical(memory('10Mi')), critical(memory('20Mi')), undefined],
+      ['nor has one of a Guaranteed pod', guaranteed('10Mi'), guaranteed('20Mi'), undefined],
+    ])('%s', (_, from, to, message) => {
+      expect(resizeRefusal(from, to, true)).toEqual(message && { reason: 'Infeasible', message });
+      expect(resizeRefusal(from, to)).toBeUndefined();
+    });
   });
 
   test('a policy counts for its own resource only', () => {
