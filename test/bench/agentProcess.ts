@@ -66,20 +66,18 @@ export async function agentPlace(
 
 /** How an agent is started. */
 export interface AgentOptions {
-  /** Stands in for the place's runtime. */
-  readonly endpoint?: string;
   /** It can tell its event loop's delay: that takes memory of its own. */
   readonly measuresDelay?: boolean;
 }
 
 /** Starts the daemon; its log goes to a file beside its directories. */
-export function startAgent(place: AgentPlace, { endpoint, measuresDelay }: AgentOptions = {}): AgentProcess {
+export function startAgent(place: AgentPlace, { measuresDelay }: AgentOptions = {}): AgentProcess {
   const delayFile = join(place.directory, 'event-loop-delay');
   const log = openSync(join(place.directory, 'agent.log'), 'a');
   const probe = join(import.meta.dirname, 'eventLoopProbe.mjs');
   const spawnedAt = preciseNow();
   const measuring = { NODE_OPTIONS: `--import=${probe}`, BENCH_EVENT_LOOP_FILE: delayFile };
-  const child = spawn(place.command, ['run', ...flags(place, endpoint ?? place.endpoint)], {
+  const child = spawn(place.command, ['run', ...flags(place)], {
     stdio: ['ignore', 'ignore', log],
     env: { ...process.env, ...(measuresDelay ? measuring : {}) },
     signal: interruption,
@@ -109,11 +107,11 @@ export function startAgent(place: AgentPlace, { endpoint, measuresDelay }: Agent
   };
 }
 
-function flags(place: AgentPlace, endpoint: string): string[] {
+function flags(place: AgentPlace): string[] {
   return [
     ...['--config', configOf(place), '--pod-manifest-path', place.manifests],
     ...['--root-dir', place.rootDir, '--pod-log-dir', place.podLogsDir],
-    ...['--container-runtime-endpoint', endpoint, '--hostname-override', nodeName, '-v', '0'],
+    ...['--container-runtime-endpoint', place.endpoint, '--hostname-override', nodeName, '-v', '0'],
   ];
 }
 

@@ -1,20 +1,26 @@
+import { rename } from 'node:fs/promises';
 import { Client, credentials, Server, ServerCredentials, type ServiceError, type sendUnaryData } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../cri/generated/runtime.ts';
 
 /** Calls that only look. */
 const READS = /^(Version|Status|RuntimeConfig|ImageFsInfo|List\w*|\w+Status|\w+Stats)$/;
 
-/** A way to a runtime that counts the calls which change something there. */
+/** Stands between an agent and its runtime and counts the calls which change something there. */
 export interface CountingProxy {
-  readonly endpoint: string;
   /** The names of those calls, in order. */
   readonly writes: readonly string[];
-  close(): void;
+  /** Puts the runtime back in its place. */
+  close(): Promise<void>;
 }
 
-/** Serves every unary CRI call on a socket and passes it on as it is; a client finds no event streams there. */
-export async function countingProxy(endpoint: string, socket: string): Promise<CountingProxy> {
-  const client = new Client(endpoint, credentials.createInsecure());
+/**
+ * Serves every unary CRI call at the address of the runtime and passes it on as it is; a client finds no event streams
+ * there. The address stays the same because an agent refuses the pods of a root directory that another runtime runs.
+ */
+export async function countingProxy(endpoint: string): Promise<CountingProxy> {
+  const socket = endpoint.replace(/^unix:\/\//, '');
+  const [own, moved] = [`${socket}.proxy`, `${socket}.behind-proxy`];
+  const client = new Client(`unix://${moved}`, credentials.createInsecure());
   const server = new Server();
   const writes: string[] = [];
   const same = (bytes: Buffer) => bytes;
@@ -29,14 +35,17 @@ export async function countingProxy(endpoint: string, socket: string): Promise<C
     };
     server.register(path, passOn, same, same, 'unary');
   }
-  const own = `unix://${socket}`;
   await new Promise<void>((resolve, reject) => {
-    server.bindAsync(own, ServerCredentials.createInsecure(), (error) => (error ? reject(error) : resolve()));
+    server.bindAsync(`unix://${own}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    );
   });
+  await rename(socket, moved);
+  await rename(own, socket);
   return {
-    endpoint: own,
     writes,
-    close: () => {
+    close: async () => {
+      await rename(moved, socket);
       server.forceShutdown();
       client.close();
     },

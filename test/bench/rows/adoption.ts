@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AgentProcess, startAgent } from '../agentProcess.ts';
 import { countingProxy } from '../countingProxy.ts';
@@ -75,14 +74,14 @@ async function writesOfAdoption(
   pods: readonly RunningPod[],
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const proxy = await countingProxy(place.endpoint, join(place.directory, 'proxy.sock'));
-  const agent = startAgent(place, { endpoint: proxy.endpoint });
+  const proxy = await countingProxy(place.endpoint);
+  const agent = startAgent(place);
   try {
     await adopted(agent, pods, names);
     await pause(LOOK_ON_MS);
     return proxy.writes;
   } finally {
     await agent.end('SIGKILL');
-    proxy.close();
+    await proxy.close();
   }
 }
