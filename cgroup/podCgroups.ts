@@ -95,9 +95,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     }
   };
 
-  /** Those whose cgroup has been made, or is being made. */
-  const made = new Set<string>();
-  const shared = sharedCgroups({ place, hierarchies, made, ownPods: parts.ownPods });
+  const shared = sharedCgroups({ place, hierarchies, ownPods: parts.ownPods });
   const { mayChange } = shared;
   /** Pods whose cgroups could not have all their limits, as one above does not pass on what they need. */
   const lacking = new Map<string, Pod>();
@@ -167,14 +165,14 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
   let burstableShares: number | undefined;
 
   /** As long as pods of others are there nothing that they share is changed; when they are gone, all of it is made up for. */
-  const lookForOthers = async (): Promise<void> => {
+  const lookForOthers = inTurn(async (): Promise<void> => {
     if (!(await shared.look())) return;
     burstableShares = undefined;
     above = undefined;
     parts.onShared?.(shared.why());
     // No pod waits for it; the signal ends it.
     if (shared.isShared()) goOnLater().catch((error) => parts.signal.aborted || parts.onTrouble(error));
-  };
+  });
   const goOnLater = async (): Promise<void> => {
     while (shared.isShared()) {
       await wait(ENFORCE_AGAIN_MS, parts.signal);
@@ -237,7 +235,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     prepare: (pod) =>
       allowed(async () => {
         const { uid } = pod.metadata;
-        made.add(uid);
+        shared.noteOwn(uid);
         await begin();
         present.set(uid, pod.spec);
         const makeOnce = async () => {
@@ -265,7 +263,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
         await removeCgroupTree({ hierarchies, path, signal, wait });
       }
       present.delete(pod.metadata.uid);
-      made.delete(pod.metadata.uid);
+      shared.forget(pod.metadata.uid);
       prepared.delete(pod.metadata.uid);
       lacking.delete(pod.metadata.uid);
       if (burstableShares !== undefined) await allowed(shareOut);

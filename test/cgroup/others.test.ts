@@ -30,6 +30,7 @@ function node(hierarchies: Hierarchy[], own: readonly string[] = [], place?: Cgr
   const troubles: string[] = [];
   const enforced: unknown[] = [];
   const calls: string[] = [];
+  const asked: string[][] = [];
   let minute = Promise.withResolvers<void>();
   const cgroups = podCgroups({
     place: place ?? { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' },
@@ -37,7 +38,10 @@ function node(hierarchies: Hierarchy[], own: readonly string[] = [], place?: Cgr
     enforced: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
     hierarchies,
     systemd: async (method, _, [unit]) => void calls.push(`${method} ${unit}`),
-    ownPods: async () => own,
+    ownPods: async () => {
+      asked.push([...own]);
+      return own;
+    },
     wait: () => minute.promise,
     signal,
     onEnforcement: (failure) => void enforced.push(failure),
@@ -48,7 +52,7 @@ function node(hierarchies: Hierarchy[], own: readonly string[] = [], place?: Cgr
     minute.resolve();
     minute = Promise.withResolvers();
   };
-  return { cgroups, shared, troubles, enforced, calls, pass };
+  return { cgroups, shared, troubles, enforced, calls, asked, pass };
 }
 
 const value = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -128,6 +132,47 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     await cgroups.begin();
     expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
     expect(shared).toEqual([]);
+  });
+});
+
+describe('whose the pods of a former run are', () => {
+  const uids = Array.from({ length: 30 }, (_, index) => `p${index}`);
+  const directory = (uid: string) => `cpu/own/kubepods/burstable/pod${uid}`;
+  beforeEach(async () => {
+    for (const uid of uids) await put(`${directory(uid)}/cpu.shares`, '7');
+  });
+
+  test('is asked once for all of them, however many are prepared', async () => {
+    const { cgroups, shared, asked } = node(v1(), uids);
+    await cgroups.begin();
+    for (const uid of uids) await cgroups.prepare(burstable(uid, '500m'));
+    expect(shared).toEqual([]);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('is asked again of a cgroup that had gone and is back', async () => {
+    const own = [...uids];
+    const { cgroups, shared } = node(v1(), own);
+    await cgroups.prepare(burstable('p0', '500m'));
+    own.pop();
+    await rm(join(root, directory('p29')), { recursive: true });
+    await cgroups.raise(burstable('p0', '1'));
+    expect(shared).toEqual([]);
+    await put(`${directory('p29')}/cpu.shares`, '7');
+    await cgroups.raise(burstable('p0', '2'));
+    expect(shared).toEqual([expect.stringContaining('podp29')]);
+  });
+
+  test('is forgotten of one that was removed here', async () => {
+    const { cgroups, shared } = node(v1(), uids.slice(1));
+    await cgroups.prepare(burstable('p0', '500m'));
+    // A real one loses its files with its directory.
+    for (const each of ['cpu', 'memory'])
+      await rm(join(root, each, 'own/kubepods/burstable/podp0'), { recursive: true });
+    await cgroups.remove(burstable('p0', '500m'), signal);
+    await put(`${directory('p0')}/cpu.shares`, '7');
+    await cgroups.raise(burstable('p1', '500m'));
+    expect(shared).toEqual([expect.stringContaining('podp0')]);
   });
 });
 
