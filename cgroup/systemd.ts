@@ -1,22 +1,33 @@
 /** Slices of systemd, over its D-Bus interface as `busctl` speaks it. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { spawn } from 'node:child_process';
 import { busctlProperties, newSliceProperties, sliceProperties } from '../pod/cgroupFiles.ts';
 import type { CgroupLimits } from '../pod/cgroupLimits.ts';
 
 /** Calls a method of systemd's manager: its name, the signature of its arguments, the arguments. */
 export type CallSystemd = (method: string, signature: string, args: readonly string[]) => Promise<void>;
 
-const execute = promisify(execFile);
-
 /** A systemd that hangs must not hold a pod for ever. */
 const ANSWER_WITHIN_MS = 25_000;
 
 /** Calls the systemd of the host. */
-export const callSystemd: CallSystemd = async (method, signature, args) => {
+export const callSystemd: CallSystemd = (method, signature, args) => {
   const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
-  await execute('busctl', ['--system', 'call', ...manager, method, signature, ...args], {
-    timeout: ANSWER_WITHIN_MS,
+  return new Promise((resolve, reject) => {
+    const child = spawn('busctl', ['--system', 'call', ...manager, method, signature, ...args], {
+      timeout: ANSWER_WITHIN_MS,
+      // A session of its own: a terminal's Ctrl-C would end it halfway.
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`busctl ${method}: ${said.trim() || `ended with ${code ?? signal}`}`));
+    });
   });
 };
 

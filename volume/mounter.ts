@@ -54,7 +54,7 @@ function run(binary: string, args: readonly string[], signal: AbortSignal, passe
   const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`, LC_ALL: 'C' };
   return new Promise((resolve, reject) => {
     const stdio: StdioOptions = ['ignore', 'ignore', 'pipe', ...(passed === undefined ? [] : [passed])];
-    const child = spawn(binary, args, { signal: limit, killSignal: 'SIGKILL', env, stdio });
+    const child = spawn(binary, args, { signal: limit, killSignal: 'SIGKILL', detached: true, env, stdio });
     const said: Buffer[] = [];
     child.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
     const fail = (problem: string) => {

@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { NodeFailure } from '../../pod/failure.ts';
 
 /** Searched besides PATH: a plain `su` leaves the system's directories out of it. */
@@ -41,32 +42,41 @@ export async function firstExecutable(files: readonly string[]): Promise<string 
 /** None of the programs that run for us takes that long, unless it hangs. */
 const LONGEST_RUN_MS = 120_000;
 
-/** Runs a program to its end and gives its standard output; a failure carries what it wrote on standard error. */
-export function run(
-  program: string,
-  args: readonly string[],
-  options: { signal: AbortSignal; input?: Buffer | string; environment?: Readonly<Record<string, string>> },
-): Promise<string> {
+interface RunOptions {
+  readonly signal: AbortSignal;
+  readonly input?: Buffer | string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs a program to its end and gives its standard output; a failure carries what it wrote on standard error. It has a
+ * session of its own: a terminal's Ctrl-C is for us to act on, and would end it halfway.
+ */
+export function run(program: string, args: readonly string[], options: RunOptions): Promise<string> {
+  const { signal, input, environment } = options;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_RUN_MS)]);
+  const env = { ...programEnvironment(), ...environment };
   return new Promise((settle, reject) => {
-    const child = execFile(
-      program,
-      args,
-      {
-        env: { ...programEnvironment(), ...options.environment },
-        signal: options.signal,
-        timeout: LONGEST_RUN_MS,
-        maxBuffer: 64 * 1024 * 1024,
-      },
-      (cause, stdout, stderr) => {
-        if (cause === null) settle(stdout);
-        else {
-          const line = `${program} ${args.join(' ')}: ${stderr.trim() || cause.message}`;
-          reject(new NodeFailure('RuntimeUnavailable', line, { cause }));
-        }
-      },
-    );
+    const child = spawn(program, args, { env, signal: limit, detached: true });
+    const [out, err] = [collect(child.stdout), collect(child.stderr)];
+    const fail = (problem: string, cause: unknown) => {
+      const words = limit.aborted && !signal.aborted ? `not done within ${LONGEST_RUN_MS / 1_000} s` : problem;
+      const line = `${program} ${args.join(' ')}: ${err().trim() || words}`;
+      reject(new NodeFailure('RuntimeUnavailable', line, { cause }));
+    };
+    child.on('error', (error) => fail(error.message, error));
+    child.on('close', (code, name) => {
+      if (code === 0) settle(out());
+      else fail(code === null ? `ended by ${name}` : `failed with exit code ${code}`, { code });
+    });
     // A program that ends before it has read its input is reported by its exit code.
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(options.input);
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
   });
+}
+
+function collect(stream: Readable): () => string {
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString();
 }
