@@ -6,6 +6,7 @@ import { type Lease, leases, releaseLeases } from './halfMade.ts';
 import { cniPluginDirectory, mayLowerOomScore } from './host.ts';
 import { pauseImage } from './images.ts';
 import type { Layout } from './layout.ts';
+import { netNamespaces, removeNetNamespaces } from './leftNetworks.ts';
 import { endTask, lostTasks, tasks } from './leftTasks.ts';
 import { endProcess, findContainerd, isContainerd, type Pause, spawnContainerd } from './process.ts';
 import { becomeReady } from './ready.ts';
@@ -25,7 +26,11 @@ const patienceMs = 5000;
 
 /** Attaches to the containerd that runs, when it answers and is configured as we would; else starts it (again). */
 export async function launch(input: LaunchInput): Promise<{ pid: number; attached: boolean }> {
-  const { layout, pause, onProgress } = input;
+  const { layout, pause, signal, onProgress } = input;
+  const tell = (error: Error) => {
+    signal.throwIfAborted();
+    onProgress(error.message);
+  };
   const config = await wantedConfig(input);
   const running = await findContainerd(layout);
   if (running !== undefined) {
@@ -37,15 +42,20 @@ export async function launch(input: LaunchInput): Promise<{ pid: number; attache
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
   // Those of now: as soon as it runs it gives further ones.
-  const [held, before] = await Promise.all([leases(layout), tasks(layout)]);
+  const [held, before, namespaces] = await Promise.all([leases(layout), tasks(layout), netNamespaces(layout)]);
   const pid = await spawnContainerd(layout);
   await waitFor(input, pid, readyLimitMs).catch((cause: unknown) => giveUp(input, pid, cause));
-  if (before.length > 0) await endLost(input, before).catch((error: Error) => onProgress(error.message));
+  if (before.length > 0) await endLost(input, before).catch(tell);
   if (held.length > 0) {
-    const failures = await releaseUnused(input, held).catch((error: Error) => [error.message]);
-    for (const failure of failures) onProgress(failure);
+    await releaseUnused(input, held).then((failures) => failures.forEach(onProgress), tell);
   }
+  if (namespaces.length > 0) await removeUnused(input, namespaces).catch(tell);
   return { pid, attached: false };
+}
+
+async function removeUnused({ cri, signal }: LaunchInput, namespaces: readonly string[]): Promise<void> {
+  const { items } = await cri.listPodSandbox({ filter: undefined }, { signal });
+  await removeNetNamespaces(namespaces, { cri, signal, sandboxes: items.map(({ id }) => id) });
 }
 
 async function endLost({ layout, cri, signal }: LaunchInput, before: readonly string[]): Promise<void> {

@@ -14,6 +14,8 @@ export interface Layout {
   readonly bundles: string;
   /** The runtime's own state, a directory a container. */
   readonly runcRoot: string;
+  /** The network namespaces of its sandboxes, each held by a mount. */
+  readonly netNamespaces: string;
   readonly cniConfig: string;
   readonly cniData: string;
   readonly subnetFile: string;
@@ -51,6 +53,7 @@ export function layoutOf(directory: string): Layout {
     state: inside('state'),
     bundles: inside('state', 'io.containerd.runtime.v2.task', NAMESPACE),
     runcRoot: inside('state', 'runc'),
+    netNamespaces: inside('state', 'io.containerd.grpc.v1.cri', 'netns'),
     cniConfig: inside('cni', 'net.d'),
     cniData: inside('cni', 'networks'),
     subnetFile: inside('cni', 'subnet'),

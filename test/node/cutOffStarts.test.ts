@@ -1,10 +1,11 @@
 /** What a start leaves behind that is cut off by the end of a private containerd. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, jest, test } from '@jest/globals';
+import { isDeepStrictEqual, promisify } from 'node:util';
+import { describe, expect, jest, test } from '@jest/globals';
 import { hierarchyOf, readHierarchies } from '../../cgroup/hierarchies.ts';
 import { layoutOf, NAMESPACE } from '../../cri/managed/layout.ts';
 import { findShims } from '../../cri/managed/process.ts';
@@ -14,6 +15,8 @@ import { execIn, runRawPod } from './support/rawPod.ts';
 import { processesIn } from './support/traces.ts';
 
 jest.setTimeout(120_000);
+
+const execute = promisify(execFile);
 
 const idle = ['sleep', '1000000'];
 
@@ -50,6 +53,68 @@ test('a shim, processes and bundle of a start that was cut off go when it is sta
       return (await processesIn(`${cgroupParent}/pod-cut`)).length === 0;
     });
     expect((await execIn(node.cri, containerId, 'true')).exitCode).toBe(0);
+  });
+});
+
+describe('the network of a sandbox whose making was cut off', () => {
+  const held = async ({ directory }: TestContainerd) => {
+    const { netNamespaces, bridge } = layoutOf(directory);
+    const [namespaces, cables] = await Promise.all([readdir(netNamespaces), readdir(`/sys/class/net/${bridge}/brif`)]);
+    return { namespaces: namespaces.sort(), cables: cables.sort() };
+  };
+
+  const killContainerd = async ({ containerd }: TestContainerd) => {
+    process.kill(containerd.pid, 'SIGKILL');
+    await eventually('containerd has ended', async () => !(await containerd.isAlive()));
+  };
+
+  /** With a pod that stays: its network is all that there is in the end. */
+  async function besidePod(story: (node: TestContainerd) => Promise<void>): Promise<void> {
+    await withContainerd(async (node) => {
+      const { cgroupParent, podCidr } = node.containerd;
+      const { containerId } = await runRawPod(node.cri, { name: 'web', cgroupParent, command: idle });
+      const before = await held(node);
+      expect(before).toEqual({ namespaces: [expect.any(String)], cables: [expect.any(String)] });
+      await story(node);
+      await eventually('only that of the pod is left', async () => isDeepStrictEqual(await held(node), before));
+      const gateway = podCidr.replace(/0\/24$/, '1');
+      expect((await execIn(node.cri, containerId, 'ping', '-c1', '-W2', gateway)).exitCode).toBe(0);
+    });
+  }
+
+  test('goes with the sandbox where containerd knows of it', async () => {
+    await besidePod(async (node) => {
+      const { cgroupParent } = node.containerd;
+      const start = runRawPod(node.cri, { name: 'cut', cgroupParent, command: idle }).catch(() => undefined);
+      while ((await held(node)).cables.length === 1) await pause(1);
+      await killContainerd(node);
+      await start;
+      await node.again();
+      const { items } = await node.cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
+      for (const { id: podSandboxId } of items.filter(({ metadata }) => metadata?.name === 'cut')) {
+        await node.cri.stopPodSandbox({ podSandboxId }, { signal: noAbort });
+        await node.cri.removePodSandbox({ podSandboxId }, { signal: noAbort });
+      }
+    });
+  });
+
+  test('goes with the next start where no sandbox has it', async () => {
+    await besidePod(async (node) => {
+      const { netNamespaces, bridge } = layoutOf(node.directory);
+      await killContainerd(node);
+      const file = join(netNamespaces, 'cni-lost');
+      await writeFile(file, '');
+      await execute('unshare', [`--net=${file}`, 'true']);
+      const cable = `lost${process.pid}`;
+      const inside = spawn('nsenter', [`--net=${file}`, 'sleep', '1000']);
+      await once(inside, 'spawn');
+      await execute('ip', ['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(inside.pid)]);
+      await execute('ip', ['link', 'set', cable, 'master', bridge]);
+      inside.kill('SIGKILL');
+      await once(inside, 'exit');
+      expect((await held(node)).cables).toContain(cable);
+      await node.again();
+    });
   });
 });
 
