@@ -134,10 +134,13 @@ function sorted(
 }
 
 function isOfOtherRuntime(standing: Standing, { runtime }: Maker): boolean {
-  if (standing.kind !== 'ours' || standing.runtime === SIMULATED || standing.runtime === runtime) return false;
-  const paths = [standing.runtime, runtime].map((each) => each.replace(/^unix:\/\//, ''));
-  const [one = '', other = ''] = paths;
-  return !isSamePath(one, other);
+  return standing.kind === 'ours' && standing.runtime !== SIMULATED && !isSameRuntime(standing.runtime, runtime);
+}
+
+/** Whether two endpoints lead to one runtime, through whatever links. */
+export function isSameRuntime(one: string, other: string): boolean {
+  const [path = '', otherPath = ''] = [one, other].map((each) => each.replace(/^unix:\/\//, ''));
+  return one === other || isSamePath(path, otherPath);
 }
 
 function refuseOtherRuntime(

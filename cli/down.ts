@@ -1,15 +1,21 @@
 /** `statelet down`: ends a node that `up` has started, and what of it outlived its agent. */
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../actors/clock.ts';
 import { createAlarm } from '../actors/feeds/alarm.ts';
+import { isSameRuntime, SIMULATED } from '../actors/leftOnDisk.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import { shownName } from '../pod/shownName.ts';
 import type { AgentPort } from '../server/agent.ts';
+import { removeStaleSocket, socketPath } from '../server/socketPath.ts';
+import type { Maker } from '../volume/podMark.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { drainInTime, patience } from './drain.ts';
 import { endAgent } from './endAgent.ts';
+import { refuseKubeletsRoot } from './kubelets.ts';
+import { leftDirectories, removeLeft } from './leftPods.ts';
 import { claimRootDirectory } from './lock.ts';
 import { createLogger } from './logger.ts';
 import { defaultStateDirectory, stateLayout } from './places.ts';
@@ -18,12 +24,16 @@ import { type OwnRuntime, type UpParts, withRuntime } from './up.ts';
 
 export interface DownOptions {
   readonly stateDir?: string;
+  /** A second for each pod to end in, whatever its grace. */
+  readonly now?: boolean;
 }
 
 /** What `down` ends things with; tests give their own. */
 export interface DownParts extends Pick<UpParts, 'startNode' | 'startRuntime'> {
   /** What there is of the private containerd of a directory, in words. */
   tracesOf(directory: string): Promise<string[]>;
+  /** Where the private containerd of a directory listens. */
+  endpointOf(directory: string): string;
   /** The node's name that the pods of a runtime bear, of those that an agent over the root directory has made. */
   nodeNameOf(endpoint: string, rootDirectory: string): Promise<string | undefined>;
   /** Ends the private containerd of a directory where it cannot be started any more. */
@@ -71,11 +81,25 @@ async function untilGone(agent: AgentPort, rootDirectory: string, clock: Clock):
   }
 }
 
-/** Has an agent without any pod to run take over what is there: it ends all of it, as it ends what is not wanted; gives what is others'. */
-async function endPods(config: NodeConfig, parts: DownParts): Promise<readonly ForeignPod[]> {
+/** One run of `down`. */
+interface Ending {
+  readonly places: Places;
+  readonly now: boolean;
+  readonly parts: DownParts;
+}
+
+/**
+ * Has an agent without any pod to run take over what is there: it ends all of it, as it ends what is not wanted; gives
+ * what is others'.
+ */
+async function endPods(
+  { now, parts }: Ending,
+  { config, simulated = false }: { config: NodeConfig; simulated?: boolean },
+): Promise<readonly ForeignPod[]> {
   const { write, clock = systemClock } = parts;
-  const logger = await createLogger({ logging: config.logging, terminal: true, simulated: false, level: 'warn' });
-  const { agent, drain, stop } = await parts.startNode({ config, simulated: false, logger, endsAll: true });
+  const logger = await createLogger({ logging: config.logging, terminal: true, simulated, level: 'warn' });
+  // Pods that nobody wants any more have a second to end in.
+  const { agent, drain, stop } = await parts.startNode({ config, simulated, logger, endsAll: !now });
   const endTelling = tellEnds(agent, write);
   try {
     await untilGone(agent, config.rootDirectory, clock);
@@ -95,55 +119,99 @@ function tellEnds(agent: AgentPort, write: DownParts['write']): () => void {
 }
 
 /** Without any source of pods: nothing is wanted any more. */
-async function configOf(places: Places, runtime: OwnRuntime, parts: DownParts): Promise<NodeConfig> {
-  const nodeName = await parts.nodeNameOf(runtime.endpoint, places.rootDirectory);
+async function configOf(places: Places, nodeName: string | undefined): Promise<NodeConfig> {
   const flags = nodeName === undefined ? {} : { '--hostname-override': nodeName };
-  const { config } = await readSettings(flags, { defaults: places, checkHost: false });
-  return withRuntime(config, runtime);
+  return (await readSettings(flags, { defaults: places, checkHost: false })).config;
 }
 
-/** Ends the pods gracefully where their runtime can still be brought up, then the runtime. */
-async function endAll(places: Places, parts: DownParts): Promise<readonly ForeignPod[]> {
-  const { write } = parts;
+/** Ends the pods on the runtime that they are on, then the private containerd. */
+async function endAll(ending: Ending): Promise<readonly ForeignPod[]> {
+  const { places, parts } = ending;
   const { containerdDirectory } = places;
+  const makers = (await leftDirectories(places)).flatMap(({ maker = [] }) => maker);
+  const own = parts.endpointOf(containerdDirectory);
+  const outside = makers.find(({ runtime }) => runtime !== SIMULATED && !isSameRuntime(runtime, own));
+  const hasOwn = (await parts.tracesOf(containerdDirectory)).length > 0;
+  if (outside !== undefined) {
+    const foreign = await endOutside(ending, outside);
+    if (hasOwn) await parts.endRuntime(containerdDirectory);
+    return foreign;
+  }
+  const [first] = makers;
+  if (hasOwn || first?.runtime !== SIMULATED) return endOwn(ending, first);
+  return endPods(ending, { config: await configOf(places, first.node), simulated: true });
+}
+
+/** Ends the pods of an `up` that was given a runtime; that one goes on. */
+async function endOutside(ending: Ending, { node, runtime }: Maker): Promise<readonly ForeignPod[]> {
+  const { places, parts } = ending;
+  await parts.nodeNameOf(runtime, places.rootDirectory).catch((cause: Error) => {
+    const message = `pods below ${places.rootDirectory} are on the runtime ${runtime}, which does not answer (${cause.message}): start it, then run "statelet down" again`;
+    throw new NodeFailure('RuntimeUnavailable', message, { cause });
+  });
+  const config = await configOf(places, node);
+  const endpoints = { containerRuntimeEndpoint: runtime, imageServiceEndpoint: runtime };
+  return endPods(ending, { config: Object.freeze({ ...config, ...endpoints }) });
+}
+
+/** Gracefully where the private containerd can still be brought up. */
+async function endOwn(ending: Ending, maker: Maker | undefined): Promise<readonly ForeignPod[]> {
+  const { places, parts } = ending;
+  const { write } = parts;
+  const { containerdDirectory, rootDirectory } = places;
   let runtime: OwnRuntime;
   try {
-    runtime = await parts.startRuntime(containerdDirectory, (step) => write(`${step}\n`));
+    const onProgress = (step: string) => write(`${step}\n`);
+    runtime = await parts.startRuntime(containerdDirectory, { onProgress, asked: unasked, endsAll: true });
   } catch (error) {
-    write(`the pods end without grace: ${error instanceof Error ? error.message : String(error)}\n`);
+    write(`the pods end without grace: ${lineOf(error)}\n`);
     await parts.endRuntime(containerdDirectory);
-    return [];
+    return removeLeft(places, unasked);
   }
   try {
-    return await endPods(await configOf(places, runtime, parts), parts);
+    const nodeName = (await parts.nodeNameOf(runtime.endpoint, rootDirectory)) ?? maker?.node;
+    return await endPods(ending, { config: withRuntime(await configOf(places, nodeName), runtime) });
   } finally {
     await runtime.stop();
   }
 }
 
+const unasked = new AbortController().signal;
+
+/** What is told in several lines ends with the cause, as the log that it quotes does. */
+function lineOf(error: unknown): string {
+  const [first = '', ...others] = (error instanceof Error ? error.message : String(error)).trim().split('\n');
+  return [first, ...others.slice(-1)].join(' ');
+}
+
 /** Ends the node of a state directory; again, it does nothing. */
 export async function down(options: DownOptions, parts: DownParts): Promise<void> {
   const { write, clock = systemClock } = parts;
+  const { now = false } = options;
   const stateDirectory = resolve(options.stateDir ?? defaultStateDirectory());
   const places = stateLayout(stateDirectory);
-  const asked = await endAgent(places.rootDirectory, write, clock);
+  const { rootDirectory } = places;
+  await refuseKubeletsRoot(rootDirectory);
+  const asked = await endAgent(rootDirectory, { write, clock, now });
   const before = await leftOf(places, parts);
-  if (before.length === 0) {
-    write(
-      asked ? 'it has ended, and nothing of it is left\n' : `nothing of "statelet up" runs for ${stateDirectory}\n`,
-    );
+  if (before.length === 0 && !existsSync(socketPath(rootDirectory))) {
+    write(asked ? 'it has ended, and nothing of it is left\n' : nothingRuns(stateDirectory));
     return;
   }
   for (const each of before) write(`found ${each}\n`);
-  const release = await claimRootDirectory(places.rootDirectory);
+  const release = await claimRootDirectory(rootDirectory);
   let foreign: readonly ForeignPod[] = [];
   try {
-    foreign = await endAll(places, parts);
+    if (before.length > 0) foreign = await endAll({ places, now, parts });
+    await removeStaleSocket(socketPath(rootDirectory));
   } finally {
     await release();
   }
+  if (before.length === 0) return void write(nothingRuns(stateDirectory));
   for (const { directory, why } of foreign) if (directory) write(`left alone ${directory}: ${why}\n`);
   const after = await leftOf(places, parts, foreign);
   if (after.length > 0) throw new NodeFailure('LeftBehind', `these could not be ended: ${after.join(', ')}`);
   write(`ended all of it; images, logs and what the node knows stay in ${stateDirectory}\n`);
 }
+
+const nothingRuns = (stateDirectory: string): string => `nothing of "statelet up" runs for ${stateDirectory}\n`;

@@ -1,4 +1,4 @@
-/** How `statelet down` ends the agent of a `statelet up`: as Ctrl-C would, and only once. */
+/** How `statelet down` ends the agent of a `statelet up`: as Ctrl-C would, and only once; or at once. */
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import type { Clock } from '../actors/clock.ts';
@@ -13,6 +13,8 @@ import { readPodList } from './readPods.ts';
 const LOOK_MS = 100;
 /** What the private containerd may take to end after its pods. */
 const RUNTIME_END_MS = 30_000;
+/** How long a process that was killed may take to be gone. */
+const KILLED_MS = 10_000;
 /** How long an agent is waited for that does not say what it runs. */
 const SILENT_END_MS = 120_000;
 
@@ -38,12 +40,12 @@ async function asked(rootDirectory: string): Promise<{ isEnding: boolean; limitM
 
 /**
  * Asks the agent that runs to end and waits until it has: its pods have their graces. One that is ending already is only
- * waited for, as a second signal would have it leave its pods behind. Says whether there was one.
+ * waited for, as a second signal would have it leave its pods behind. With `now` it is killed, whatever it does, and
+ * leaves its pods. Says whether there was one.
  */
 export async function endAgent(
   rootDirectory: string,
-  write: (text: string) => unknown,
-  clock: Clock,
+  { write, clock, now }: { write: (text: string) => unknown; clock: Clock; now: boolean },
 ): Promise<boolean> {
   const pid = await runningAgent(rootDirectory);
   if (pid === undefined) {
@@ -55,15 +57,19 @@ export async function endAgent(
     const message = `process ${pid} runs a node over ${rootDirectory} that "statelet up" has not started: end it first`;
     throw new NodeFailure('AgentRunning', message);
   }
-  const { isEnding, limitMs } = await asked(rootDirectory);
   const who = `"statelet up" (process ${pid})`;
+  const { isEnding, limitMs } = now ? { isEnding: false, limitMs: KILLED_MS } : await asked(rootDirectory);
   const within = `within ${Math.ceil(limitMs / 1_000)} s`;
-  if (isEnding) write(`${who} is ending its pods already: waiting until it has, ${within}\n`);
+  if (now) write(`killing ${who}\n`);
+  else if (isEnding) write(`${who} is ending its pods already: waiting until it has, ${within}\n`);
   else write(`asking ${who} to end: its pods end gracefully, ${within}\n`);
-  if (!isEnding) process.kill(pid, 'SIGTERM');
+  if (!isEnding) process.kill(pid, now ? 'SIGKILL' : 'SIGTERM');
   const alarm = createAlarm(clock);
   const until = clock.now() + limitMs;
-  while ((await runningAgent(rootDirectory)) === pid) {
+  // One that was killed is gone as a process before the last of its threads has let go of the socket.
+  const isThere = async () =>
+    (await runningAgent(rootDirectory)) === pid || (now && (await isAnswering(socketPath(rootDirectory))));
+  while (await isThere()) {
     if (clock.now() >= until) throw notEnded(who, pid, within);
     await alarm.wait(clock.now() + LOOK_MS);
   }

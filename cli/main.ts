@@ -38,6 +38,7 @@ const refusal = (error: Error): string =>
 function messageOf(error: unknown): string {
   const lines = (text: string) =>
     text
+      .trimEnd()
       .split('\n')
       .map((line) => `statelet: ${line}\n`)
       .join('');
@@ -53,8 +54,8 @@ const ownUmask = () => void process.umask(0o022);
 // Only loaded when the configuration has no mistakes: it brings gRPC and the actors along.
 const startNode: StartNode = async (options) => (await import('./node.ts')).startNode(options);
 
-const startRuntime: UpParts['startRuntime'] = async (directory, onProgress) =>
-  (await import('./ownRuntime.ts')).startOwnContainerd(directory, onProgress);
+const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
+  (await import('./ownRuntime.ts')).startOwnContainerd(directory, start);
 
 const program = createProgram({
   run: async (flags) => {

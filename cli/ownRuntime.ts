@@ -4,13 +4,14 @@ import { connectCri } from '../cri/grpc.ts';
 import { markedNode, OWNER } from '../cri/labels.ts';
 import {
   endContainerd,
+  endpointOfContainerd,
   type ManagedContainerd,
   startManagedContainerd,
   tracesOfContainerd,
 } from '../cri/managed/containerd.ts';
 import { expectDirectory } from '../volume/expectDirectory.ts';
 import type { DownParts } from './down.ts';
-import type { OwnRuntime } from './up.ts';
+import type { UpParts } from './up.ts';
 
 /** How often it is looked at whether the private containerd still runs. */
 const WATCH_MS = 1_000;
@@ -22,12 +23,17 @@ const SILENT_MS = 60_000;
  * Starts the private containerd in a directory, or attaches to the one that an earlier agent left running; one that
  * dies, or hangs, is started again, and its pods go on.
  */
-export async function startOwnContainerd(directory: string, onProgress: (step: string) => void): Promise<OwnRuntime> {
+export const startOwnContainerd: UpParts['startRuntime'] = async (
+  directory,
+  { onProgress, asked, endsAll = false },
+) => {
   await expectDirectory(directory);
   const pause = (ms: number) => createAlarm(systemClock).wait(systemClock.now() + ms);
   const ending = new AbortController();
-  const start = () => startManagedContainerd({ directory, signal: new AbortController().signal, pause, onProgress });
-  let containerd = await start();
+  const common = { directory, pause, onProgress, endsAll };
+  let containerd = await startManagedContainerd({ ...common, signal: asked });
+  const unasked = new AbortController().signal;
+  const startAgain = () => startManagedContainerd({ ...common, signal: unasked, isRestart: true });
   let wanted: string | undefined;
   const watch = keepAlive({
     current: () => containerd,
@@ -37,16 +43,21 @@ export async function startOwnContainerd(directory: string, onProgress: (step: s
       return why;
     },
     restart: async () => {
-      containerd = await start();
+      containerd = await startAgain();
     },
     ending: ending.signal,
     onProgress,
     clock: systemClock,
   });
-  const { endpoint, cgroupParent } = containerd;
+  const { endpoint, cgroupParent, undo } = containerd;
   return {
     endpoint,
     cgroupParent,
+    undo: async () => {
+      ending.abort();
+      await watch;
+      await undo();
+    },
     stop: async () => {
       ending.abort();
       await watch;
@@ -60,7 +71,7 @@ export async function startOwnContainerd(directory: string, onProgress: (step: s
       containerd.detach();
     },
   };
-}
+};
 
 /** Starts a containerd anew when it has died, has not answered for a minute, or is to be restarted, until the signal aborts. */
 export async function keepAlive(parts: {
@@ -101,8 +112,9 @@ export async function keepAlive(parts: {
 }
 
 /** How `down` looks for what is left of a private containerd, and ends it where it cannot be started any more. */
-export const ownContainerdEnds: Pick<DownParts, 'tracesOf' | 'nodeNameOf' | 'endRuntime'> = {
+export const ownContainerdEnds: Pick<DownParts, 'tracesOf' | 'endpointOf' | 'nodeNameOf' | 'endRuntime'> = {
   tracesOf: tracesOfContainerd,
+  endpointOf: endpointOfContainerd,
   endRuntime: (directory) => endContainerd(directory, (ms) => createAlarm(systemClock).wait(systemClock.now() + ms)),
   nodeNameOf: async (runtimeEndpoint, rootDirectory) => {
     const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 5_000 });

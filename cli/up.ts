@@ -24,16 +24,28 @@ export interface OwnRuntime {
   /** The cgroup that it expects its pods' cgroups below. */
   readonly cgroupParent: string;
   stop(): Promise<void>;
+  /** Takes its start back, instead of `stop`: what ran before goes on. */
+  undo(): Promise<void>;
   /** Starts it anew; its pods go on meanwhile. */
   restart(why: string): void;
   /** Lets go of it: it and its pods run on, and a later `stop` does nothing. */
   detach(): void;
 }
 
+interface RuntimeStart {
+  /** Is told of each step in a short sentence. */
+  readonly onProgress: (step: string) => void;
+  /** Asks for the end of a start that goes on; it then rejects with the signal's reason. */
+  readonly asked: AbortSignal;
+  /** Whether it is started only to end the pods that it has. */
+  readonly endsAll?: boolean;
+}
+
 /** What `up` starts; tests give their own. */
 export interface UpParts {
   readonly startNode: StartNode;
-  startRuntime(directory: string, onProgress: (step: string) => void): Promise<OwnRuntime>;
+  /** A start that fails, or is not wanted any more, leaves nothing that was not there before. */
+  startRuntime(directory: string, start: RuntimeStart): Promise<OwnRuntime>;
   readonly output: Output;
   /** The keys of whoever looks at it. */
   readonly input?: Input;
@@ -62,9 +74,10 @@ async function runNode(node: {
   asked: AbortSignal;
   startNode: StartNode;
   restartRuntime: ((why: string) => void) | undefined;
+  onStarted: () => void;
   onFailed: () => void;
 }): Promise<void> {
-  const { config, simulated, logger, view, asked, startNode, restartRuntime, onFailed } = node;
+  const { config, simulated, logger, view, asked, startNode, restartRuntime, onStarted, onFailed } = node;
   const { agent, drain, stop, failed: fault } = await startNode({ config, simulated, logger, restartRuntime });
   const failed = fault.catch((error: unknown) => {
     // Its pods go on running, so what they run on must, too: the next one finds both.
@@ -74,6 +87,7 @@ async function runNode(node: {
   // Whoever waits for it hears of it.
   failed.catch(() => {});
   const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent, version: ownVersion() });
+  onStarted();
   view.follow(agent);
   try {
     await Promise.race([askedToEnd(asked), failed]);
@@ -114,6 +128,7 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
   const release = await claimRootDirectory(settings.config.rootDirectory);
   const view = openLiveView(parts.output, parts.input);
   let runtime: OwnRuntime | undefined;
+  let endRuntime: (() => Promise<void>) | undefined;
   const signals = endOnSignals(() => {
     view.close();
     parts.output.write(leftRunning(flags, { ownRuntime, simulated: simulatedBecause !== undefined }));
@@ -124,23 +139,37 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
       view.print(`${simulatedBecause}: the pods run on the simulated runtime, which starts no real container.`);
     const logger = await loggerBeside(view, parts.output, settings.config, simulated);
     for (const warning of warningsOf(prepared)) logger.warn(warning);
-    // Not given the signals: a containerd that is half started could not be stopped.
-    if (ownRuntime) runtime = await parts.startRuntime(layout.containerdDirectory, (step) => view.print(step));
+    const { asked } = signals;
+    const start = { onProgress: (step: string) => view.print(step), asked };
+    if (ownRuntime) runtime = await parts.startRuntime(layout.containerdDirectory, start).catch(unlessAsked(asked));
+    endRuntime = runtime?.undo;
     const config = withRuntime(settings.config, runtime);
-    if (!signals.asked.aborted) {
+    if (!asked.aborted) {
+      const onStarted = () => {
+        endRuntime = runtime?.stop;
+      };
       const onFailed = () => runtime?.detach();
       const { startNode } = parts;
       const restartRuntime = runtime?.restart;
-      await runNode({ config, simulated, logger, view, asked: signals.asked, startNode, restartRuntime, onFailed });
+      await runNode({ config, simulated, logger, view, asked, startNode, restartRuntime, onStarted, onFailed });
     }
   } finally {
     view.close();
-    await runtime?.stop();
+    await endRuntime?.();
     signals.close();
     await release();
   }
-  parts.output.write(`statelet has stopped${runtime ? ', and its containerd with it' : ''}\n`);
+  const wasReady = runtime !== undefined && endRuntime === runtime.stop;
+  const rest = wasReady ? ', and its containerd with it' : ' before it was ready';
+  parts.output.write(`statelet has stopped${ownRuntime ? rest : ''}\n`);
 }
+
+/** A start that was given up because its end was asked for has not failed. */
+const unlessAsked =
+  (asked: AbortSignal) =>
+  (error: unknown): undefined => {
+    if (!asked.aborted || error !== asked.reason) throw error;
+  };
 
 /** What goes on when the agent ends at once, and how to end that. */
 function leftRunning(flags: Flags, { ownRuntime, simulated }: { ownRuntime: boolean; simulated: boolean }): string {

@@ -1,3 +1,4 @@
+import { lstat, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
@@ -31,4 +32,10 @@ export function isAnswering(path: string): Promise<boolean> {
       else reject(error);
     });
   });
+}
+
+/** Removes the socket of an agent that is gone; anything else that lies there stays. */
+export async function removeStaleSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSocket() && !(await isAnswering(path))) await rm(path, { force: true });
 }

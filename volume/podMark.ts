@@ -63,14 +63,33 @@ export function standingOf(directory: string, maker: Maker): Standing {
   }
 }
 
-function standingByMark(file: string, maker: Maker): Standing {
+/** What a mark says; the other answers are that there is none, and that it cannot be made sense of. */
+function readMark(file: string): z.infer<typeof markSchema> | 'missing' | 'damaged' {
   const found = lstatSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return { kind: 'unmarked', why: "it does not have this agent's mark" };
-  const damaged = { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` } as const;
-  if (!found.isFile() || found.size > LARGEST_MARK) return damaged;
+  if (found === undefined) return 'missing';
+  if (!found.isFile() || found.size > LARGEST_MARK) return 'damaged';
   const read = markSchema.safeParse(parsed(readFileSync(file, 'utf8')));
-  if (!read.success) return damaged;
-  const { root, node, runtime, pod, taken = false } = read.data;
+  return read.success ? read.data : 'damaged';
+}
+
+/** The agent over a root that has marked a pod's directory; undefined where none has. */
+export function makerOfMark(directory: string, root: string): Maker | undefined {
+  try {
+    if (!lstatSync(directory).isDirectory()) return undefined;
+    const mark = readMark(path.join(directory, MARK_FILE));
+    if (typeof mark === 'string' || !isSamePath(mark.root, root)) return undefined;
+    return { root, node: mark.node, runtime: mark.runtime };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function standingByMark(file: string, maker: Maker): Standing {
+  const mark = readMark(file);
+  if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
+  if (mark === 'damaged') return { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` };
+  const { root, node, runtime, pod, taken = false } = mark;
   if (!isSamePath(root, maker.root))
     return { kind: 'others', why: `made by the agent whose root directory is ${root}` };
   if (node !== maker.node) return { kind: 'others', why: `made by the agent of node ${node}` };

@@ -3,16 +3,17 @@ import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import { connectCri } from '../grpc.ts';
 import { hasCgroup } from './cgroups.ts';
-import { prepareDirectories } from './directories.ts';
+import { prepareDirectories, refuseOthers } from './directories.ts';
 import { chooseSnapshotter, whyNoManagedContainerd } from './host.ts';
 import { hostImages } from './images.ts';
 import { importImages } from './importImages.ts';
 import { launch } from './launch.ts';
-import { layoutOf } from './layout.ts';
+import { type Layout, layoutOf } from './layout.ts';
 import { masquerade } from './masquerade.ts';
 import { mountsBelow } from './mounts.ts';
 import { prepareNetwork } from './network.ts';
 import { endProcess, findContainerd, findShims, isContainerd, type Pause } from './process.ts';
+import { notedBefore, takeBack } from './takeBack.ts';
 import { tearDown } from './teardown.ts';
 
 interface ManagedContainerdOptions {
@@ -23,6 +24,10 @@ interface ManagedContainerdOptions {
   readonly pause: Pause;
   /** The pods' subnet; absent: a free private /24, kept for this directory. */
   readonly podCidr?: string;
+  /** Whether it is started for an agent that goes on meanwhile: a start that fails leaves all but its process. */
+  readonly isRestart?: boolean;
+  /** Whether it is started only to end the pods that it has: then it needs no images. */
+  readonly endsAll?: boolean;
   /** Is told of each step in a short sentence. */
   readonly onProgress?: (step: string) => void;
 }
@@ -43,6 +48,8 @@ export interface ManagedContainerd {
   answers(): Promise<boolean>;
   /** Sees to it that its pods reach what is beyond the host: whoever loads other rules takes ours away. */
   letOut(): Promise<void>;
+  /** Takes its start back: what ran before goes on, and nothing else stays. */
+  undo(): Promise<void>;
   /** Ends its process alone: its pods run on, and wait for it to be started again. */
   halt(): Promise<void>;
   /** Ends it with all its pods and leaves nothing of it on the host but its directory; again, it does nothing. */
@@ -53,27 +60,53 @@ export interface ManagedContainerd {
 
 /**
  * Starts the private containerd of a directory, or attaches to it when it runs. Its pods survive our end and its own
- * restart. Rejects with `RuntimeUnavailable` and the end of its log when it does not become ready.
+ * restart. Rejects with `RuntimeUnavailable` and the end of its log when it does not become ready, and with the signal's
+ * reason when that aborts; what it had begun until then is taken back, and what ran before goes on.
  */
 export async function startManagedContainerd(options: ManagedContainerdOptions): Promise<ManagedContainerd> {
-  const { signal, pause, onProgress = () => {} } = options;
+  const { signal, pause, isRestart = false, onProgress = () => {} } = options;
   const why = await whyNoManagedContainerd();
   if (why !== undefined) throw new NodeFailure('RuntimeUnavailable', why);
   const layout = layoutOf(options.directory);
   await prepareDirectories(layout);
+  const noted = await notedBefore(layout);
+  const before = { ...noted, hasPods: noted.hasPods || isRestart };
+  const connect = () => connectCri({ runtimeEndpoint: endpointIn(layout), requestTimeoutMs: 5000 });
+  const undo = () => takeBack({ layout, before, connect, pause });
+  try {
+    const started = await startIn(layout, { ...options, connect });
+    signal.throwIfAborted();
+    return { ...started, undo };
+  } catch (error) {
+    await undo().catch((left: Error) => {
+      const message = `what the start had begun could not be ended: ${left.message}`;
+      throw new NodeFailure('RuntimeUnavailable', message, { cause: new AggregateError([error, left]) });
+    });
+    if (noted.hasPods && !isRestart) onProgress('the pods that ran before go on running');
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+async function startIn(
+  layout: Layout,
+  options: ManagedContainerdOptions & { readonly connect: () => Cri },
+): Promise<Omit<ManagedContainerd, 'undo'>> {
+  const { signal, pause, connect, onProgress = () => {} } = options;
   const podCidr = await prepareNetwork(layout, options.podCidr);
+  // Not by the signal of the start: it is called again later.
   const letOut = () =>
-    masquerade(layout, podCidr, signal).catch((error: Error) =>
+    masquerade(layout, podCidr, new AbortController().signal).catch((error: Error) =>
       onProgress(`the pods cannot reach what is beyond this host: ${error.message}`),
     );
   await letOut();
   const snapshotter = await chooseSnapshotter(layout.directory, signal);
-  const endpoint = `unix://${layout.socket}`;
-  const connect = () => connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: 5000 });
   const cri = connect();
   try {
     const input = { layout, cri, snapshotter, pause, signal, onProgress };
-    const images = hostImages(signal);
+    const images = options.endsAll ? Promise.resolve([]) : hostImages(signal);
+    // Awaited after what may fail before it.
+    images.catch(() => {});
     const started = await launch(input);
     await importImages({ ...input, images: await images });
     const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
@@ -81,11 +114,26 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
     const { cgroupParent } = layout;
     const halt = () => endProcess(started.pid, { isIt: isAlive, patienceMs: 5_000, pause });
     const answers = () => doesAnswer(connect());
-    return { endpoint, ...started, podCidr, cgroupParent, isAlive, answers, letOut, halt, ...letGo(tearDownNow) };
+    return {
+      endpoint: endpointIn(layout),
+      ...started,
+      podCidr,
+      cgroupParent,
+      isAlive,
+      answers,
+      letOut,
+      halt,
+      ...letGo(tearDownNow),
+    };
   } finally {
     cri.close();
   }
 }
+
+/** Where the private containerd of a directory listens. */
+export const endpointOfContainerd = (directory: string): string => endpointIn(layoutOf(directory));
+
+const endpointIn = ({ socket }: Layout): string => `unix://${socket}`;
 
 /** What a private containerd has on the host, as a user would name it; nothing when it has ended in order. */
 export async function tracesOfContainerd(directory: string): Promise<string[]> {
@@ -109,10 +157,14 @@ export async function tracesOfContainerd(directory: string): Promise<string[]> {
   ];
 }
 
-/** Ends what there is of a private containerd, whatever state it is in; pods that it still has get no grace. */
+/**
+ * Ends what there is of a private containerd, whatever state it is in; pods that it still has get no grace. A directory
+ * that is not that of one of ours is refused.
+ */
 export async function endContainerd(directory: string, pause: Pause): Promise<void> {
   const layout = layoutOf(directory);
-  const connect = () => connectCri({ runtimeEndpoint: `unix://${layout.socket}`, requestTimeoutMs: 5000 });
+  await refuseOthers(layout);
+  const connect = () => connectCri({ runtimeEndpoint: endpointIn(layout), requestTimeoutMs: 5000 });
   await tearDown({ layout, connect, signal: new AbortController().signal, pause });
 }
 

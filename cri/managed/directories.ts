@@ -20,7 +20,8 @@ export async function prepareDirectories(layout: Layout): Promise<void> {
   await writeFile(layout.bootIdFile, boot);
 }
 
-async function refuseOthers({ directory, bootIdFile, config }: Layout): Promise<void> {
+/** Throws where a directory holds files and none of them shows that it is that of a private containerd. */
+export async function refuseOthers({ directory, bootIdFile, config }: Layout): Promise<void> {
   const names = await readdir(directory).catch((): string[] => []);
   const isOurs = [bootIdFile, config].some((file) => names.includes(basename(file)));
   if (names.length === 0 || isOurs) return;

@@ -37,6 +37,8 @@ export async function releaseLeases(
     try {
       if (sandboxId !== '') await removeHostPorts(sandboxId, place);
     } catch (error) {
+      // Else nobody would know later of what is left.
+      place.signal.throwIfAborted();
       failures.push(error instanceof Error ? error.message : String(error));
     }
     await rm(file, { force: true });

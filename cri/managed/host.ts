@@ -59,7 +59,8 @@ export async function chooseSnapshotter(directory: string, signal: AbortSignal):
     await Promise.all(['lower', 'upper', 'work', 'merged'].map((name) => mkdir(part(name))));
     const layers = `lowerdir=${part('lower')},upperdir=${part('upper')},workdir=${part('work')}`;
     await run('mount', ['-t', 'overlay', 'overlay', '-o', layers, part('merged')], { signal });
-    await run('umount', [part('merged')], { signal });
+    // To the end, whatever is asked meanwhile: a mount would stay.
+    await run('umount', [part('merged')], { signal: new AbortController().signal });
     return 'overlayfs';
   } catch {
     signal.throwIfAborted();

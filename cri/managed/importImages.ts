@@ -23,7 +23,10 @@ export async function importImages({ layout, images, cri, signal, pause, ...inpu
   const importFrom = ['--address', layout.socket, '--namespace', 'k8s.io', 'images', 'import'];
   await run('ctr', [...importFrom, '--snapshotter', input.snapshotter, '-'], { signal, input: ociArchive(wanted) });
   // The CRI hears of an image by an event.
-  while ((await missing()).length > 0) await pause(5);
+  while ((await missing()).length > 0) {
+    signal.throwIfAborted();
+    await pause(5);
+  }
 }
 
 async function absent(images: readonly BuiltImage[], cri: Cri, signal: AbortSignal): Promise<BuiltImage[]> {

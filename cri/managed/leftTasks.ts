@@ -42,12 +42,12 @@ export async function endTask(layout: Layout, id: string, signal: AbortSignal): 
   await killContainer(layout, id);
   const runcRoot = join(layout.runcRoot, NAMESPACE);
   // What was half made has nothing to delete.
-  await run('runc', ['--root', runcRoot, 'delete', '--force', id], { signal }).catch(() => {});
+  await run('runc', ['--root', runcRoot, 'delete', '--force', id], { signal }).catch(() => signal.throwIfAborted());
   await removeShimSocket(layout, id);
   const bundle = join(layout.bundles, id);
   for (const point of mountsBelow(bundle, await readFile('/proc/self/mountinfo', 'utf8'))) {
     // containerd may have been faster.
-    await run('umount', [point], { signal }).catch(() => {});
+    await run('umount', [point], { signal }).catch(() => signal.throwIfAborted());
   }
   const rests = [bundle, join(layout.root, 'io.containerd.runtime.v2.task', NAMESPACE, id), join(runcRoot, id)];
   // Never below a mount: that would be a container's file system.

@@ -34,14 +34,8 @@ export async function tearDown({ layout, connect, signal, pause }: TeardownInput
   await unmountAll(layout, signal);
   await removeNetwork(layout, signal);
   await removeCgroups(layout.cgroupParent, cgroups, pause);
-  const left = [
-    layout.state,
-    layout.socket,
-    `${layout.socket}.ttrpc`,
-    layout.pidFile,
-    layout.bootIdFile,
-    layout.shortDirectory,
-  ];
+  // What shows that the directory is one of ours stays: the next start wants to see it.
+  const left = [layout.state, layout.socket, `${layout.socket}.ttrpc`, layout.pidFile, layout.shortDirectory];
   await Promise.all(left.map((path) => rm(path, { recursive: true, force: true })));
 }
 

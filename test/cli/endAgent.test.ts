@@ -41,8 +41,10 @@ afterEach(async () => {
 });
 
 /** Lets it wait for so long, and gives what became of it. */
-async function ended(clock: SimulatedClock, ms: number): Promise<unknown> {
-  const outcome = endAgent(root, (text) => said.push(text), clock).catch((error: Error) => error.message);
+async function ended(clock: SimulatedClock, ms: number, now = false): Promise<unknown> {
+  const outcome = endAgent(root, { write: (text) => said.push(text), clock, now }).catch(
+    (error: Error) => error.message,
+  );
   let result: unknown = 'waits';
   outcome.then((value) => {
     result = value;
@@ -73,4 +75,18 @@ test('one that is ending its pods gets no second signal, which would have it lea
   process.kill('SIGKILL');
   expect(await outcome).toBe(true);
   expect(said).toEqual([expect.stringMatching(/ is ending its pods already: waiting until it has, within 65 s\n$/)]);
+});
+
+test('with `now` it is killed, also while it is ending its pods', async () => {
+  agent.become({ state: 'draining' });
+  const clock = new SimulatedClock();
+  const waits = ended(clock, 8_000, true);
+  await once(process, 'exit');
+  // Its socket may answer for a moment longer.
+  expect(await waits).toBe('waits');
+  await socket.close();
+  expect(await ended(clock, 0, true)).toBe(false);
+  socket = await serveSocket({ path: join(root, 'statelet.sock'), agent });
+  expect(process.signalCode).toBe('SIGKILL');
+  expect(said).toEqual([`killing "statelet up" (process ${process.pid})\n`]);
 });

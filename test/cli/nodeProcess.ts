@@ -2,7 +2,7 @@
 import { readFlags } from '../../cli/config/flags.ts';
 import { run } from '../../cli/run.ts';
 import type { StartNode } from '../../cli/startNode.ts';
-import { up } from '../../cli/up.ts';
+import { type UpParts, up } from '../../cli/up.ts';
 import { involvedNode, involvedPod, occurrence } from '../../pod/occurrence.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { podView, running, sandbox } from '../pod/views.ts';
@@ -45,12 +45,13 @@ const startNode: StartNode = async ({ config, simulated }) => {
   };
 };
 
-const startRuntime = async (place: string, onProgress: (step: string) => void) => {
+const startRuntime: UpParts['startRuntime'] = async (place, { onProgress }) => {
   onProgress(`starting a runtime in ${place}`);
   return {
     endpoint: 'unix:///own.sock',
     cgroupParent: '/own',
     stop: async () => tell('runtime stopped'),
+    undo: async () => tell('runtime undone'),
     restart: () => {},
     detach: () => tell('runtime let go'),
   };

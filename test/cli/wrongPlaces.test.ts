@@ -55,9 +55,9 @@ describe('is named in one sentence, with exit code 1', () => {
 
   test('the directory of the private containerd', async () => {
     const file = fileAt('containerd');
-    await expect(startOwnContainerd(file, () => {})).rejects.toThrow(
-      `${file} is in the way: expected a directory, found a file`,
-    );
+    await expect(
+      startOwnContainerd(file, { onProgress: () => {}, asked: new AbortController().signal }),
+    ).rejects.toThrow(`${file} is in the way: expected a directory, found a file`);
   });
 });
 

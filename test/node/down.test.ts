@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { hearing, podManifest, shell, steadily } from './support/manifests.ts';
+import { tracesOfContainerd } from '../../cri/managed/containerd.ts';
+import { layoutOf } from '../../cri/managed/layout.ts';
+import { findContainerd } from '../../cri/managed/process.ts';
+import { socketPath } from '../../server/socketPath.ts';
+import { eventually } from './support/eventually.ts';
+import { hearing, podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
 import { runNode, type UpNode, upNode } from './support/node.ts';
-import { statelet } from './support/statelet.ts';
+import { startStatelet, statelet } from './support/statelet.ts';
 import { marksOf, traces } from './support/traces.ts';
 
 jest.setTimeout(120_000);
@@ -17,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => node.end());
 
-const down = () => statelet('down', '--state-dir', node.directory);
+const down = (...args: string[]) => statelet('down', '--state-dir', node.directory, ...args);
 
 /** A pod that writes down how it ends, with a volume in memory. */
 async function writingPod(): Promise<string> {
@@ -103,6 +108,56 @@ describe('`statelet down`', () => {
     await up.ended;
     expect(await down()).toMatchObject({ code: 0, err: '' });
     expect(existsSync(last)).toBe(true);
+  });
+
+  test('with --now kills an `up` that is ending its pods, and gives these a second', async () => {
+    const spec = { terminationGracePeriodSeconds: 1_000 };
+    await node.write('stubborn', podManifest('stubborn', [shell('main', stubbornly)], spec));
+    const up = await node.start();
+    await node.running('stubborn');
+    const marks = await marksOf(node.containerdDirectory);
+    up.kill('SIGTERM');
+    await up.says('terminating all pods');
+    const { code, out, err } = await down('--now');
+    expect(`${code} ${err}`).toBe('0 ');
+    expect(out).toContain(`killing "statelet up" (process ${up.pid})\n`);
+    expect(await up.ended).toBe('SIGKILL');
+    expect(existsSync(socketPath(node.rootDir))).toBe(false);
+    expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+  });
+
+  test('where its containerd does not start any more ends all by force and says why in one line', async () => {
+    await writingPod();
+    const up = await node.start();
+    await node.running('web');
+    const marks = await marksOf(node.containerdDirectory);
+    up.kill('SIGKILL');
+    await up.ended;
+    const { root, log } = layoutOf(node.containerdDirectory);
+    process.kill((await findContainerd(layoutOf(node.containerdDirectory))) ?? 0, 'SIGKILL');
+    await rename(root, `${root}-away`);
+    await writeFile(root, '');
+    const { code, out, err } = await down();
+    await rm(root);
+    await rename(`${root}-away`, root);
+    expect(`${code} ${err}`).toBe('0 ');
+    const why = new RegExp(`^the pods end without grace: containerd does not become ready; ${log} ends with: .+$`, 'm');
+    expect(out).toMatch(why);
+    expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+    expect(await readdir(join(node.rootDir, 'pods'))).toEqual([]);
+  });
+
+  test('of a node that was killed before it was ready imports no images', async () => {
+    const up = startStatelet(['up', '--state-dir', node.directory, '--pod-manifest-path', node.manifests]);
+    await eventually('containerd runs', async () => {
+      return (await findContainerd(layoutOf(node.containerdDirectory))) !== undefined;
+    });
+    up.kill('SIGKILL', 'group');
+    await up.ended;
+    const { code, out, err } = await down();
+    expect(`${code} ${err}`).toBe('0 ');
+    expect(out).not.toContain('importing');
+    expect(await tracesOfContainerd(node.containerdDirectory)).toEqual([]);
   });
 
   test('also when its containerd was killed with it', async () => {

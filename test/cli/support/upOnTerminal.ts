@@ -22,6 +22,7 @@ up(
       endpoint: 'unix:///nowhere',
       cgroupParent: '/nowhere',
       stop: async () => {},
+      undo: async () => {},
       restart: () => {},
       detach: () => {},
     }),

@@ -1,0 +1,44 @@
+/** What `statelet down` learns of the pods of an agent that is gone, from their directories alone. */
+import { type ForeignPod, UNKNOWN } from '../pod/observed.ts';
+import { createLayout } from '../volume/layout.ts';
+import { podDirectories, removeOrphan } from '../volume/orphans.ts';
+import { volumePlugins } from '../volume/plugins.ts';
+import { type Maker, makerOfMark } from '../volume/podMark.ts';
+import type { stateLayout } from './places.ts';
+
+type Places = ReturnType<typeof stateLayout>;
+
+interface LeftDirectory {
+  readonly uid: string;
+  readonly directory: string;
+  /** Undefined of a directory that no agent over this root has made. */
+  readonly maker: Maker | undefined;
+}
+
+const layoutOf = ({ rootDirectory, podLogsDirectory }: Places) =>
+  createLayout({ rootDir: rootDirectory, podLogsDir: podLogsDirectory });
+
+/** The directories of pods below a root directory. */
+export async function leftDirectories(places: Places): Promise<readonly LeftDirectory[]> {
+  const layout = layoutOf(places);
+  return (await podDirectories(layout)).map((uid) => {
+    const directory = layout.podDir(uid);
+    return { uid, directory, maker: makerOfMark(directory, places.rootDirectory) };
+  });
+}
+
+/**
+ * Unmounts and removes what is on disk of pods none of whose processes runs any more; gives those of other agents, which
+ * stay.
+ */
+export async function removeLeft(places: Places, signal: AbortSignal): Promise<readonly ForeignPod[]> {
+  const layout = layoutOf(places);
+  const left = await leftDirectories(places);
+  for (const { uid, maker } of left) {
+    if (maker) await removeOrphan({ uid, layout, maker, plugins: volumePlugins, signal });
+  }
+  const why = "it does not have this agent's mark";
+  return left.flatMap(({ uid, directory, maker }) =>
+    maker ? [] : [{ uid, namespace: UNKNOWN, name: uid, directory, sandboxes: [], why }],
+  );
+}

@@ -1,0 +1,157 @@
+/** `statelet down` over a runtime and an agent that a test gives it. */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { SIMULATED } from '../../actors/leftOnDisk.ts';
+import { type DownParts, down } from '../../cli/down.ts';
+import { endContainerd } from '../../cri/managed/containerd.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import { socketPath } from '../../server/socketPath.ts';
+import { makeMarked } from '../../volume/podMark.ts';
+import { fakeAgent } from '../fakes/agent.ts';
+import { NOW } from '../pod/views.ts';
+
+let state: string;
+let root: string;
+let said: string;
+/** What was started, in order. */
+let started: string[];
+
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'statelet-down-'));
+  root = join(state, 'kubelet');
+  said = '';
+  started = [];
+});
+
+afterEach(() => rm(state, { recursive: true, force: true }));
+
+const own = 'unix:///own.sock';
+
+/** A directory of a pod that an agent of this node has made over this runtime. */
+async function podDirectory(uid: string, { node = 'node-7', runtime = own } = {}): Promise<void> {
+  await mkdir(join(root, 'pods'), { recursive: true });
+  const pod = { namespace: 'default', name: uid };
+  await makeMarked(join(root, 'pods', uid), { maker: { root, node, runtime }, pod }, 0o750);
+}
+
+/** An agent that ends whatever is there by removing its directory. */
+const parts = (given: Partial<DownParts> = {}): DownParts => ({
+  write: (text) => {
+    said += text;
+  },
+  tracesOf: async () => [],
+  endpointOf: () => own,
+  nodeNameOf: async () => undefined,
+  endRuntime: async () => void started.push('runtime ended by force'),
+  startRuntime: async (_, { endsAll }) => {
+    started.push(`own runtime${endsAll ? ' to end all' : ''}`);
+    const nothing = async () => {};
+    return {
+      ...{ endpoint: own, cgroupParent: '/own', restart: () => {}, detach: () => {}, undo: nothing },
+      stop: async () => void started.push('own runtime stopped'),
+    };
+  },
+  startNode: async ({ config, simulated, endsAll }) => {
+    const over = simulated ? SIMULATED : config.containerRuntimeEndpoint;
+    started.push(`node ${config.nodeName} over ${over}, ${endsAll ? 'own graces' : 'a second'}`);
+    await rm(join(config.rootDirectory, 'pods'), { recursive: true });
+    const failed = new Promise<never>(() => {});
+    return { agent: fakeAgent({ now: NOW }), drain: async () => {}, stop: async () => {}, failed };
+  },
+  ...given,
+});
+
+const run = (given?: Partial<DownParts>, now = false) => down({ stateDir: state, now }, parts(given));
+
+/** A socket that a process has left which is gone. */
+async function staleSocket(): Promise<void> {
+  await mkdir(root, { recursive: true });
+  const aside = `${socketPath(root)}.new`;
+  const server = createServer().listen(aside);
+  await new Promise((resolve) => server.once('listening', resolve));
+  // The server takes away only what has the name that it gave.
+  await rename(aside, socketPath(root));
+  await new Promise((resolve) => server.close(resolve));
+}
+
+describe('`statelet down`', () => {
+  test('without any sandbox left takes the name of the node from the marks of its pods', async () => {
+    await podDirectory('a');
+    await run();
+    expect(started).toEqual(['own runtime to end all', `node node-7 over ${own}, own graces`, 'own runtime stopped']);
+    expect(said).toMatch(/\nended all of it/);
+  });
+
+  test('with --now gives each pod a second', async () => {
+    await podDirectory('a');
+    await run({}, true);
+    expect(started).toContain(`node node-7 over ${own}, a second`);
+  });
+
+  test('ends pods on the runtime that `up` was given, and starts none of its own', async () => {
+    await podDirectory('a', { runtime: 'unix:///run/theirs.sock' });
+    await run();
+    expect(started).toEqual(['node node-7 over unix:///run/theirs.sock, own graces']);
+  });
+
+  test('of which it says that it does not answer', async () => {
+    await podDirectory('a', { runtime: 'unix:///run/theirs.sock' });
+    const nodeNameOf = () => Promise.reject(new Error('connect ENOENT /run/theirs.sock'));
+    await expect(run({ nodeNameOf })).rejects.toThrow(
+      `pods below ${root} are on the runtime unix:///run/theirs.sock, which does not answer (connect ENOENT /run/theirs.sock): start it, then run "statelet down" again`,
+    );
+    expect(started).toEqual([]);
+  });
+
+  test('ends those of a simulated runtime without any containerd', async () => {
+    await podDirectory('a', { runtime: SIMULATED });
+    await run();
+    expect(started).toEqual([`node node-7 over ${SIMULATED}, own graces`]);
+  });
+
+  test('where its containerd cannot be started ends all without grace, says why in one line, and removes what is on disk', async () => {
+    await podDirectory('a');
+    const theirs = join(root, 'pods', 'theirs');
+    await mkdir(theirs);
+    const message = 'containerd does not become ready; its log ends with:\nlevel=info\ncontainerd: not a directory\n';
+    await run({ startRuntime: () => Promise.reject(new NodeFailure('RuntimeUnavailable', message)) });
+    expect(started).toEqual(['runtime ended by force']);
+    expect(said.split('\n')).toEqual([
+      'found 2 pod directories',
+      'the pods end without grace: containerd does not become ready; its log ends with: containerd: not a directory',
+      `left alone ${theirs}: it does not have this agent's mark`,
+      expect.stringMatching(/^ended all of it/),
+      '',
+    ]);
+    expect(await readdir(join(root, 'pods'))).toEqual(['theirs']);
+  });
+
+  test('removes the socket that a killed agent has left, with pods and without', async () => {
+    await staleSocket();
+    await run();
+    expect(said).toBe(`nothing of "statelet up" runs for ${state}\n`);
+    expect(existsSync(socketPath(root))).toBe(false);
+    await staleSocket();
+    await podDirectory('a');
+    await run();
+    expect(existsSync(socketPath(root))).toBe(false);
+  });
+
+  test('leaves what is no socket in its place', async () => {
+    await mkdir(root, { recursive: true });
+    await writeFile(socketPath(root), 'kept');
+    await run();
+    expect(existsSync(socketPath(root))).toBe(true);
+  });
+});
+
+test('a directory that no private containerd has made is not ended', async () => {
+  await mkdir(join(state, 'state'));
+  await mkdir(join(state, 'io.containerd.content.v1.content'));
+  await expect(endContainerd(state, async () => {})).rejects.toThrow('no private containerd has left there');
+  expect((await readdir(state)).sort()).toEqual(['io.containerd.content.v1.content', 'state']);
+});

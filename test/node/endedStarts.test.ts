@@ -1,0 +1,148 @@
+/** A start of `statelet up` that is ended before the node is ready, or that fails. */
+import { access, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { tracesOfContainerd } from '../../cri/managed/containerd.ts';
+import { layoutOf } from '../../cri/managed/layout.ts';
+import { findContainerd } from '../../cri/managed/process.ts';
+import { socketPath } from '../../server/socketPath.ts';
+import { eventually } from './support/eventually.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { identitiesOf, type UpNode, upNode } from './support/node.ts';
+import { type Statelet, startStatelet } from './support/statelet.ts';
+import { lives, marksOf, traces } from './support/traces.ts';
+
+jest.setTimeout(120_000);
+
+let node: UpNode;
+
+beforeEach(async () => {
+  node = await upNode();
+});
+
+afterEach(() => node.end());
+
+const exists = (file: string) =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+const importing = () => join(node.directory, 'importing');
+
+/** Starts `up` with a `ctr` of these lines, which says when it is called. */
+async function start(...ctr: readonly string[]): Promise<Statelet> {
+  const bin = join(node.directory, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'ctr'), ['#!/bin/sh', `: > ${importing()}`, ...ctr, ''].join('\n'));
+  await chmod(join(bin, 'ctr'), 0o755);
+  const PATH = `${bin}:${process.env.PATH}`;
+  return startStatelet(['up', '--state-dir', node.directory, '--pod-manifest-path', node.manifests], { env: { PATH } });
+}
+
+/** What it has written on standard error beside its log. */
+const wordsOf = (up: Statelet) =>
+  up
+    .err()
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith('{'));
+
+const slowly = ['sleep 3', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'exec ctr "$@"'];
+
+/** All that the private containerd has on the host, with what it had held at some moment. */
+async function leftBy(subnet: string): Promise<string[]> {
+  const { cgroupParent } = layoutOf(node.containerdDirectory);
+  const marks = { directory: node.directory, cgroupParent, subnet, chains: [], links: [], processes: [] };
+  return [...(await tracesOfContainerd(node.containerdDirectory)), ...(await traces(marks))];
+}
+
+const heldSubnet = async () =>
+  (await readFile(layoutOf(node.containerdDirectory).subnetFile, 'utf8')).replace(/0\/24$/, '');
+
+const moments = {
+  'before containerd runs': (up: Statelet) => up.says('starting a private containerd'),
+  'before containerd is ready': () =>
+    eventually('containerd runs', async () => {
+      return (await findContainerd(layoutOf(node.containerdDirectory))) !== undefined;
+    }),
+  'during the import of images': () => eventually('the import', () => exists(importing())),
+} as const;
+
+describe('the start of `statelet up`', () => {
+  test.each([
+    ['Ctrl-C before containerd runs', 'SIGINT', 'group', 'before containerd runs'],
+    ['Ctrl-C before containerd is ready', 'SIGINT', 'group', 'before containerd is ready'],
+    ['Ctrl-C during the import of images', 'SIGINT', 'group', 'during the import of images'],
+    ['SIGTERM during the import of images', 'SIGTERM', undefined, 'during the import of images'],
+  ] as const)('%s leaves nothing behind, and the next becomes ready', async (_, signal, to, moment) => {
+    const up = await start(...slowly);
+    await moments[moment](up);
+    const subnet = await heldSubnet();
+    up.kill(signal, to);
+    expect(await up.ended).toBe(0);
+    expect(wordsOf(up)).toEqual([]);
+    expect(up.out()).toMatch(/\nstatelet has stopped before it was ready\n$/);
+    expect(await leftBy(subnet)).toEqual([]);
+
+    const next = await node.start();
+    next.kill('SIGTERM');
+    expect(await next.ended).toBe(0);
+  });
+
+  test('that fails at the import of images says why in one line and leaves nothing behind', async () => {
+    const up = await start('echo no space left >&2', 'exit 1');
+    await moments['during the import of images']();
+    const subnet = await heldSubnet();
+    expect(await up.ended).toBe(1);
+    expect(wordsOf(up)).toEqual([expect.stringMatching(/^statelet: ctr .*: no space left$/)]);
+    expect(await leftBy(subnet)).toEqual([]);
+  });
+});
+
+describe('with pods that a killed `up` has left', () => {
+  async function leftPod() {
+    await node.write('web', podManifest('web', [shell('main', steadily())]));
+    const up = await node.start();
+    const before = identitiesOf(await node.running('web'));
+    const marks = await marksOf(node.containerdDirectory);
+    up.kill('SIGKILL');
+    await up.ended;
+    const containerd = await findContainerd(layoutOf(node.containerdDirectory));
+    return { before, marks, containerd };
+  }
+
+  test('Ctrl-C during the start ends the containerd that it has started, and the pods go on', async () => {
+    const { before, marks, containerd } = await leftPod();
+    if (containerd !== undefined) process.kill(containerd, 'SIGKILL');
+    const up = await start(...slowly);
+    await up.says('starting a private containerd');
+    up.kill('SIGINT', 'group');
+    expect(await up.ended).toBe(0);
+    expect(up.out()).toContain('the pods that ran before go on running\n');
+    expect(await findContainerd(layoutOf(node.containerdDirectory))).toBeUndefined();
+    expect(await Promise.all(marks.processes.map(lives))).not.toContain(false);
+
+    const next = await node.start();
+    expect(identitiesOf(await node.running('web'))).toEqual(before);
+    next.kill('SIGTERM');
+    expect(await next.ended).toBe(0);
+    expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
+  });
+
+  test('a start that fails leaves them and the containerd that ran', async () => {
+    const { before, marks, containerd } = await leftPod();
+    const inTheWay = socketPath(node.rootDir);
+    await rm(inTheWay);
+    await writeFile(inTheWay, '');
+    const up = await start(...slowly);
+    expect(await up.ended).toBe(1);
+    expect(up.err()).toMatch(/^statelet: .* is in the way: it is no socket/m);
+    expect(await findContainerd(layoutOf(node.containerdDirectory))).toBe(containerd);
+    expect(await Promise.all(marks.processes.map(lives))).not.toContain(false);
+
+    await rm(inTheWay);
+    await node.start();
+    expect(identitiesOf(await node.running('web'))).toEqual(before);
+  });
+});
