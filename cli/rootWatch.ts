@@ -22,8 +22,8 @@ export interface RootWatch {
 export function watchRoot(given: {
   readonly rootDirectory: string;
   readonly clock: Clock;
-  readonly logger: Pick<Logger, 'error' | 'info'>;
-  /** Told what happened to the node. */
+  readonly logger: Pick<Logger, 'info'>;
+  /** Told what happened to the node, which the log has, too. */
   readonly tell: (note: Note) => void;
 }): RootWatch {
   const { rootDirectory, clock, logger, tell } = given;
@@ -34,10 +34,7 @@ export function watchRoot(given: {
     if ((why === undefined) === (lost === undefined)) return;
     lost = why === undefined ? undefined : { message: lostWords(directory, why), since: clock.now() };
     if (lost === undefined) logger.info(`${directory} is there again`);
-    else {
-      logger.error(lost.message);
-      tell({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
-    }
+    else tell({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
   };
   return { lost: () => lost, end: every(clock, LOOK_MS, look) };
 }
