@@ -1,7 +1,7 @@
 /** What a container's actor knows, and the plain steps that change it. The chart is in container.ts. */
 import { type BackOff, crashLoopBackOff } from '../pod/backoff.ts';
 import type { ContainerSize } from '../pod/containerSize.ts';
-import { containersOf } from '../pod/containers.ts';
+import { containerNamed } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import { containerHash } from '../pod/identity.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
@@ -131,7 +131,7 @@ export const backOffKey = (context: { readonly pod: Pod; readonly name: string }
 
 /** The container's part of its pod's spec. */
 export function specOf(context: { readonly pod: Pod; readonly name: string }): Container {
-  const found = containersOf(context.pod.spec).find(({ container }) => container.name === context.name);
+  const found = containerNamed(context.pod.spec, context.name);
   if (found === undefined) throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
   return found.container;
 }

@@ -1,5 +1,5 @@
 /** What a probe's actor knows, and the plain steps that change it. The chart is in probe.ts. */
-import { containersOf } from '../pod/containers.ts';
+import { containerNamed } from '../pod/containers.ts';
 import type { Failure } from '../pod/failure.ts';
 import type { Note } from '../pod/occurrence.ts';
 import type { Probe } from '../pod/schema/container.ts';
@@ -38,7 +38,7 @@ const FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 
 
 /** A probe of a container as its pod's spec has it. */
 export function probeOf(pod: Pod, name: string, kind: ProbeKind): Probe | undefined {
-  return containersOf(pod.spec).find(({ container }) => container.name === name)?.container[FIELDS[kind]];
+  return containerNamed(pod.spec, name)?.container[FIELDS[kind]];
 }
 
 const specOfProbe = ({ pod, name, kind }: ProbeInput): Probe => probeOf(pod, name, kind) ?? {};

@@ -22,11 +22,12 @@ export function containerStatuses(
   { previous, runtimeName }: { previous?: PodStatus | undefined; runtimeName: string },
 ): ContainerStatuses {
   const before = new Map(allStatuses(previous).map((status) => [status.name, status]));
+  const found = new Map(view.containers.map((each) => [each.name, each]));
   const of = (...roles: ContainerRole[]) =>
     [...containersOf(view.pod.spec)]
       .filter(({ role }) => roles.includes(role))
       .map(({ container, role }) => {
-        const seen = view.containers.find(({ name }) => name === container.name);
+        const seen = found.get(container.name);
         if (seen) return seenStatus(view.pod.spec, container, role, seen, runtimeName);
         return unseenStatus(view, container, role, before.get(container.name));
       });

@@ -53,3 +53,16 @@ export function containersOf(spec: PodSpec): PlacedContainer[] {
     }),
   ];
 }
+
+/** By their spec, which is never changed in place. */
+const byName = new WeakMap<PodSpec, ReadonlyMap<string, PlacedContainer>>();
+
+/** A container of a pod by its name: all of them are asked for at each change of one, so that none is looked for among all. */
+export function containerNamed(spec: PodSpec, name: string): PlacedContainer | undefined {
+  let named = byName.get(spec);
+  if (named === undefined) {
+    named = new Map(containersOf(spec).map((placed) => [placed.container.name, placed]));
+    byName.set(spec, named);
+  }
+  return named.get(name);
+}

@@ -53,9 +53,9 @@ export const tooLarge = (beyond: string): string => `has ${beyond}, which is mor
 
 /** The items of a list, which need not say of themselves what they are; of anything else the one that it is. */
 function itemsOf(value: unknown): { path: string; value: unknown }[] {
-  const isList =
-    typeof value === 'object' && value !== null && 'kind' in value && ['PodList', 'List'].includes(String(value.kind));
-  if (!isList) return [{ path: '', value }];
+  const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;
+  if (typeof value !== 'object' || value === null || (kind !== 'PodList' && kind !== 'List'))
+    return [{ path: '', value }];
   // A list of none is written as null by those who write Go.
   const items: unknown = ('items' in value ? value.items : null) ?? [];
   if (!Array.isArray(items)) return [{ path: 'items', value: items }];

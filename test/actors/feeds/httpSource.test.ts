@@ -199,6 +199,12 @@ describe('from one answer to the next', () => {
   test.each<[string, object | string, number, string[]]>([
     ['no YAML', '{', 200, [expect.stringMatching(/^: /) as unknown as string]],
     ['nothing', '', 200, [': the answer is empty']],
+    [
+      'a kind that is no text',
+      { ...manifest('a'), kind: { toString: 1 } },
+      200,
+      ['kind: Unsupported value: {"toString":1}: supported values: "Pod"'],
+    ],
     ['no pod', { apiVersion: 'v1', kind: 'Node' }, 200, ['kind: expected Pod, got Node']],
     [
       'a list with one that is wrong',
