@@ -1,6 +1,6 @@
 /** `npm run bench`: measures the agent against the bare CRI calls and shows each figure beside its goal. */
 import { writeFile } from 'node:fs/promises';
-import { orInterrupted } from './interruption.ts';
+import { interruption, orInterrupted } from './interruption.ts';
 import { type BenchNode, startBenchNode } from './node.ts';
 import { type BenchOptions, type RowName, readOptions, usage } from './options.ts';
 import { type Figure, hostFacts, isMet, table } from './report.ts';
@@ -13,6 +13,8 @@ import { probes } from './rows/probes.ts';
 import { scale } from './rows/scale.ts';
 
 const say = (line: string) => process.stderr.write(`bench: ${line}\n`);
+
+const wordsOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
 function measure(row: RowName, node: BenchNode, options: BenchOptions): Promise<Figure[]> {
   const repeats = options.repeats(row);
@@ -46,7 +48,14 @@ async function run(options: BenchOptions): Promise<void> {
     );
     for (const row of options.only) {
       say(`measuring ${row}`);
-      figures.push(...(await orInterrupted(measure(row, node, options))));
+      try {
+        figures.push(...(await orInterrupted(measure(row, node, options))));
+      } catch (error) {
+        if (interruption.aborted) throw error;
+        // What the others measure stands.
+        say(`${row}: ${wordsOf(error)}`);
+        process.exitCode = 1;
+      }
     }
     const host = { ...hostFacts(), runtime: `${runtimeName} ${runtimeVersion}` };
     process.stdout.write(`${table(figures)}\n`);
@@ -71,7 +80,7 @@ const options = optionsOrUsage();
 try {
   await run(options);
 } catch (error) {
-  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  say(wordsOf(error));
   process.exitCode = 1;
 }
 // What an interrupted measurement still waits for must not hold us up.
