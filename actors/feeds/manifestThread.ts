@@ -7,7 +7,7 @@ import { type ManifestText, type ReadManifest, refused } from './manifestText.ts
 import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
 
 /** Far more than the limits leave to do: a thread that takes longer is ended. */
-const READ_WITHIN_MS = 10_000;
+const READ_WITHIN_MS = 30_000;
 /** Far more than the largest answer within the limits needs. */
 const THREAD_MEGABYTES = 320;
 
