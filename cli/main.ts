@@ -17,14 +17,30 @@ function write(text: string): void {
   }
 }
 
-/** What cannot be printed ends a command: there is nothing left to do. A node goes on without a reader of its table. */
+/** A command that only shows something ends when it cannot be printed: there is nothing left to do. */
 let onUnwritten = (error: unknown): void => {
-  const why = whyUnwritten(error);
-  if (why === undefined) process.exit(0);
-  process.stderr.write(`statelet: ${why}\n`);
-  process.exit(1);
+  tellUnwritten(error);
+  process.exit();
 };
 process.stdout.on('error', (error) => onUnwritten(error));
+
+/** Says why something cannot be printed, and has the process end with 1; a reader that has enough is no mistake. */
+function tellUnwritten(error: unknown): void {
+  const why = whyUnwritten(error);
+  if (why === undefined) return;
+  process.stderr.write(`statelet: ${why}\n`);
+  process.exitCode = 1;
+}
+
+/** A command that acts goes on to its end, whoever reads along. */
+function actUnread(): void {
+  let isTold = false;
+  onUnwritten = (error) => {
+    if (!isTold) tellUnwritten(error);
+    isTold = true;
+  };
+}
+
 // There is nobody left to tell.
 process.stderr.on('error', () => {});
 
@@ -59,10 +75,12 @@ const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
 
 const program = createProgram({
   run: async (flags) => {
+    actUnread();
     ownUmask();
     await (await import('./run.ts')).run(flags, startNode, write);
   },
   up: async (flags) => {
+    // A node goes on without a reader of its table.
     onUnwritten = () => {};
     ownUmask();
     await (await import('./up.ts')).up(flags, {
@@ -73,6 +91,7 @@ const program = createProgram({
     });
   },
   down: async (options) => {
+    actUnread();
     ownUmask();
     const [{ down }, ends] = await Promise.all([import('./down.ts'), import('./ownRuntime.ts')]);
     await down(options, { startNode, startRuntime, ...ends.ownContainerdEnds, write });
@@ -92,12 +111,12 @@ const program = createProgram({
 });
 
 /** Ends the process when all is written, or was heard not to be: a stream tells of its errors a turn later. */
-function end(code: number): void {
-  process.stdout.write('', () => setImmediate(() => process.exit(code)));
+function end(code?: number): void {
+  process.stdout.write('', () => setImmediate(() => process.exit(code ?? process.exitCode)));
 }
 
 program.parseAsync().then(
-  () => end(0),
+  () => end(),
   (error) => {
     // Help and mistakes on the command line were told already.
     if (error instanceof CommanderError) return end(error.exitCode);

@@ -1,10 +1,12 @@
 /** What commands print, where it cannot be written. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { SIMULATED } from '../../actors/leftOnDisk.ts';
+import { makeMarked } from '../../volume/podMark.ts';
 
 jest.setTimeout(60_000);
 
@@ -34,18 +36,28 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-describe('what cannot be printed is said in one sentence, with exit code 1', () => {
-  const onFullDisk = (...args: string[]) => {
-    const full = openSync('/dev/full', 'w');
-    const { status: code, stderr: err } = spawnSync(node, [join(root, 'cli/main.ts'), ...args], {
-      stdio: ['ignore', full, 'pipe'],
-      encoding: 'utf8',
-    });
-    closeSync(full);
-    return { code, err };
-  };
-  const lost = { code: 1, err: 'statelet: standard output cannot be written: no space left on device\n' };
+const onFullDisk = (...args: string[]) => {
+  const full = openSync('/dev/full', 'w');
+  const { status: code, stderr: err } = spawnSync(node, [join(root, 'cli/main.ts'), ...args], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(full);
+  return { code, err };
+};
+const lost = { code: 1, err: 'statelet: standard output cannot be written: no space left on device\n' };
 
+/** Runs a command for a reader that reads nothing. */
+const unread = (...args: string[]) => {
+  const { status: code, stderr: err } = spawnSync(
+    'bash',
+    ['-o', 'pipefail', '-c', '"$@" | true', 'bash', node, join(root, 'cli/main.ts'), ...args],
+    { encoding: 'utf8' },
+  );
+  return { code, err };
+};
+
+describe('what cannot be printed is said in one sentence, with exit code 1', () => {
   test.each(['charts', 'version --client', 'completion bash', '__complete get', '--help', '--version', 'run --help'])(
     '%s',
     (args) => expect(onFullDisk(...args.split(' '))).toEqual(lost),
@@ -73,5 +85,30 @@ describe('what cannot be printed is said in one sentence, with exit code 1', () 
       encoding: 'utf8',
     });
     expect({ status, stderr }).toEqual({ status: 1, stderr: 'statelet: --output: /dev/null: expected a directory\n' });
+  });
+});
+
+describe('`down` ends all of it', () => {
+  let state: string;
+  const pods = () => readdirSync(join(state, 'kubelet', 'pods'));
+
+  beforeEach(async () => {
+    state = mkdtempSync(join(tmpdir(), 'statelet-unread-'));
+    const rootDirectory = join(state, 'kubelet');
+    mkdirSync(join(rootDirectory, 'pods'), { recursive: true });
+    const maker = { root: rootDirectory, node: 'node', runtime: SIMULATED };
+    for (const name of ['one', 'two'])
+      await makeMarked(join(rootDirectory, 'pods', name), { maker, pod: { namespace: 'default', name } }, 0o750);
+  });
+  afterEach(() => rmSync(state, { recursive: true }));
+
+  test('also when its reader has enough', () => {
+    expect(unread('down', '--state-dir', state)).toEqual({ code: 0, err: '' });
+    expect(pods()).toEqual([]);
+  });
+
+  test('also when nothing that it says can be written', () => {
+    expect(onFullDisk('down', '--state-dir', state)).toEqual(lost);
+    expect(pods()).toEqual([]);
   });
 });
