@@ -53,7 +53,7 @@ function onTerminal({ env = {}, size = 'cols 80 rows 24', afterwards: next = '' 
   const words = `stty ${size}; set -m; ${program} ${directory} ${directory}/pods; echo "code $?"; stty -a; echo ALL-OVER; ${next}`;
   const terminal = spawn('script', ['-qfec', `sh -c '${words}'`, '/dev/null'], {
     // Nothing else of the environment: Node.js looks there (`CI`, `COLORTERM`) for what a terminal can do.
-    env: { PATH: process.env['PATH'], TERM: 'xterm-256color', NO_COLOR: '1', ...env },
+    env: { PATH: process.env.PATH, TERM: 'xterm-256color', NO_COLOR: '1', ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
