@@ -117,7 +117,10 @@ export function agentBehind(
     input,
     clock,
     inspect: (event) => {
-      if (event.type === '@xstate.actor') listen?.(event.actorRef as AnyActorRef);
+      if (event.type === '@xstate.actor') {
+        since.begin(event.actorRef as AnyActorRef);
+        listen?.(event.actorRef as AnyActorRef);
+      }
       if (event.type === '@xstate.snapshot') {
         since.note(event.actorRef as AnyActorRef);
         board.note(event.actorRef as AnyActorRef);

@@ -9,6 +9,8 @@ interface Stay {
 }
 
 export interface SinceMap {
+  /** To be called when an actor is made: one without states is in its only one from then on. */
+  begin(ref: AnyActorRef): void;
   /** To be called after each transition of an actor. */
   note(ref: AnyActorRef): void;
   /** Milliseconds since the epoch. */
@@ -18,6 +20,7 @@ export interface SinceMap {
 export function createSinceMap(clock: Pick<Clock, 'now'>): SinceMap {
   const stays = new WeakMap<AnyActorRef, Stay>();
   return {
+    begin: (ref) => void stays.set(ref, { state: '', since: clock.now() }),
     note: (ref) => {
       // Only machines have states: the snapshots of promises and callbacks have no value.
       const snapshot: { value?: unknown } = ref.getSnapshot();

@@ -124,7 +124,10 @@ export const gateMachine = setup({
     },
     /** Who never gives a slot back holds up its own origin, and nobody else for ever. */
     fullForNow: {
-      meta: { waitsFor: 'one of its slots to be given back, or for those that hold them to be slow' },
+      meta: {
+        waitsFor: 'one of its slots to be given back, or for those that hold them to be slow',
+        until: 'dueAt',
+      },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.slowAfterMs ?? 0 }) },
       always: { guard: 'hasRoom', target: 'open' },
       on: { 'timer.elapsed': { target: 'open', actions: 'setSlowAside' } },

@@ -1,6 +1,6 @@
 /** The plain view of the node's own actors: those that serve all pods. */
 
-import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import type { ActorRefFrom, AnyActorRef, SnapshotFrom } from 'xstate';
 import { namespacedName } from '../pod/shownName.ts';
 import type { ActorView, NamedView, NodeView, SharedGateView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
@@ -57,11 +57,14 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
 }
 
 function sharedGate(node: NodeSnapshot, name: 'start' | 'pull', sinceOf: SinceOf): SharedGateView[] {
-  return childrenOf<ActorRefFrom<typeof gateMachine>>(node, `${name}Gate`).map((ref) => ({
-    ...plainView(ref, sinceOf),
-    ...gateView(ref),
-    name,
-  }));
+  return childrenOf<ActorRefFrom<typeof gateMachine>>(node, `${name}Gate`).map((ref) => {
+    const own = ref.getSnapshot();
+    const { slowAfterMs } = own.context;
+    // It counts anew for whoever gets a slot that is given back, which the gate's state does not show.
+    const [timer] = childrenOf<AnyActorRef>(own, '');
+    const moments = timer && slowAfterMs !== undefined ? { dueAt: sinceOf(timer) + slowAfterMs } : {};
+    return { ...plainView(ref, sinceOf, moments), ...gateView(ref), name };
+  });
 }
 
 function ledgerView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['ledgers'] {
@@ -78,10 +81,14 @@ function ledgerView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['ledgers'] {
   });
 }
 
-const plainView = (ref: ActorRefFrom<typeof gateMachine> | ActorRefFrom<typeof ledgerMachine>, sinceOf: SinceOf) =>
+const plainView = (
+  ref: ActorRefFrom<typeof gateMachine> | ActorRefFrom<typeof ledgerMachine>,
+  sinceOf: SinceOf,
+  moments: { readonly dueAt?: number } = {},
+) =>
   actorView({
     ...{ path: `nodeAgent/${ref.id}`, since: sinceOf(ref), snapshot: ref.getSnapshot() },
-    ...{ moments: {}, failure: undefined },
+    ...{ moments, failure: undefined },
   });
 
 /** What comes round by itself; of one that a fault of its own has ended, that it is broken. */

@@ -94,6 +94,20 @@ test('a registry that hangs holds up the pulls from others until it is slow, and
   expect(node.pod('same').phase).toBe('Running');
 });
 
+test('until when the one that holds the slot is waited for is told, also of the next that gets it', async () => {
+  const registry = { 'one.example/app:1': { pullMs: 60_000 }, 'two.example/app:1': hanging };
+  const node = await serialNode(registry, { slowPullMs: 120_000 });
+  const gate = () => node.agent.explainNode().node.children.find(({ name }) => name === 'pull');
+  const slowAt = (name: string) => node.containerView(name).since + 120_000;
+  node.apply(pulling('one', 'one.example/app:1'));
+  await node.advance('1s');
+  node.apply(pulling('two', 'two.example/app:1'));
+  await node.advance('30s');
+  expect(gate()).toMatchObject({ state: 'fullForNow', until: slowAt('one'), holders: ['default/one (main)'] });
+  await node.advance('60s');
+  expect(gate()).toMatchObject({ state: 'fullForNow', until: slowAt('two'), holders: ['default/two (main)'] });
+});
+
 test('of a registry that hangs the image of a volume holds up nobody else either', async () => {
   const registry = { 'slow.example/data:1': hanging, 'other.example/app:1': {} };
   const node = await serialNode(registry, { slowPullMs: 120_000 });

@@ -23,7 +23,7 @@ const REST = {
   garbage: [],
   activeDeadline: ['exceeded'],
   logRotation: [],
-  gate: ['open', 'full'],
+  gate: ['open'],
   ledger: ['open'],
 };
 
