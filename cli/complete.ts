@@ -1,4 +1,5 @@
-/** What may follow on the command line, for the scripts of `statelet completion`. */
+/** What may follow on the command line, for the scripts of `statelet completion`: of words as they were typed. */
+import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
 import type { Pod } from '../pod/schema/pod.ts';
 import { findAgent } from '../server/client.ts';
@@ -99,7 +100,7 @@ function lineOf(command: Command, words: readonly string[]): Line {
 }
 
 async function podsOn({ values }: Line, ask: AskPods): Promise<readonly Metadata[]> {
-  const [rootDir, stateDir] = [values.get('rootDir'), values.get('stateDir')];
+  const [rootDir, stateDir] = ['rootDir', 'stateDir'].map((name) => values.get(name)?.replace(/^~(?=\/|$)/, homedir()));
   return ask({ ...(rootDir === undefined ? {} : { rootDir }), ...(stateDir === undefined ? {} : { stateDir }) });
 }
 

@@ -3,10 +3,13 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
+// The first word is what was typed: a shell does not expand its ~ when it has been put into a variable.
+
 const bash = `# Completion of statelet in bash: source <(statelet completion bash)
 _statelet() {
   local -a found
-  mapfile -t found < <("\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  local command=\${COMP_WORDS[0]/#\\~\\//$HOME/}
+  mapfile -t found < <("$command" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
   COMPREPLY=()
   (( \${#found[@]} > 0 )) || return 0
   [[ \${found[-1]} == :file ]] && compopt -o default
@@ -17,23 +20,38 @@ complete -F _statelet statelet
 `;
 
 const zsh = `#compdef statelet
-# Completion of statelet in zsh: source <(statelet completion zsh)
+# Completion of statelet in zsh: source <(statelet completion zsh), or this as _statelet in a folder of fpath
 _statelet() {
   local -a found
-  found=("\${(@f)$("\${words[1]}" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  [[ \${found[-1]} == :file ]] && _files
+  local command=\${words[1]/#\\~\\//$HOME/}
+  found=("\${(@f)$("$command" __complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ \${found[-1]} == :file ]]; then
+    [[ $PREFIX == --*=* ]] && compset -P 1 '*='
+    _files
+  fi
   found[-1]=()
   compadd -- "\${found[@]}"
 }
-compdef _statelet statelet
+if [[ \${funcstack[1]} == _statelet ]]; then
+  # It was loaded for this very Tab.
+  _statelet "$@"
+else
+  (( \${+functions[compdef]} )) || { autoload -Uz compinit && compinit -i }
+  compdef _statelet statelet
+fi
 `;
 
 const fish = `# Completion of statelet in fish: statelet completion fish | source
 function __statelet_complete
     set -l words (commandline -opc)
-    set -l found ($words[1] __complete -- $words[2..-1] (commandline -ct) 2>/dev/null)
+    set -l typed (commandline -ct)
+    set -l command (string replace -r '^~/' "$HOME/" -- $words[1])
+    set -l found ($command __complete -- $words[2..-1] "$typed" 2>/dev/null)
     if test "$found[-1]" = :file
-        __fish_complete_path (commandline -ct)
+        set -l flag (string match -r '^--[\\w-]+=' -- $typed)
+        for path in (__fish_complete_path (string replace -- "$flag" '' $typed))
+            echo "$flag$path"
+        end
     end
     string match -v -r '^:' -- $found
 end

@@ -4,17 +4,22 @@ import { findProgram } from '../../cri/managed/program.ts';
 import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
+/** What only tests run: the check of the systemd unit, and the shells that the command can complete words in. */
+const testPrograms = { 'systemd-analyze': 'systemd', zsh: 'zsh', fish: 'fish' };
+
 /**
- * Installs the Debian packages that a real container runtime needs and that are missing; for the tests also the one that
- * checks the systemd unit. It does so only as root on a
- * host with apt-get; otherwise, and when it fails, the command itself tells what it does without them.
+ * Installs the Debian packages that a real container runtime needs and that are missing; for the tests also those of the
+ * programs that only they run. It does so only as root on a host with apt-get; otherwise, and when it fails, the command
+ * itself tells what it does without them.
  */
 export async function installDebianPackages({ forTests }) {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
   const aptGet = await findProgram('apt-get');
   if (aptGet === undefined) return;
   const missing = await missingPackages();
-  if (forTests && (await findProgram('systemd-analyze')) === undefined) missing.push('systemd');
+  for (const [program, debianPackage] of forTests ? Object.entries(testPrograms) : []) {
+    if ((await findProgram(program)) === undefined) missing.push(debianPackage);
+  }
   if (missing.length === 0) return;
   say(`installing ${missing.join(', ')} with apt-get`);
   const install = ['install', '-y', '--no-install-recommends', ...missing];

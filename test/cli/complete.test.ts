@@ -1,16 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { type AskPods, askPods, complete } from '../../cli/complete.ts';
-import { completionScript } from '../../cli/completionScripts.ts';
 import { type Commands, createProgram } from '../../cli/program.ts';
 
 // No command is run: only the names of what there is are read.
 const program = createProgram({} as Commands);
 const ask: AskPods = async ({ rootDir }) =>
-  rootDir === '/elsewhere'
+  rootDir === '/elsewhere' || rootDir === join(homedir(), 'elsewhere')
     ? [{ name: 'far', namespace: 'default' }]
     : [
         { name: 'web-host', namespace: 'default' },
@@ -29,6 +26,7 @@ test.each([
   ['describe -n shop pod ', ['db-host', ':none']],
   ['get --root-dir /elsewhere pods ', ['far', ':none']],
   ['get --root-dir=/elsewhere pods ', ['far', ':none']],
+  ['get --root-dir ~/elsewhere pods ', ['far', ':none']],
   ['get nodes ', [':none']],
   ['get pods --al', ['--all-namespaces', ':none']],
   ['get pods -o ', ['wide', 'json', 'yaml', 'name', ':none']],
@@ -45,18 +43,4 @@ test.each([
 
 test('without an agent there are no names, and no word of it', async () => {
   expect(await askPods({ rootDir: '/nowhere' })).toEqual([]);
-});
-
-test('bash offers what the command answers', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'statelet-completion-'));
-  try {
-    const command = join(directory, 'statelet');
-    // It answers with the words that it was asked for.
-    await writeFile(command, '#!/bin/sh\nshift 2\nfor word; do echo "got-$word"; done\necho :none\n', { mode: 0o755 });
-    const script = `${completionScript('bash')}
-COMP_WORDS=(${command} get po); COMP_CWORD=2; _statelet; echo "\${COMPREPLY[*]}"`;
-    expect(execFileSync('bash', ['-c', script], { encoding: 'utf8' })).toBe('got-get got-po\n');
-  } finally {
-    await rm(directory, { recursive: true });
-  }
 });
