@@ -12,6 +12,7 @@ export interface Manifest {
     readonly uid?: string;
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec: PodSpec;
 }

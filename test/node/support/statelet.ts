@@ -8,7 +8,7 @@ import { eventually, Hopeless } from './eventually.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /** The Node of the package, as npm's scripts find it. */
-const packageNode = [join(root, 'node_modules', '.bin', 'node'), join(root, 'cli', 'main.ts')] as const;
+export const packageNode = [join(root, 'node_modules', '.bin', 'node'), join(root, 'cli', 'main.ts')] as const;
 
 const execute = promisify(execFile);
 
