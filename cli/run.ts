@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { AgentPort } from '../server/agent.ts';
-import { serveSocket } from '../server/socket.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import { ConfigError } from './config/configError.ts';
 import type { Flags } from './config/flags.ts';
@@ -12,11 +11,11 @@ import { claimRootDirectory } from './lock.ts';
 import { createLogger } from './logger.ts';
 import { runDirectory } from './places.ts';
 import { runOnce } from './runOnce.ts';
+import { serveNode } from './serveNode.ts';
 import { readSettings } from './settings.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 import type { StartNode } from './startNode.ts';
 import { nameOf, planTakeOver, planText, refuseTakeOver } from './takeOver.ts';
-import { ownVersion } from './version.ts';
 
 const defaults = { rootDirectory: runDirectory, podLogsDirectory: '/var/log/pods' };
 
@@ -67,7 +66,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     if (!hasSource) logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
     if (how === 'now') await tellTakeOver(config, logger);
     const node = await startNode({ config, simulated: false, logger, takesOver: how === 'now' });
-    const socket = await serveSocket({ path, agent: node.agent, version: ownVersion() });
+    const socket = await serveNode(node, config.rootDirectory);
     logger.info({ node: config.nodeName, socket: path }, 'the node agent runs');
     try {
       if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, signals.asked), node.failed]);

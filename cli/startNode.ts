@@ -3,7 +3,7 @@ import type { AgentPort } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 
 /** A node agent at work. */
-interface StartedNode {
+export interface StartedNode {
   readonly agent: AgentPort;
   /** Stops the agent and leaves every pod running. */
   stop(): Promise<void>;

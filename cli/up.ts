@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
-import { serveSocket } from '../server/socket.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import type { Flags } from './config/flags.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -12,11 +11,11 @@ import type { LiveView, Output } from './liveView.ts';
 import { claimRootDirectory } from './lock.ts';
 import { createLogger } from './logger.ts';
 import { defaultStateDirectory, packageDirectory, stateLayout } from './places.ts';
+import { serveNode } from './serveNode.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
 import type { StartNode } from './startNode.ts';
 import type { Input } from './table/keyboard.ts';
-import { ownVersion } from './version.ts';
 
 /** A runtime that was started for the node alone. */
 export interface OwnRuntime {
@@ -86,7 +85,7 @@ async function runNode(node: {
   });
   // Whoever waits for it hears of it.
   failed.catch(() => {});
-  const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent, version: ownVersion() });
+  const socket = await serveNode({ agent, stop }, config.rootDirectory);
   onStarted();
   view.follow(agent);
   try {

@@ -1,0 +1,43 @@
+/** `statelet up` over a runtime and an agent that a test gives it. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { stateLayout } from '../../cli/places.ts';
+import { type UpParts, up } from '../../cli/up.ts';
+import { socketPath } from '../../server/socketPath.ts';
+import { fakeAgent } from '../fakes/agent.ts';
+import { NOW } from '../pod/views.ts';
+
+let state: string;
+/** What happened, in order. */
+let happened: string[];
+
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'statelet-up-'));
+  happened = [];
+});
+
+afterEach(() => rm(state, { recursive: true, force: true }));
+
+const does = (what: string) => async () => void happened.push(what);
+
+const parts: UpParts = {
+  output: { write: () => true },
+  startRuntime: async () => ({
+    ...{ endpoint: 'unix:///own.sock', cgroupParent: '/own', restart: () => {}, detach: () => {} },
+    ...{ stop: does('the runtime is stopped'), undo: does('the start of the runtime is undone') },
+  }),
+  startNode: async () => ({
+    ...{ agent: fakeAgent({ now: NOW }), drain: does('drained'), stop: does('the node is stopped') },
+    failed: new Promise<never>(() => {}),
+  }),
+};
+
+test('a node that cannot be served is stopped before its runtime is ended', async () => {
+  const inTheWay = socketPath(stateLayout(state).rootDirectory);
+  await mkdir(dirname(inTheWay), { recursive: true });
+  await writeFile(inTheWay, '');
+  await expect(up({ '--state-dir': state, '--hostname-override': 'node' }, parts)).rejects.toThrow('it is no socket');
+  expect(happened).toEqual(['the node is stopped', 'the start of the runtime is undone']);
+});
