@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 
 /** Where everything of one private containerd lies, and the names of what it has outside its directory. */
 export interface Layout {
@@ -37,9 +38,12 @@ export const NAMESPACE = 'k8s.io';
 /** Bytes that the kernel takes for the path of a unix socket, without the NUL. */
 const socketPathLimit = 107;
 
-/** The layout of the private containerd of a directory: the same directory always gives the same names. */
+/**
+ * The layout of the private containerd of a directory: the same directory always gives the same names, whatever links
+ * lead to it, as the kernel's list of mounts does.
+ */
 export function layoutOf(directory: string): Layout {
-  const absolute = resolve(directory);
+  const absolute = withoutLinks(resolve(directory));
   const hash = createHash('sha256').update(absolute).digest('hex');
   const shortDirectory = join(sharedDirectory, hash.slice(0, 12));
   const inside = (...parts: string[]) => join(absolute, ...parts);
@@ -63,6 +67,13 @@ export function layoutOf(directory: string): Layout {
     bridge: `statelet${hash.slice(0, 7)}`,
     cgroupParent: `/statelet-${hash.slice(0, 12)}`,
   };
+}
+
+/** The path without symbolic links, as far as it exists. */
+function withoutLinks(path: string): string {
+  let existing = path;
+  while (!existsSync(existing)) existing = dirname(existing);
+  return join(realpathSync(existing), relative(existing, path));
 }
 
 /** containerd listens beside its socket on a second one with a longer name. */

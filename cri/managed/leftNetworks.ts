@@ -1,10 +1,11 @@
 /**
  * The network namespaces of sandboxes that were being made when containerd was killed: it knows nothing of them any more,
- * and each keeps its end of a cable on the bridge.
+ * and each keeps its veth pair on the bridge.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
+import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import type { Layout } from './layout.ts';
 import { mountsBelow } from './mounts.ts';
@@ -21,23 +22,33 @@ const infoSchema = z.object({
   }),
 });
 
-/** The file that holds the network namespace of a sandbox; undefined of one in that of the host. */
-async function netNamespaceOf(cri: Cri, podSandboxId: string, signal: AbortSignal): Promise<string | undefined> {
-  const { info } = await cri.podSandboxStatus({ podSandboxId, verbose: true }, { signal });
-  const { runtimeSpec } = infoSchema.parse(JSON.parse(info.info ?? ''));
-  return runtimeSpec.linux.namespaces.find(({ type }) => type === 'network')?.path;
+type Sandboxes = Pick<Cri, 'podSandboxStatus'>;
+
+/** The file that holds the network namespace of a sandbox; undefined of one in that of the host, or that has gone. */
+async function netNamespaceOf(cri: Sandboxes, podSandboxId: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { info } = await cri.podSandboxStatus({ podSandboxId, verbose: true }, { signal });
+    const { runtimeSpec } = infoSchema.parse(JSON.parse(info.info ?? ''));
+    return runtimeSpec.linux.namespaces.find(({ type }) => type === 'network')?.path;
+  } catch (cause) {
+    if (cause instanceof NodeFailure && cause.reason === 'NotFound') return undefined;
+    const message = `the networks of former sandboxes stay, because containerd does not say which one sandbox ${podSandboxId} has`;
+    throw new NodeFailure('RuntimeError', message, { cause });
+  }
 }
 
 /**
- * Removes those that none of the sandboxes has; with them the kernel takes the cables away. Where it cannot be told of
+ * Removes those that none of the sandboxes has; with them the kernel takes the veth pairs away. Where it cannot be told of
  * every sandbox which one it has, all stay.
  */
 export async function removeNetNamespaces(
   held: readonly string[],
-  { cri, sandboxes, signal }: { cri: Cri; sandboxes: readonly string[]; signal: AbortSignal },
+  { cri, sandboxes, signal }: { cri: Sandboxes; sandboxes: readonly string[]; signal: AbortSignal },
 ): Promise<void> {
   const used = await Promise.all(sandboxes.map((id) => netNamespaceOf(cri, id, signal)));
-  for (const file of held.filter((each) => !used.includes(each))) await removeNetNamespace(file, signal);
+  // Their names are random and differ; the directory may have had another path when a sandbox was made.
+  const names = new Set(used.map((file) => basename(file ?? '')));
+  for (const file of held.filter((each) => !names.has(basename(each)))) await removeNetNamespace(file, signal);
 }
 
 async function removeNetNamespace(file: string, signal: AbortSignal): Promise<void> {

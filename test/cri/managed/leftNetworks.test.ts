@@ -1,0 +1,55 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { PodSandboxStatusResponse } from '../../../cri/generated/runtime.ts';
+import { removeNetNamespaces } from '../../../cri/managed/leftNetworks.ts';
+import { NodeFailure } from '../../../pod/failure.ts';
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'statelet-netns-'));
+  for (const name of ['cni-a', 'cni-b']) await writeFile(join(directory, name), '');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const specWith = (path: string) =>
+  JSON.stringify({ runtimeSpec: { linux: { namespaces: [{ type: 'pid' }, { type: 'network', path }] } } });
+
+/** Removes what is not used by sandboxes of which this is told, and gives what is left. */
+async function leftBeside(told: Readonly<Record<string, string | Error>>): Promise<string[]> {
+  const held = (await readdir(directory)).map((name) => join(directory, name));
+  const infos = new Map(Object.entries(told));
+  const podSandboxStatus = async ({ podSandboxId }: { podSandboxId: string }) => {
+    const info = infos.get(podSandboxId);
+    if (info instanceof Error) throw info;
+    return PodSandboxStatusResponse.fromPartial({ info: info === undefined ? {} : { info } });
+  };
+  const sandboxes = [...infos.keys()];
+  await removeNetNamespaces(held, { cri: { podSandboxStatus }, sandboxes, signal: new AbortController().signal });
+  return (await readdir(directory)).sort();
+}
+
+describe('of the network namespaces of former sandboxes', () => {
+  test('those stay that a sandbox has, whatever path its directory had then', async () => {
+    expect(await leftBeside({ web: specWith('/elsewhere/cni-a') })).toEqual(['cni-a']);
+  });
+
+  test('a sandbox that has gone meanwhile, or has that of the host, keeps none', async () => {
+    const gone = new NodeFailure('NotFound', 'PodSandboxStatus: not found');
+    const onHost = JSON.stringify({ runtimeSpec: { linux: { namespaces: [{ type: 'pid' }] } } });
+    expect(await leftBeside({ gone, onHost, web: specWith(join(directory, 'cni-b')) })).toEqual(['cni-b']);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['no specification', '{"runtimeSpec":null}'],
+    ['an error', new NodeFailure('RuntimeUnavailable', 'PodSandboxStatus: timed out')],
+  ])('all stay where %s is told of one, and a sentence says so', async (_, info) => {
+    await expect(leftBeside({ a: specWith(join(directory, 'cni-a')), b: info })).rejects.toThrow(
+      /^the networks of former sandboxes stay, because containerd does not say which one sandbox b has$/,
+    );
+    expect(await readdir(directory)).toHaveLength(2);
+  });
+});
