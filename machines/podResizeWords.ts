@@ -33,7 +33,7 @@ export const podResizeWords = podWords.extend({
     recordUnadmitted: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'ledger.refused') return;
       const { type: _, ...unadmitted } = event;
-      const isKnown = context.unadmitted?.reason === event.reason && context.unadmitted.message === event.message;
+      const isKnown = context.unadmitted?.reason === event.reason;
       const note = refusalNote({ ...context, unadmitted });
       enqueue.assign({ unadmitted });
       if (note && !isKnown) enqueue.emit(about(context.allocated, note));

@@ -13,7 +13,7 @@ import { type NodeContext, newcomers } from './nodeContext.ts';
 import type { podMachine } from './pod.ts';
 import { deadlineOf } from './podContext.ts';
 import { heldUpBy } from './podLaunchOrder.ts';
-import { isResizing, isUnfitted } from './podResizing.ts';
+import { awaitsRoom, isResizing, isUnfitted } from './podResizing.ts';
 import { probeViews } from './probeView.ts';
 import type { volumeMachine } from './volume.ts';
 import { referenceOf } from './volumeSetup.ts';
@@ -57,6 +57,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(oldest ? { startedAt: oldest.createdAt } : {}),
     ...(refused ? { refused } : {}),
     ...(unadmitted ? { unadmitted } : {}),
+    ...(snapshot.matches('active') && awaitsRoom(context) ? { awaitsRoom: true } : {}),
     ...(isResizing(context) ? { resizing: true } : {}),
     ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
     // A pod that ended by itself was not ended by anybody.

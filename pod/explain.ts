@@ -1,5 +1,5 @@
 import { answerOf } from './explainAnswer.ts';
-import { type ExplainedKind, failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
+import { AWAITS_ROOM, type ExplainedKind, failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
 import type { Failure } from './failure.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
 import type { Refusal } from './refusal.ts';
@@ -89,7 +89,7 @@ export function explainPod(
     addresses: view.sandbox?.ips ?? [],
     pod: {
       ...explained('pod', name, view, queuePlace(view, gates)),
-      notes: view.unadmitted ? [`update not admitted: ${refusalWords(view.unadmitted)}`] : [],
+      notes: updateNotes(view),
       children: [
         ...view.volumes.map((volume) => explained('volume', volume.name, volume)),
         ...view.containers.map((container) => {
@@ -99,6 +99,11 @@ export function explainPod(
       ],
     },
   };
+}
+
+function updateNotes({ unadmitted, awaitsRoom }: PodView): string[] {
+  if (unadmitted) return [`update not admitted: ${refusalWords(unadmitted)}`];
+  return awaitsRoom ? [AWAITS_ROOM] : [];
 }
 
 const refusalWords = ({ reason, message, cause }: Refusal): string =>

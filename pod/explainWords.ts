@@ -5,6 +5,9 @@ import { isoTime } from './rfc3339.ts';
 import { shortWords } from './shortWords.ts';
 import type { ContainerRole, GateView, PodView, TerminatedRun } from './view.ts';
 
+/** What is said of an update for which other pods have to end. */
+export const AWAITS_ROOM = 'update waits for room: other pods are ending to make it';
+
 /** Where somebody stands in the queue of a gate. */
 export interface QueuePlace {
   /** The gate's name, `start` or `pull`. */

@@ -1,6 +1,6 @@
 /** Why something is not as it should be, cause first and as short as a column of a table is. */
 import { humanDuration } from './duration.ts';
-import { endCause } from './explainWords.ts';
+import { AWAITS_ROOM, endCause } from './explainWords.ts';
 import type { ActorView, ContainerView, PodView, VolumeView } from './view.ts';
 
 /** `; retried in 17s`: when the wait ends, where it does. */
@@ -66,6 +66,7 @@ export const volumeReason = (view: VolumeView, now: number): string => failed(vi
 export function podReason(view: PodView, now: number): string {
   if (view.refused) return view.refused.cause ?? view.refused.message;
   if (view.unadmitted) return `update not admitted: ${view.unadmitted.cause ?? view.unadmitted.message}`;
+  if (view.awaitsRoom) return AWAITS_ROOM;
   if (view.termination && !view.ended) return then(`ending: ${view.termination.reason}`, view, 'killed', now);
   return failed(view, now) ?? wait(view, now);
 }

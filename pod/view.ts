@@ -113,6 +113,8 @@ export interface PodView extends ActorView {
   readonly refused?: Refusal;
   /** Why the node does not take an update; the pod goes on as it was admitted before. */
   readonly unadmitted?: Refusal;
+  /** Whether an update waits for other pods to end, which make room for it. */
+  readonly awaitsRoom?: boolean;
   /** The version whose resources the pod's cgroup has, where these are not those of `pod`. */
   readonly applied?: PodSpec;
   /** Whether its containers or its cgroup have still to get the resources that were admitted. */

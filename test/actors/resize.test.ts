@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { podReason } from '../../pod/reason.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
@@ -121,6 +122,25 @@ describe('C25: in-place resize', () => {
     expect(node.pod('other')).toMatchObject({ phase: 'Failed', reason: 'Preempting' });
     expect(conditionOf(node, 'PodResizePending')).toBeUndefined();
     expect([node.containerId('web'), quotaOf(node, id)]).toEqual([id, 150_000]);
+  });
+
+  test('C24: of a critical pod it is seen to wait for as long as others take to end', async () => {
+    const important = (cpu: string) => {
+      const pod = sized(cpu, '64Mi');
+      return { ...pod, spec: { ...pod.spec, priority: 2_000_000_000 } };
+    };
+    const node = await running(important('500m'));
+    const command = ['sh', '-c', "trap '' TERM; while :; do sleep 1; done"];
+    const other = sized('1', '64Mi', { command }, 'other');
+    node.apply({ ...other, spec: { ...other.spec, terminationGracePeriodSeconds: 600 } });
+    await node.advance('5s');
+    node.apply(important('1500m'));
+    const words = 'update waits for room: other pods are ending to make it';
+    const notes = () => node.agent.explain('web')?.pod.notes;
+    await node.advance('9m');
+    expect([notes(), podReason(node.view('web'), node.clock.now())]).toEqual([[words], words]);
+    await node.advance('2m');
+    expect([notes(), node.container('web').allocatedResources]).toEqual([[], { cpu: '1500m', memory: '64Mi' }]);
   });
 
   test('C24: of a critical pod that nobody can end for it is deferred', async () => {

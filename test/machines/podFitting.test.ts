@@ -100,20 +100,26 @@ describe('C25: who resizes a pod is told', () => {
     expect(story.told()).toEqual([told]);
     story.send({ type: 'ledger.refused', reason: 'Deferred', message });
     expect(story.told()).toEqual([]);
+    // That others have given something back, and not enough, is no news.
     const less = message.replace('used: 2500', 'used: 2100');
     story.send({ type: 'ledger.refused', reason: 'Deferred', message: less });
-    expect(story.told()).toEqual([told.replace(message, less)]);
+    expect(story.told()).toEqual([]);
+    story.send(update(sized('2500m')));
+    expect(story.told()).toHaveLength(1);
   });
 
-  test('that it can never be: on this node, or of this pod', () => {
+  test('that it waits for what the node never has, too', () => {
     const story = steady();
     story.send(update(sized('5')));
-    const message = "Node didn't have enough capacity: cpu, requested: 5000, capacity: 4000";
-    expect(story.told()).toEqual([`Warning ResizeInfeasible: Pod resize Infeasible: ${details('5', message)}`]);
-    const fixed = steady();
-    fixed.send(update(aPod()));
+    const message = "Node didn't have enough resource: cpu, requested: 5000, used: 0, capacity: 4000";
+    expect(story.told()).toEqual([`Warning ResizeDeferred: Pod resize Deferred: ${details('5', message)}`]);
+  });
+
+  test('that it can never be of this pod', () => {
+    const story = steady();
+    story.send(update(aPod()));
     const words = 'Pod QOS Class may not change as a result of resizing';
-    expect(fixed.told()).toEqual([
+    expect(story.told()).toEqual([
       expect.stringMatching(`^Warning ResizeInfeasible: Pod resize Infeasible: .*${words}`),
     ]);
   });
