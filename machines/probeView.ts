@@ -7,13 +7,16 @@ import { failuresOf } from './probeContext.ts';
 
 type ProbeRef = ActorRefFrom<typeof probeMachine>;
 
+/** The probes that a container has at present. */
+export const probeRefs = (snapshot: { children: object }): ProbeRef[] => childrenOf<ProbeRef>(snapshot, 'probe/');
+
 /** The views of the probes that a container has at present; `container` is its path. */
 export function probeViews(
   container: string,
   snapshot: { children: object },
   sinceOf: (ref: AnyActorRef) => number,
 ): ProbeView[] {
-  return childrenOf<ProbeRef>(snapshot, 'probe/').map((ref) => {
+  return probeRefs(snapshot).map((ref) => {
     const own = ref.getSnapshot();
     const { kind, dueAt, failure } = own.context;
     const actor = { path: `${container}/${ref.id}`, since: sinceOf(ref), snapshot: own, moments: { dueAt }, failure };

@@ -3,7 +3,7 @@ import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { troubleOfVolumes } from '../pod/containers.ts';
 import { KIND_WORDS } from '../pod/explainWords.ts';
 import type { ContainerView, GateView, PodView, VolumeView } from '../pod/view.ts';
-import { actorView, childrenOf } from './actorView.ts';
+import { actorView, childrenOf, latestViews } from './actorView.ts';
 import type { containerMachine } from './container.ts';
 import { specOf } from './containerContext.ts';
 import { containerView } from './containerView.ts';
@@ -14,7 +14,7 @@ import type { podMachine } from './pod.ts';
 import { deadlineOf } from './podContext.ts';
 import { heldUpBy } from './podLaunchOrder.ts';
 import { awaitsRoom, isResizing, isUnfitted } from './podResizing.ts';
-import { probeViews } from './probeView.ts';
+import { probeRefs, probeViews } from './probeView.ts';
 import type { volumeMachine } from './volume.ts';
 import { referenceOf } from './volumeSetup.ts';
 
@@ -24,6 +24,13 @@ export type SinceOf = (ref: AnyActorRef) => number;
 export type PodRef = ActorRefFrom<typeof podMachine>;
 type ContainerRef = ActorRefFrom<typeof containerMachine>;
 type VolumeRef = ActorRefFrom<typeof volumeMachine>;
+
+/**
+ * The view of a child is made again only when something that it shows has changed: each change of one container or
+ * volume is a look at all that its pod has, and there may be hundreds.
+ */
+const containerViews = latestViews<ContainerView>();
+const volumeViews = latestViews<VolumeView>();
 
 /** The view of a pod with its volumes and containers. */
 export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
@@ -35,21 +42,10 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const ends = termination !== undefined;
   const restartsAll = snapshot.matches({ active: 'restartingAll' });
   const oldest = context.observed.sandboxes.at(-1);
-  const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => volumeView(path, child, sinceOf));
-  const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) => {
-    const own = child.getSnapshot();
-    const { retryAt: again, stopBy, failure: last, crashDelayMs = 0 } = own.context;
-    // A back-off after an end that nobody saw lasts its delay from its own beginning.
-    const moments = { retryAt: again || sinceOf(child) + crashDelayMs, stopBy, pullBy: pullBy(child, own, sinceOf) };
-    const actor = { path: `${path}/${child.id}`, since: sinceOf(child), snapshot: own, moments, failure: last };
-    const wait = pullWait(own.matches({ pulling: 'fetching' }), specOf(own.context).image);
-    return containerView({ ...actorView(actor), ...wait }, own, {
-      ends,
-      restartsAll,
-      volumeTrouble: troubleOfVolumes(volumes, specOf(own.context)),
-      probes: probeViews(actor.path, own, sinceOf),
-    });
-  });
+  const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => viewOfVolume(path, child, sinceOf));
+  const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) =>
+    viewOfContainer(child, { path, ends, restartsAll, volumes, sinceOf }),
+  );
   return {
     ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
     pod: context.allocated,
@@ -69,6 +65,33 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     volumes,
     containers: snapshot.matches('active') ? inLine(containers, heldUpBy(context)) : containers,
   };
+}
+
+interface Around {
+  /** Of the pod. */
+  readonly path: string;
+  readonly ends: boolean;
+  readonly restartsAll: boolean;
+  readonly volumes: readonly VolumeView[];
+  readonly sinceOf: SinceOf;
+}
+
+function viewOfContainer(ref: ContainerRef, { path, ends, restartsAll, volumes, sinceOf }: Around): ContainerView {
+  const own = ref.getSnapshot();
+  const since = sinceOf(ref);
+  const spec = specOf(own.context);
+  const volumeTrouble = troubleOfVolumes(volumes, spec);
+  const probes = probeRefs(own).flatMap((probe) => [probe.getSnapshot(), sinceOf(probe)]);
+  const shows = [own, since, ends, restartsAll, volumeTrouble?.reason, volumeTrouble?.message, ...probes];
+  return containerViews(ref, shows, () => {
+    const { retryAt: again, stopBy, failure, crashDelayMs = 0 } = own.context;
+    // A back-off after an end that nobody saw lasts its delay from its own beginning.
+    const moments = { retryAt: again || since + crashDelayMs, stopBy, pullBy: pullBy(ref, own, sinceOf) };
+    const actor = { path: `${path}/${ref.id}`, since, snapshot: own, moments, failure };
+    const wait = pullWait(own.matches({ pulling: 'fetching' }), spec.image);
+    const side = { ends, restartsAll, volumeTrouble, probes: probeViews(actor.path, own, sinceOf) };
+    return containerView({ ...actorView(actor), ...wait }, own, side);
+  });
 }
 
 /** Those that could be launched say for whom they wait (C9). */
@@ -129,6 +152,10 @@ function pullBy(ref: AnyActorRef, { context }: { context: { pullLimitMs?: number
 /** A wait for a pull names the image. */
 function pullWait(isPulling: boolean, image: string | undefined): { waitingFor?: string } {
   return isPulling && image !== undefined ? { waitingFor: `the pull of ${image}` } : {};
+}
+
+function viewOfVolume(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
+  return volumeViews(ref, [ref.getSnapshot(), sinceOf(ref)], () => volumeView(pod, ref, sinceOf));
 }
 
 function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {

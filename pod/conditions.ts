@@ -115,10 +115,8 @@ function initializedVerdict({ view, phase, statuses }: ConditionsInput): Verdict
 
 /** Containers that run prove that the pod was initialized, even while its sidecars restart. */
 function hasRegularRun({ pod }: PodView, statuses: readonly ContainerStatus[]): boolean {
-  const names = pod.spec.containers.map(({ name }) => name);
-  return statuses.some(
-    ({ name, state }) => names.includes(name) && (state?.running ?? state?.terminated) !== undefined,
-  );
+  const names = new Set(pod.spec.containers.map(({ name }) => name));
+  return statuses.some(({ name, state }) => names.has(name) && (state?.running ?? state?.terminated) !== undefined);
 }
 
 function containersReadyVerdict({ view, phase, statuses }: ConditionsInput): Verdict {
@@ -142,8 +140,9 @@ function sortOut(
 ): { unknown: string[]; lacking: string[] } {
   const unknown: string[] = [];
   const lacking: string[] = [];
+  const byName = new Map(statuses.map((status) => [status.name, status]));
   for (const part of parts) {
-    const status = statuses.find(({ name }) => name === part.container.name);
+    const status = byName.get(part.container.name);
     if (!status) unknown.push(part.container.name);
     else if (!suffices(part, status)) lacking.push(part.container.name);
   }

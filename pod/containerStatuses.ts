@@ -28,7 +28,7 @@ export function containerStatuses(
       .filter(({ role }) => roles.includes(role))
       .map(({ container, role }) => {
         const seen = found.get(container.name);
-        if (seen) return seenStatus(view.pod.spec, container, role, seen, runtimeName);
+        if (seen) return seenStatus(view.pod.spec, { container, role, seen, runtimeName });
         return unseenStatus(view, container, role, before.get(container.name));
       });
   const statuses = {
@@ -75,13 +75,32 @@ function allStatuses(status: PodStatus | undefined): ContainerStatus[] {
   ];
 }
 
-function seenStatus(
-  pod: PodSpec,
-  spec: Container,
-  role: ContainerRole,
-  seen: ContainerView,
-  runtimeName: string,
-): ContainerStatus {
+interface Seen {
+  readonly container: Container;
+  readonly role: ContainerRole;
+  readonly seen: ContainerView;
+  readonly runtimeName: string;
+}
+
+/** The status that a view came to last: of a pod's containers few change at a time. */
+const latest = new WeakMap<ContainerView, Latest>();
+
+interface Latest {
+  readonly pod: PodSpec;
+  readonly runtimeName: string;
+  readonly status: ContainerStatus;
+}
+
+function seenStatus(pod: PodSpec, given: Seen): ContainerStatus {
+  const { seen, runtimeName } = given;
+  const known = latest.get(seen);
+  if (known?.pod === pod && known.runtimeName === runtimeName) return known.status;
+  const status = statusOf(pod, given);
+  latest.set(seen, { pod, runtimeName, status });
+  return status;
+}
+
+function statusOf(pod: PodSpec, { container: spec, role, seen, runtimeName }: Seen): ContainerStatus {
   const running = seen.now.kind === 'running';
   const id = shownId(seen);
   return {

@@ -9,7 +9,20 @@ import type { PodSpec } from './schema/pod.ts';
 import type { ResourceList } from './schema/scalars.ts';
 
 /** Its own amounts before the sums of its containers', and the overhead; a limit has overhead only where there is one. */
-export function effectiveResources(spec: PodSpec): Pick<ResourceRequirements, 'requests' | 'limits'> {
+export function effectiveResources(spec: PodSpec): Effective {
+  const known = ofSpec.get(spec);
+  if (known !== undefined) return known;
+  const made = resourcesOf(spec);
+  ofSpec.set(spec, made);
+  return made;
+}
+
+type Effective = Pick<ResourceRequirements, 'requests' | 'limits'>;
+
+/** Each status of a pod tells them, and its spec stays the same. */
+const ofSpec = new WeakMap<PodSpec, Effective>();
+
+function resourcesOf(spec: PodSpec): Effective {
   const [requests, limits] = [effective(spec, 'requests'), effective(spec, 'limits')];
   return {
     ...(Object.keys(limits).length > 0 ? { limits } : {}),

@@ -38,7 +38,8 @@ function forcedPhase(view: PodView): PodPhase | undefined {
 }
 
 function phaseOfContainers(view: PodView): PodPhase {
-  const seen = [...containersOf(view.pod.spec)].map((part) => observe(view, part));
+  const shown = new Map(view.containers.map((each) => [each.name, each]));
+  const seen = containersOf(view.pod.spec).map((part) => observe(view, part, shown.get(part.container.name)));
   const any = (outcome: Outcome) => seen.includes(outcome);
   if (any('initFailed')) return 'Failed';
   if (any('pending') || any('unknown')) return 'Pending';
@@ -50,8 +51,12 @@ function phaseOfContainers(view: PodView): PodPhase {
 /** What one container contributes to the phase of its pod; `ignored` contributes nothing. */
 type Outcome = 'initFailed' | 'pending' | 'unknown' | 'running' | 'restarting' | 'failed' | 'succeeded' | 'ignored';
 
-function observe(view: PodView, { container, role }: { container: Container; role: ContainerRole }): Outcome {
-  const seen = view.containers.find(({ name }) => name === container.name);
+interface Part {
+  readonly container: Container;
+  readonly role: ContainerRole;
+}
+
+function observe(view: PodView, { container, role }: Part, seen: ContainerView | undefined): Outcome {
   switch (role) {
     case 'init':
       return view.initialized ? 'ignored' : observeInit(view, container, seen);
