@@ -166,7 +166,7 @@ describe('an update in place', () => {
     expect(node.view('b').pod.spec.containers[0]?.resources?.requests).toEqual({ cpu: '1' });
     expect(node.calls('createContainer')).toHaveLength(2);
     expect(node.agent.explain('b')?.pod.notes).toEqual([
-      expect.stringMatching(/^update not admitted: Deferred: .*requested: 1500, used: 1000, capacity: 2000$/),
+      "update not admitted: Deferred: asks for 1.5 CPUs, but 1 of the node's 2 are taken",
     ]);
     node.remove('a');
     await node.advance('5s');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { simulatedNode } from '../fakes/node.ts';
-import { podWith } from '../fakes/pods.ts';
+import { IMAGE, podWith } from '../fakes/pods.ts';
 
 const inZoo = (name: string) => podWith(name, {}, { namespace: 'zoo', uid: `zoo-${name}` });
 
@@ -27,4 +27,20 @@ test('pods of one name are explained by their namespace', async () => {
   expect(node.agent.explain('web', 'zoo')).toMatchObject({ namespace: 'zoo', uid: 'zoo-web' });
   expect(node.agent.explain('web', 'default')).toMatchObject({ namespace: 'default', uid: 'web-uid' });
   expect(node.agent.explain('web', 'batch')).toBeUndefined();
+});
+
+test('of a pod with many containers only the one that has changed is looked at again, and its status told anew', async () => {
+  const containers = ['a', 'b', 'c'].map((name) => ({ name, image: IMAGE }));
+  const volumes = [{ name: 'v', emptyDir: {} }];
+  const node = await simulatedNode({ pods: [podWith('web', { containers, volumes })] });
+  await node.advance('5s');
+  const [before, was] = [node.view('web'), node.pod('web')];
+  node.runtime.exitContainer(node.containerId('web', 'b'), 1);
+  await node.advance('5s');
+  const [after, is] = [node.view('web'), node.pod('web')];
+  expect(is.containerStatuses?.map(({ restartCount }) => restartCount)).toEqual([0, 1, 0]);
+  expect(after.containers.map((each, index) => each === before.containers[index])).toEqual([true, false, true]);
+  expect(after.volumes[0]).toBe(before.volumes[0]);
+  const same = is.containerStatuses?.map((each, index) => each === was.containerStatuses?.[index]);
+  expect(same).toEqual([true, false, true]);
 });
