@@ -106,6 +106,19 @@ describe('init containers', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
+  test('C3: one that comes with an update waits for the volume that it mounts, be its turn due', () => {
+    const story = podStory({ pod: init('first') });
+    story.ports.hold('mountVolume');
+    const second = aContainer({ name: 'second', volumeMounts: [{ name: 'data', mountPath: '/data' }] });
+    const initContainers = [aContainer({ name: 'first' }), second];
+    story.send({ type: 'pod.update', pod: aPod({ volumes: [{ name: 'data', emptyDir: {} }], initContainers }) });
+    story.die('first-0-0', 0);
+    expect(story.state()).toBe('active.initializing');
+    expect(story.containers()).toEqual({ first: 'finished.succeeded', main: 'waiting' });
+    story.ports.answer('mountVolume');
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'waiting' });
+  });
+
   test('C4: a sidecar is passed once it runs, and goes on beside the others', () => {
     const pod = aPod({
       initContainers: [aContainer({ name: 'proxy', restartPolicy: 'Always' }), aContainer({ name: 'setup' })],

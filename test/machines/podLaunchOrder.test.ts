@@ -92,6 +92,18 @@ describe('the regular containers of a pod', () => {
     expect(created(story)).toEqual(['a', 'b', 'c', 'a']);
   });
 
+  test('C9: those that restart during the last hook of a round start in the order of the spec, not of their ends', () => {
+    const story = podStory({
+      pod: three({ containers: [named('a'), named('b'), named('c', hook)] }),
+      held: ['runHook'],
+    });
+    story.die('b-0-0', 1);
+    story.die('a-0-0', 1);
+    expect(story.containers()).toEqual({ a: 'poised', b: 'poised', c: 'hooking' });
+    story.ports.answer('runHook');
+    expect(created(story)).toEqual(['a', 'b', 'c', 'a', 'b']);
+  });
+
   test('C9: a hook that never ends keeps nobody from ending', () => {
     const story = podStory({ pod: three(), held: ['runHook'] });
     story.ports.advance(86_400_000);

@@ -1,9 +1,14 @@
 /** The gRPC probe against a real server of the standard health protocol. */
 import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { tryGrpc } from '../../../actors/services/probeGrpc.ts';
+import { probeServices } from '../../../actors/services/probes.ts';
+import { SimulatedClock } from '../../../actors/simulatedClock.ts';
+import { eventually } from '../../node/support/eventually.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
 
 const host = '127.0.0.1';
 const never = new AbortController().signal;
@@ -78,6 +83,27 @@ test('a server without the protocol, one that says nothing, and nobody there', a
   expect(await tried(closed)).toEqual(
     failure(`timeout: failed to connect service "${host}:${closed}" within 1s: context deadline exceeded`),
   );
+});
+
+test('a probe whose timeout no timer can count is tried, and over when the clock of the node says so', async () => {
+  const { port, agents } = await healthServer();
+  const clock = new SimulatedClock(systemClock.now());
+  // A probe by gRPC asks nothing of the runtime.
+  const parts = { cri: {} as Parameters<typeof probeServices>[0]['cri'], hostIps: [host], chance: () => 0 };
+  const { runProbe } = probeServices({ ...parts, clock });
+  const timeoutSeconds = 30 * 86_400;
+  const probed = (service: string) => {
+    const containers = [aContainer({ readinessProbe: { grpc: { port, service }, timeoutSeconds } })];
+    const run = { pod: aPod({ containers }), container: 'main', kind: 'readiness', id: 'c1', podIp: host } as const;
+    return runProbe(run, { signal: never });
+  };
+  expect(await probed('serving')).toMatchObject({ result: 'success' });
+  const silent = probed('silent');
+  await eventually('the server is asked', () => agents.length === 2);
+  await clock.advance(timeoutSeconds * 1_000 - 1);
+  expect(await Promise.race([silent, pause(50)])).toBeUndefined();
+  await clock.advance(1);
+  expect(await silent).toMatchObject(failure('timeout: health rpc did not complete within 2592000s'));
 });
 
 test('a time limit that no timer can count is not over at once: only the signal ends the try', async () => {
