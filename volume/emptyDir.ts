@@ -6,14 +6,13 @@ import { parseQuantity } from '../pod/quantity.ts';
 import type { PodSpec } from '../pod/schema/pod.ts';
 import type { EmptyDirVolumeSource } from '../pod/schema/volume.ts';
 import { isMissing } from './fileErrors.ts';
-import type { Layout } from './layout.ts';
+import { type Layout, PRIVATE } from './layout.ts';
 import { type Medium, makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
 import { setOwnership } from './ownership.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 
 const NAME = 'kubernetes.io/empty-dir';
 const ALL_RIGHTS = 0o777;
-const PRIVATE = 0o750;
 /** The mode of a directory whose making has not come to its end: sticky without rights, which no container has a use for. */
 const UNFINISHED = 0o1000;
 

@@ -2,6 +2,11 @@
 import path from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 
+/** The mode of what only root and its group may enter: all that is a pod's below the root directory. */
+export const PRIVATE = 0o750;
+/** The mode of the folders of logs, which whoever collects them may enter. */
+export const READABLE = 0o755;
+
 /** The pod that paths are asked for. */
 export interface PodIdentity {
   readonly uid: string;

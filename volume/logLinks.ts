@@ -2,7 +2,7 @@
 import { mkdir, readdir, readlink, rename, symlink, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, isMissing } from './fileErrors.ts';
-import type { Layout, PodIdentity } from './layout.ts';
+import { type Layout, type PodIdentity, READABLE } from './layout.ts';
 
 interface LogLink {
   readonly pod: PodIdentity;
@@ -25,7 +25,7 @@ export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: st
 /** Puts a link in the place of what is there, if anything: whoever looks meanwhile finds one of both. */
 async function replaceLink(layout: Layout, target: string, { logFile, id }: { logFile: string; id: string }) {
   const fresh = path.join(layout.logLinksDir, `.${id}`);
-  await mkdir(layout.logLinksDir, { recursive: true, mode: 0o755 });
+  await mkdir(layout.logLinksDir, { recursive: true, mode: READABLE });
   await unlinkIfThere(fresh);
   await symlink(logFile, fresh);
   await rename(fresh, target);

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
-import type { Layout, PodIdentity } from './layout.ts';
+import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { type Maker, makeMarked, type Standing, standingOf, writeMark } from './podMark.ts';
 
 interface Claim {
@@ -10,9 +10,6 @@ interface Claim {
   readonly maker: Maker;
   readonly pod: PodIdentity;
 }
-
-const PRIVATE = 0o750;
-const READABLE = 0o755;
 
 /** Whose the directory of a pod is. */
 export const standingOfPod = (layout: Layout, maker: Maker, uid: string): Standing =>

@@ -5,7 +5,7 @@ import { containersOf } from '../pod/containers.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { isMissing } from './fileErrors.ts';
-import type { Layout, PodIdentity } from './layout.ts';
+import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { mountsUnder } from './mountinfo.ts';
 import { hasOwnLogs, standingOfPod } from './podClaim.ts';
 import { isHalfDone, type Maker, nameOfRemoved } from './podMark.ts';
@@ -16,9 +16,6 @@ interface PodFolders {
   readonly layout: Layout;
   readonly signal: AbortSignal;
 }
-
-const PRIVATE = 0o750;
-const READABLE = 0o755;
 
 /** Makes what is below the pod's directory (0750), and its log directories, one a container (0755). Idempotent. */
 export async function preparePodDirectory({ pod, layout, signal }: PodFolders): Promise<void> {

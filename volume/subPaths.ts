@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from './fileErrors.ts';
-import type { Layout } from './layout.ts';
+import { type Layout, PRIVATE } from './layout.ts';
 import { bindHandle, unmount } from './mounter.ts';
 import { mountAt, mountsUnder } from './mountinfo.ts';
 import { removeTree } from './removeTree.ts';
@@ -27,7 +27,6 @@ interface SubPathBind extends SubPath {
   readonly signal: AbortSignal;
 }
 
-const PRIVATE = 0o750;
 /** The folders below `volume-subpaths`: volume, container, index. */
 const DEPTH = 3;
 
