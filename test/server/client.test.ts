@@ -1,35 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { agentClient, findAgent } from '../../server/client.ts';
-import { type AgentSocket, serveSocket } from '../../server/socket.ts';
-import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { NOW, podView, running } from '../pod/views.ts';
+import { pod, servedToEachTest } from './served.ts';
 
-const pod = (name: string) =>
-  podView({ main: { web: running() }, meta: { name, uid: `uid-${name}` }, spec: { nodeName: 'host' } });
-
-let directory: string;
-let agent: FakeAgent;
-let socket: AgentSocket;
-
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'statelet-socket-'));
-  agent = fakeAgent({ now: NOW, views: [pod('web-host'), pod('db-host')] });
-  socket = await serveSocket({ path: join(directory, 's.sock'), agent });
-});
-
-afterEach(async () => {
-  await socket.close();
-  await rm(directory, { recursive: true });
-});
+const served = servedToEachTest();
 
 describe('finding the agent', () => {
   test('the first place that answers is it', async () => {
-    const found = await findAgent([join(directory, 'none.sock'), socket.path]);
-    expect(found.path).toBe(socket.path);
+    const found = await findAgent([join(served.directory, 'none.sock'), served.socket.path]);
+    expect(found.path).toBe(served.socket.path);
   });
 
   test('without one, the message names the places', async () => {
@@ -39,7 +19,7 @@ describe('finding the agent', () => {
   });
 
   test('an agent that ends in the middle of an answer is an error, not an empty answer', async () => {
-    const path = join(directory, 'broken.sock');
+    const path = join(served.directory, 'broken.sock');
     const broken = createServer((peer) => {
       peer.on('error', () => {});
       peer.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"items":');
@@ -57,7 +37,7 @@ test.each([
   ['at all', ''],
   ['to its end', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"items":'],
 ])('an agent that does not answer %s is waited for no longer than the limit, and named', async (_what, said) => {
-  const path = join(directory, 'silent.sock');
+  const path = join(served.directory, 'silent.sock');
   const peers: Socket[] = [];
   const silent = createServer((peer) => {
     peers.push(peer);
@@ -76,13 +56,13 @@ test.each([
 
 test('a watch may be silent for longer than that', async () => {
   const ending = new AbortController();
-  const asked = agentClient(socket.path, { silentMs: 100 });
+  const asked = agentClient(served.socket.path, { silentMs: 100 });
   const watched = await asked.watch('/api/v1/pods', ending.signal);
   await watched.next();
   await watched.next();
   const next = watched.next();
   await new Promise((resolve) => setTimeout(resolve, 400));
-  agent.show(pod('late-host'));
+  served.agent.show(pod('late-host'));
   expect(await next).toMatchObject({ value: { object: { metadata: { name: 'late-host' } } } });
   ending.abort();
 });

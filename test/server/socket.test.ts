@@ -1,41 +1,18 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { occurrence } from '../../pod/occurrence.ts';
-import type { PodView } from '../../pod/view.ts';
 import { agentClient } from '../../server/client.ts';
-import { type AgentSocket, serveSocket } from '../../server/socket.ts';
+import { serveSocket } from '../../server/socket.ts';
 import { UNREAD_LIMIT } from '../../server/watch.ts';
-import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { backOff, NOW, podView, running, sandbox } from '../pod/views.ts';
+import { pod, servedToEachTest } from './served.ts';
 
-const pod = (name: string, view: Partial<PodView> = {}, annotations: Record<string, string> = {}) =>
-  podView({
-    main: { web: running() },
-    meta: { name, uid: `uid-${name}`, annotations },
-    spec: { nodeName: 'host' },
-    view: { sandbox: sandbox('10.1.0.2'), ...view },
-  });
+const served = servedToEachTest();
 
-let directory: string;
-let agent: FakeAgent;
-let socket: AgentSocket;
-
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'statelet-socket-'));
-  agent = fakeAgent({ now: NOW, views: [pod('web-host'), pod('db-host')] });
-  socket = await serveSocket({ path: join(directory, 's.sock'), agent });
-});
-
-afterEach(async () => {
-  await socket.close();
-  await rm(directory, { recursive: true });
-});
-
-const client = () => agentClient(socket.path);
+const client = () => agentClient(served.socket.path);
 
 describe('reading', () => {
   test('the list is a PodList with full status', async () => {
@@ -81,7 +58,7 @@ describe('reading', () => {
 
   test('an explanation of one of several pods of a name, by its namespace', async () => {
     const meta = { name: 'web-host', namespace: 'shop', uid: 's' };
-    agent.show(podView({ main: { web: running() }, meta, spec: { nodeName: 'host' } }));
+    served.agent.show(podView({ main: { web: running() }, meta, spec: { nodeName: 'host' } }));
     expect(await client().json('/explain/namespaces/shop/pods/web')).toMatchObject({ namespace: 'shop', uid: 's' });
     expect(await client().json('/explain/namespaces/default/pods/web-host')).toMatchObject({ namespace: 'default' });
     await expect(client().json('/explain/pods/web')).rejects.toMatchObject({
@@ -94,8 +71,8 @@ describe('reading', () => {
   test('an explanation of one of two pods of one full name, by its UID', async () => {
     const twin = (uid: string) =>
       podView({ main: { web: running() }, meta: { name: 'twin-host', uid }, spec: { nodeName: 'host' } });
-    agent.show(twin('t1'));
-    agent.show(twin('t2'));
+    served.agent.show(twin('t1'));
+    served.agent.show(twin('t2'));
     await expect(client().json('/explain/pods/twin')).rejects.toMatchObject({
       reason: 'BadRequest',
       message: 'there are 2 pods default/twin-host: ask for one by its UID, pod/t1 (Running) or pod/t2 (Running)',
@@ -110,7 +87,7 @@ describe('reading', () => {
   ];
 
   test('a pod that goes on by its last good manifest is explained with what is wrong with the present one', async () => {
-    agent.become({ problems });
+    served.agent.become({ problems });
     expect(await client().json('/explain/pods/web')).toMatchObject({
       manifestProblems: ['/etc/pods/10-web.yaml: spec.containers[0].image: Required value'],
     });
@@ -128,14 +105,14 @@ describe('reading', () => {
   ])(
     'an explanation of %s, which does not exist, says what of it is refused or what is near',
     async (name, message) => {
-      agent.become({ problems });
+      served.agent.become({ problems });
       await expect(client().json(`/explain/pods/${name}`)).rejects.toMatchObject({ reason: 'NotFound', message });
     },
   );
 
   test('a refused manifest is known by the name in it, and says when it is used', async () => {
     const refusal = { file: '/etc/pods/x.yaml', path: 'spec.a', message: 'wrong', pod: 'default/mine-host' };
-    agent.become({ problems: [{ ...refusal, until: 'the file changes' }] });
+    served.agent.become({ problems: [{ ...refusal, until: 'the file changes' }] });
     await expect(client().json('/explain/pods/mine')).rejects.toMatchObject({
       message:
         'pods "mine" not found; its manifest is refused: /etc/pods/x.yaml: spec.a: wrong (not used until the file changes)',
@@ -144,7 +121,7 @@ describe('reading', () => {
 
   test('what is odd in the manifest of a pod is told with it', async () => {
     const odd = { file: '/etc/pods/x.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' };
-    agent.become({ warnings: [odd, { ...odd, pod: 'default/db-host' }] });
+    served.agent.become({ warnings: [odd, { ...odd, pod: 'default/db-host' }] });
     expect(await client().text('/explain/pods/web')).toContain(
       '  warnings about its manifest:\n    /etc/pods/x.yaml: spec.imge: unknown field\n',
     );
@@ -154,7 +131,10 @@ describe('reading', () => {
     const refusals = Array.from({ length: 12 }, (_, index) => ({
       ...{ file: `/etc/pods/${index}.yaml`, path: 'spec.a', message: 'wrong', until: 'the file changes' },
     }));
-    agent.become({ problems: refusals, warnings: [{ file: '/etc/more', path: '', message: 'no such directory' }] });
+    served.agent.become({
+      problems: refusals,
+      warnings: [{ file: '/etc/more', path: '', message: 'no such directory' }],
+    });
     const sentences = refusals.map(({ file }) => `${file}: spec.a: wrong (not used until the file changes)`);
     expect(await client().json('/explain/node')).toMatchObject({
       manifestProblems: sentences,
@@ -166,7 +146,7 @@ describe('reading', () => {
   });
 
   test('a refused manifest is none of a pod of that name in another namespace, which is named', async () => {
-    agent.become({ problems: [{ file: '/x.yaml', path: '', message: 'wrong', pod: 'shop/web-host' }] });
+    served.agent.become({ problems: [{ file: '/x.yaml', path: '', message: 'wrong', pod: 'shop/web-host' }] });
     expect(await client().json('/explain/pods/web')).not.toHaveProperty('manifestProblems');
     await expect(client().json('/explain/namespaces/none/pods/web')).rejects.toMatchObject({
       message: 'pods "web" not found; did you mean the one in namespace default?',
@@ -174,7 +154,7 @@ describe('reading', () => {
   });
 
   test('an explanation on a simulated runtime says so', async () => {
-    agent.become({ simulated: true });
+    served.agent.become({ simulated: true });
     expect(await client().text('/explain/pods/web')).toMatch(/^SIMULATED runtime/);
   });
 
@@ -188,7 +168,7 @@ describe('reading', () => {
 function fetchRaw(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
-    const raw = connect(socket.path, () => raw.write(request));
+    const raw = connect(served.socket.path, () => raw.write(request));
     raw.setEncoding('utf8').on('data', (text) => {
       answer += text;
     });
@@ -223,9 +203,9 @@ describe('watching', () => {
       ['ADDED', 'web-host'],
       ['ADDED', 'db-host'],
     ]);
-    agent.show(pod('new-host'));
-    agent.show(pod('web-host', { sandbox: sandbox('10.1.0.9') }));
-    agent.remove(pod('db-host'));
+    served.agent.show(pod('new-host'));
+    served.agent.show(pod('web-host', { sandbox: sandbox('10.1.0.9') }));
+    served.agent.remove(pod('db-host'));
     expect(await take(stream, 3)).toEqual([
       ['ADDED', 'new-host'],
       ['MODIFIED', 'web-host'],
@@ -239,35 +219,35 @@ describe('watching', () => {
     const end = new AbortController();
     const stream = events(end.signal);
     await take(stream, 2);
-    agent.show(pod('web-host', { state: 'running.elsewhere' }));
-    agent.show(pod('last-host'));
+    served.agent.show(pod('web-host', { state: 'running.elsewhere' }));
+    served.agent.show(pod('last-host'));
     expect(await take(stream, 1)).toEqual([['ADDED', 'last-host']]);
     end.abort();
   });
 
   test('the agent is only listened to while somebody watches', async () => {
-    expect(agent.subscribers()).toBe(0);
+    expect(served.agent.subscribers()).toBe(0);
     const [one, two] = [new AbortController(), new AbortController()];
     const streams = [events(one.signal), events(two.signal)];
     await Promise.all(streams.map((stream) => take(stream, 2)));
-    expect(agent.subscribers()).toBe(1);
+    expect(served.agent.subscribers()).toBe(1);
     one.abort();
     two.abort();
     await Promise.all(streams.map((stream) => stream.next()));
-    await until(() => agent.subscribers() === 0);
+    await until(() => served.agent.subscribers() === 0);
   });
 
   test('a client that does not read is dropped with a Status 410, and its memory with it', async () => {
     const end = new AbortController();
     const reader = events(end.signal);
     await take(reader, 2);
-    const slow = connect(socket.path);
+    const slow = connect(served.socket.path);
     slow.write('GET /api/v1/pods?watch=true HTTP/1.1\r\nhost: a\r\n\r\n');
     await new Promise((resolve) => slow.once('readable', resolve));
     const note = 'x'.repeat(256 * 1024);
     const rounds = (3 * UNREAD_LIMIT) / note.length;
     for (let round = 0; round < rounds; round++) {
-      agent.show(pod('big-host', {}, { note: `${round}${note}` }));
+      served.agent.show(pod('big-host', {}, { note: `${round}${note}` }));
       await take(reader, 1);
     }
     let [length, tail] = [0, ''];
@@ -279,7 +259,7 @@ describe('watching', () => {
     expect(length).toBeLessThan(2 * UNREAD_LIMIT);
     expect(tail).toContain('"type":"ERROR","object":{"kind":"Status"');
     expect(tail).toContain('"code":410');
-    agent.show(pod('after-host'));
+    served.agent.show(pod('after-host'));
     expect(await take(reader, 1)).toEqual([['ADDED', 'after-host']]);
     end.abort();
   });
@@ -287,9 +267,9 @@ describe('watching', () => {
   test('closing the socket ends the watches', async () => {
     const stream = events(new AbortController().signal);
     await take(stream, 2);
-    await socket.close();
+    await served.socket.close();
     expect((await stream.next()).done).toBe(true);
-    socket = await serveSocket({ path: socket.path, agent });
+    served.socket = await serveSocket({ path: served.socket.path, agent: served.agent });
   });
 });
 
@@ -299,61 +279,63 @@ async function until(holds: () => boolean): Promise<void> {
 
 describe('the socket itself', () => {
   test("is its owner's alone", async () => {
-    expect((await stat(socket.path)).mode & 0o777).toBe(0o600);
+    expect((await stat(served.socket.path)).mode & 0o777).toBe(0o600);
   });
 
   test('what lies in its place and is no socket stays, and is said to be in the way', async () => {
-    const path = join(directory, 'theirs.sock');
+    const path = join(served.directory, 'theirs.sock');
     await writeFile(path, 'somebody wrote this');
-    await expect(serveSocket({ path, agent })).rejects.toThrow(`${path} is in the way: it is no socket.`);
+    await expect(serveSocket({ path, agent: served.agent })).rejects.toThrow(`${path} is in the way: it is no socket.`);
     expect(await readFile(path, 'utf8')).toBe('somebody wrote this');
   });
 
   test('one that answers belongs to another agent', async () => {
-    await expect(serveSocket({ path: socket.path, agent })).rejects.toThrow(`another agent answers at ${socket.path}`);
+    await expect(serveSocket({ path: served.socket.path, agent: served.agent })).rejects.toThrow(
+      `another agent answers at ${served.socket.path}`,
+    );
     expect(await client().json('/node')).toMatchObject({ name: 'host' });
   });
 
   test('one that nobody answers any more is replaced', async () => {
-    const path = join(directory, 'stale.sock');
-    const former = createServer().listen(join(directory, 'former.sock'));
+    const path = join(served.directory, 'stale.sock');
+    const former = createServer().listen(join(served.directory, 'former.sock'));
     await once(former, 'listening');
-    await rename(join(directory, 'former.sock'), path);
+    await rename(join(served.directory, 'former.sock'), path);
     former.close();
-    const again = await serveSocket({ path, agent });
+    const again = await serveSocket({ path, agent: served.agent });
     expect(await agentClient(path).json('/node')).toMatchObject({ name: 'host' });
     await again.close();
   });
 
   test('a path that is too long for the kernel is told of before anything else', async () => {
     const path = `/tmp/${'d'.repeat(99)}/s.sock`;
-    await expect(serveSocket({ path, agent })).rejects.toThrow(
+    await expect(serveSocket({ path, agent: served.agent })).rejects.toThrow(
       `the socket's path ${path} has 111 bytes, but a unix socket's may have 107: choose a shorter root directory`,
     );
   });
 
   test('the longest path that the kernel takes is served', async () => {
-    const path = join(directory, 's'.repeat(107 - directory.length - 1));
-    const longest = await serveSocket({ path, agent });
+    const path = join(served.directory, 's'.repeat(107 - served.directory.length - 1));
+    const longest = await serveSocket({ path, agent: served.agent });
     expect(await agentClient(path).json('/node')).toMatchObject({ name: 'host' });
     await longest.close();
   });
 
   test('is gone when it is closed', async () => {
-    await socket.close();
-    await expect(readFile(socket.path)).rejects.toMatchObject({ code: 'ENOENT' });
-    socket = await serveSocket({ path: socket.path, agent });
+    await served.socket.close();
+    await expect(readFile(served.socket.path)).rejects.toMatchObject({ code: 'ENOENT' });
+    served.socket = await serveSocket({ path: served.socket.path, agent: served.agent });
   });
 });
 
 test('a pod in back-off is explained by its failure', async () => {
-  agent.show(podView({ main: { web: backOff(1) }, meta: { name: 'crash-host', uid: 'c' } }));
+  served.agent.show(podView({ main: { web: backOff(1) }, meta: { name: 'crash-host', uid: 'c' } }));
   expect(await client().text('/explain/pods/crash-host')).toContain('CrashLoopBackOff');
 });
 
 describe('events', () => {
   const tell = (name: string, at = NOW) =>
-    agent.record({
+    served.agent.record({
       ...occurrence(
         { kind: 'Pod', namespace: 'default', name, uid: `uid-${name}` },
         { reason: 'Started', message: 'Container started' },

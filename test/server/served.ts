@@ -1,0 +1,42 @@
+/** An agent of two pods behind a socket, anew for each test of a file. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from '@jest/globals';
+import type { PodView } from '../../pod/view.ts';
+import { type AgentSocket, serveSocket } from '../../server/socket.ts';
+import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
+import { NOW, podView, running, sandbox } from '../pod/views.ts';
+
+/** A pod that runs. */
+export const pod = (name: string, view: Partial<PodView> = {}, annotations: Record<string, string> = {}) =>
+  podView({
+    main: { web: running() },
+    meta: { name, uid: `uid-${name}`, annotations },
+    spec: { nodeName: 'host' },
+    view: { sandbox: sandbox('10.1.0.2'), ...view },
+  });
+
+interface Served {
+  /** The directory in which the socket lies. */
+  directory: string;
+  agent: FakeAgent;
+  /** A test that closes it puts another one in its place. */
+  socket: AgentSocket;
+}
+
+/** Serves `web-host` and `db-host` to each test of the file that calls this at its top. */
+export function servedToEachTest(): Served {
+  // Filled before a test looks into it.
+  const served = {} as Served;
+  beforeEach(async () => {
+    served.directory = await mkdtemp(join(tmpdir(), 'statelet-socket-'));
+    served.agent = fakeAgent({ now: NOW, views: [pod('web-host'), pod('db-host')] });
+    served.socket = await serveSocket({ path: join(served.directory, 's.sock'), agent: served.agent });
+  });
+  afterEach(async () => {
+    await served.socket.close();
+    await rm(served.directory, { recursive: true });
+  });
+  return served;
+}
