@@ -44,9 +44,9 @@ const inTime = ({ held }: GateContext): readonly Held[] => held.filter(({ slow }
 
 const hasSlots = (context: GateContext): boolean => inTime(context).length < context.capacity;
 
-/** However slow they are, no more than the capacity are of one origin: it is asked for no more at a time. */
+/** However slow they are, no more than the capacity are of one origin, or of none: it is asked for no more at a time. */
 const isOpenTo = ({ capacity, held }: GateContext, { origin }: Claim): boolean =>
-  origin === undefined || held.filter((each) => each.origin === origin).length < capacity;
+  held.filter((each) => each.origin === origin).length < capacity;
 
 const nextOf = (context: GateContext): Claim | undefined =>
   hasSlots(context) ? context.queue.find((claim) => isOpenTo(context, claim)) : undefined;

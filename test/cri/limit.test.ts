@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { startLimit } from '../../cri/limit.ts';
+import { LONGEST_TIMER_MS } from '../../pod/duration.ts';
 
 /** Stands for the longest that a timer can count. */
 const LONGEST_MS = 20;
@@ -20,8 +21,11 @@ test('one whose call has ended never ends it, in whichever step it is', async ()
   expect(signal.aborted).toBe(false);
 });
 
-test('a limit of 30 days is none that is over at once', async () => {
-  const { signal, end } = startLimit(30 * 86_400_000);
+test.each([
+  ['30 days', 30 * 86_400_000],
+  ['a millisecond more than a timer can count', LONGEST_TIMER_MS + 1],
+])('a limit of %s is not over at once', async (_long, ms) => {
+  const { signal, end } = startLimit(ms);
   await pause(20);
   expect(signal.aborted).toBe(false);
   end();

@@ -67,6 +67,15 @@ describe('C24: a pod that makes room for a critical one', () => {
     }
   });
 
+  test('whose time to be active was over just when it began to end does not take too long by that', () => {
+    for (const held of ['stopContainer', 'stopSandboxes'] as const) {
+      const story = podStory({ pod, held: [held] });
+      story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
+      story.send({ type: 'pod.deadlineExceeded', at: story.ports.now });
+      expect(story.told().join()).not.toContain('ExceededGracePeriod');
+    }
+  });
+
   test('while its sandbox is made it stays one that was preempted, and tells once when that takes too long', () => {
     const story = podStory({ pod, held: ['runSandbox'] });
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
