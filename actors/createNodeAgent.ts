@@ -5,7 +5,7 @@ import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
 import type { NodeContext } from '../machines/nodeContext.ts';
 import { wantedPods } from '../machines/nodeContext.ts';
 import { foreignPods } from '../machines/nodeOwn.ts';
-import { nodeOwnView, nodeView } from '../machines/nodeView.ts';
+import { nodeOwnView, nodeView, runtimeView } from '../machines/nodeView.ts';
 import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
 import { type Explanation, explainPod } from '../pod/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/explainNode.ts';
@@ -13,7 +13,7 @@ import { NodeFailure } from '../pod/failure.ts';
 import type { LogTails } from '../pod/logTail.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import type { ActorView, PodView } from '../pod/view.ts';
+import type { ActorView, PodView, RuntimeView } from '../pod/view.ts';
 import { type CompleteConfig, checkServices, completeConfig, type NodeAgentConfig } from './agentConfig.ts';
 import { type Boundary, type BoundaryOptions, createBoundary, type Recorder, type World } from './boundary.ts';
 import type { Clock } from './clock.ts';
@@ -40,7 +40,7 @@ export interface NodeAgentOptions {
 
 /** How the node stands, for tables and the socket. */
 export interface NodeOverview extends Pick<ActorView, 'state' | 'since' | 'waitingFor' | 'until'> {
-  readonly runtime: NodeContext['health'];
+  readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];
   readonly problems: NodeContext['problems'][string];
   readonly warnings: NodeContext['warnings'][string];
@@ -171,7 +171,7 @@ export function agentBehind(
       const { health, problems, warnings } = snapshot.context;
       return {
         ...nodeOwnView(root, since.of),
-        runtime: health,
+        runtime: runtimeView(health),
         foreign: foreignPods(snapshot.context),
         problems: Object.values(problems).flat(),
         warnings: Object.values(warnings).flat(),

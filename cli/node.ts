@@ -20,12 +20,12 @@ import { ownerMark } from '../cri/labels.ts';
 import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
-import type { RuntimeHealth } from '../machines/events.ts';
 import { allocatable } from '../pod/allocatable.ts';
 import { withLostRoot, withShared, withUnwritten } from '../pod/explainNode.ts';
 import { addressesNow } from '../pod/hostAddresses.ts';
 import { nodeObject } from '../pod/nodeObject.ts';
 import { involvedNode, type Note, occurrence } from '../pod/occurrence.ts';
+import type { RuntimeView } from '../pod/view.ts';
 import type { AgentPort, NodeSummary } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
@@ -225,10 +225,9 @@ function agentPort({ agent, recorder, store, config, simulated, root, shared, de
   };
 }
 
-const shownRuntime = ({ name, version, ready, since, message }: RuntimeHealth): NodeSummary['runtime'] => ({
-  ...{ name, version, state: ready ? 'ready' : 'not ready' },
-  ...(since === 0 ? {} : { since }),
-  ...(message === undefined ? {} : { message }),
+const shownRuntime = ({ ready, networkTrouble: _, ...runtime }: RuntimeView): NodeSummary['runtime'] => ({
+  ...runtime,
+  state: ready ? 'ready' : 'not ready',
 });
 
 const connect = (config: NodeConfig): Cri =>

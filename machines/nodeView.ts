@@ -2,8 +2,9 @@
 
 import type { ActorRefFrom, AnyActorRef, SnapshotFrom } from 'xstate';
 import { namespacedName } from '../pod/shownName.ts';
-import type { ActorView, NamedView, NodeView, SharedGateView } from '../pod/view.ts';
+import type { ActorView, NamedView, NodeView, RuntimeView, SharedGateView } from '../pod/view.ts';
 import { actorView, childrenOf } from './actorView.ts';
+import type { RuntimeHealth } from './events.ts';
 import type { garbageMachine } from './garbage.ts';
 import type { gateMachine } from './gate.ts';
 import type { ledgerMachine } from './ledger.ts';
@@ -31,21 +32,23 @@ export function nodeOwnView(ref: NodeRef, sinceOf: SinceOf): ActorView {
   return actorView({ path: ref.id, since: sinceOf(ref), snapshot, moments: { deadline }, failure });
 }
 
+/** What the node knows of its runtime. */
+export const runtimeView = ({ name, version, ready, since, message, networkTrouble }: RuntimeHealth): RuntimeView => ({
+  ...{ name, version, ready },
+  ...(since === 0 ? {} : { since }),
+  ...(message === undefined ? {} : { message }),
+  ...(networkTrouble === undefined ? {} : { networkTrouble }),
+});
+
 /** The view of the node agent, with its gates, its ledger and what looks after its disk. */
 export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
-  const { name, version, ready, since, message, networkTrouble } = context.health;
   return {
     ...nodeOwnView(ref, sinceOf),
     name: context.nodeName,
     pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
-    runtime: {
-      ...{ name, version, ready },
-      ...(since === 0 ? {} : { since }),
-      ...(message === undefined ? {} : { message }),
-      ...(networkTrouble === undefined ? {} : { networkTrouble }),
-    },
+    runtime: runtimeView(context.health),
     gates: [...sharedGate(snapshot, 'start', sinceOf), ...sharedGate(snapshot, 'pull', sinceOf)],
     ledgers: ledgerView(snapshot, sinceOf),
     parts: [

@@ -4,6 +4,7 @@ import type { Capacity } from './claims.ts';
 import { formatQuantity } from './quantity.ts';
 import { rfc3339 } from './rfc3339.ts';
 import type { ResourceList } from './schema/scalars.ts';
+import type { RuntimeView } from './view.ts';
 
 /** What a host says of itself, under the names of the Node's status. */
 export interface HostIdentity {
@@ -53,14 +54,7 @@ export interface NodeKnowledge {
   readonly allocatable: Capacity;
   readonly addresses: readonly string[];
   readonly host: HostIdentity;
-  readonly runtime: {
-    readonly name: string;
-    readonly version: string;
-    readonly ready: boolean;
-    /** 0 until it has answered, or failed to. */
-    readonly since: number;
-    readonly message?: string;
-  };
+  readonly runtime: RuntimeView;
   /** Since when it drains; absent while it does not. */
   readonly drainsSince?: number;
   /** When the agent started: nobody has registered the node before. */
@@ -94,7 +88,7 @@ export function nodeObject(known: NodeKnowledge): NodeObject {
 function readyCondition(known: NodeKnowledge): NodeCondition {
   const { runtime, startedAt, drainsSince, now } = known;
   const trouble = troubleOf(known);
-  const since = runtime.ready && drainsSince !== undefined ? drainsSince : runtime.since || startedAt;
+  const since = runtime.ready && drainsSince !== undefined ? drainsSince : (runtime.since ?? startedAt);
   return {
     type: 'Ready',
     status: trouble === undefined ? 'True' : 'False',
@@ -107,7 +101,7 @@ function readyCondition(known: NodeKnowledge): NodeCondition {
 
 /** Why it is not ready, in the kubelet's words where it has some. */
 function troubleOf({ runtime: { ready, since, message }, drainsSince }: NodeKnowledge): string | undefined {
-  if (!ready && since === 0) return 'container runtime status check may not have completed yet';
+  if (!ready && since === undefined) return 'container runtime status check may not have completed yet';
   if (!ready) return message ?? 'the container runtime does not say why it is not ready';
   return drainsSince === undefined ? undefined : 'node is shutting down';
 }

@@ -148,22 +148,25 @@ export interface GateView {
 /** One of the node's gates, as an actor. */
 export interface SharedGateView extends NamedView, GateView {}
 
+/** The container runtime, as its answers show it. */
+export interface RuntimeView {
+  /** Empty until it has been asked. */
+  readonly name: string;
+  readonly version: string;
+  readonly ready: boolean;
+  /** Absent until it has answered, or failed to; in milliseconds since the epoch. */
+  readonly since?: number;
+  /** Why it is not ready. */
+  readonly message?: string;
+  /** Why its pods cannot have a network. */
+  readonly networkTrouble?: string;
+}
+
 /** The node agent, and the actors that serve all of its pods. */
 export interface NodeView extends NamedView {
   /** The namespace and name of the pods that have an actor, by uid. */
   readonly pods: Readonly<Record<string, string>>;
-  readonly runtime: {
-    /** Empty until it has been asked. */
-    readonly name: string;
-    readonly version: string;
-    readonly ready: boolean;
-    /** Absent until it has answered, or failed to. */
-    readonly since?: number;
-    /** Why it is not ready. */
-    readonly message?: string;
-    /** Why its pods cannot have a network. */
-    readonly networkTrouble?: string;
-  };
+  readonly runtime: RuntimeView;
   readonly gates: readonly SharedGateView[];
   /** Who was admitted is a number; who waits for a decision, or was refused an update, is named. None once it broke. */
   readonly ledgers: readonly (NamedView & {

@@ -5,7 +5,7 @@ import type { LogTails } from '../pod/logTail.ts';
 import type { NodeObject } from '../pod/nodeObject.ts';
 import type { ForeignPod } from '../pod/observed.ts';
 import type { Pod } from '../pod/schema/pod.ts';
-import type { PodView } from '../pod/view.ts';
+import type { PodView, RuntimeView } from '../pod/view.ts';
 
 /** A pod after a change of its status or its actors' states; `removed` when it is gone from the node. */
 export interface PodChange {
@@ -39,14 +39,7 @@ export interface NodeSummary {
   /** In words, what has to happen for it to go on, and until when that is waited for; absent where it rests. */
   readonly waitingFor?: string;
   readonly until?: number;
-  readonly runtime: {
-    readonly name: string;
-    readonly version: string;
-    readonly state: string;
-    /** Milliseconds since the epoch; absent until it has answered, or failed to. */
-    readonly since?: number;
-    readonly message?: string;
-  };
+  readonly runtime: Omit<RuntimeView, 'ready' | 'networkTrouble'> & { readonly state: string };
   readonly simulated: boolean;
   /** What of the node itself somebody has to see to. */
   readonly trouble?: string;

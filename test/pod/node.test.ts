@@ -52,7 +52,7 @@ describe('the object', () => {
   });
 
   test('is not ready before its runtime has answered, in the words of a kubelet', () => {
-    const runtime = { name: '', version: '', ready: false, since: 0, message: 'not asked yet' };
+    const runtime = { name: '', version: '', ready: false, message: 'not asked yet' };
     expect(aNode({ runtime }).status.conditions).toMatchObject([
       {
         ...{ status: 'False', message: 'container runtime status check may not have completed yet' },
@@ -72,7 +72,7 @@ describe('the object', () => {
 });
 
 test('the table has the columns of kubectl, narrow and wide', () => {
-  const away = aNode({ name: 'away', labels: {}, runtime: { name: '', version: '', ready: false, since: 0 } });
+  const away = aNode({ name: 'away', labels: {}, runtime: { name: '', version: '', ready: false } });
   const now = STARTED + 3_600_000;
   expect(nodeTable([aNode(), away], { wide: false, now })).toEqual([
     ['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION'],
