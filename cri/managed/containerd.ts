@@ -79,7 +79,8 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
     return { ...started, undo };
   } catch (error) {
     await undo().catch((left: Error) => {
-      const message = `what the start had begun could not be ended: ${left.message}`;
+      const why = signal.aborted || !(error instanceof Error) ? '' : `${error.message}; `;
+      const message = `${why}cleaning up after this start failed: ${left.message}`;
       throw new NodeFailure('RuntimeUnavailable', message, { cause: new AggregateError([error, left]) });
     });
     if (noted.hasPods && !isRestart) onProgress('the pods that ran before go on running');
@@ -108,7 +109,13 @@ async function startIn(
     // Awaited after what may fail before it.
     images.catch(() => {});
     const started = await launch(input);
-    await importImages({ ...input, images: await images });
+    await images
+      .then((wanted) => importImages({ ...input, images: wanted }))
+      .catch((error: Error) => {
+        // Its pods need it more than images that it most likely has.
+        if (!options.isRestart) throw error;
+        onProgress(`its images cannot be imported again: ${error.message}`);
+      });
     const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
     const isAlive = () => isContainerd(layout, started.pid);
     const { cgroupParent } = layout;

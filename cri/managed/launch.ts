@@ -8,7 +8,7 @@ import { pauseImage } from './images.ts';
 import type { Layout } from './layout.ts';
 import { netNamespaces, removeNetNamespaces } from './leftNetworks.ts';
 import { endTask, lostTasks, tasks } from './leftTasks.ts';
-import { endProcess, findContainerd, isContainerd, type Pause, spawnContainerd } from './process.ts';
+import { endProcess, findContainerd, isContainerd, killProcess, type Pause, spawnContainerd } from './process.ts';
 import { becomeReady } from './ready.ts';
 
 interface LaunchInput {
@@ -34,10 +34,12 @@ export async function launch(input: LaunchInput): Promise<{ pid: number; attache
   const config = await wantedConfig(input);
   const running = await findContainerd(layout);
   if (running !== undefined) {
-    const same = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
-    if (same && (await answers(input, running))) return { pid: running, attached: true };
+    const isSame = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
+    const isReady = await answers(input, running);
+    if (isSame && isReady) return { pid: running, attached: true };
     onProgress('restarting containerd, its pods run on');
-    await endProcess(running, { isIt: () => isContainerd(layout, running), patienceMs, pause });
+    const ending = { isIt: () => isContainerd(layout, running), patienceMs, pause };
+    await (isReady ? endProcess(running, ending) : killProcess(running, ending));
   }
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
@@ -94,9 +96,12 @@ function waitFor({ layout, cri, pause, signal }: LaunchInput, pid: number, limit
   return becomeReady({ layout, cri, pause, signal: limit, lives: () => isContainerd(layout, pid) });
 }
 
-/** What we started and cannot use must not stay. */
+/**
+ * What we started and cannot use must not stay. It is killed: a containerd that is asked to end while it loads the shims
+ * that it finds takes them for dead, and ends their containers.
+ */
 async function giveUp({ layout, pause, signal }: LaunchInput, pid: number, cause: unknown): Promise<never> {
-  await endProcess(pid, { isIt: () => isContainerd(layout, pid), patienceMs, pause });
+  await killProcess(pid, { isIt: () => isContainerd(layout, pid), pause });
   signal.throwIfAborted();
   const log = (await readFile(layout.log, 'utf8')).trimEnd().split('\n').slice(-5).join('\n');
   throw new NodeFailure('RuntimeUnavailable', `containerd does not become ready; ${layout.log} ends with:\n${log}`, {

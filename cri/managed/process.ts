@@ -83,24 +83,37 @@ async function parentsOfAll(): Promise<Map<number, number>> {
   return new Map(await Promise.all(found));
 }
 
-/** Asks a process to end and waits for it, and kills it after `patienceMs`; `isIt` tells it from a later one of its pid. */
-export async function endProcess(
-  pid: number,
-  options: { isIt: () => Promise<boolean>; patienceMs: number; pause: Pause },
-): Promise<void> {
-  const stepMs = 10;
-  for (const [name, ms] of [
-    ['SIGTERM', options.patienceMs],
-    ['SIGKILL', 5000],
-  ] as const) {
-    if (!(await options.isIt())) return;
-    kill(pid, name);
-    for (let waited = 0; waited < ms; waited += stepMs) {
-      if (!(await options.isIt())) return;
-      await options.pause(stepMs);
-    }
-  }
+interface Ending {
+  /** Tells the process from a later one of its pid. */
+  readonly isIt: () => Promise<boolean>;
+  readonly pause: Pause;
+}
+
+/** Asks a process to end and waits for it, and kills it after `patienceMs`. */
+export async function endProcess(pid: number, options: Ending & { readonly patienceMs: number }): Promise<void> {
+  if (!(await endsBy('SIGTERM', pid, options, options.patienceMs))) await killProcess(pid, options);
+}
+
+/** Kills a process and waits until it is gone. */
+export async function killProcess(pid: number, options: Ending): Promise<void> {
+  if (await endsBy('SIGKILL', pid, options, 5_000)) return;
   throw new NodeFailure('RuntimeUnavailable', `process ${pid} does not end`);
+}
+
+async function endsBy(
+  signal: NodeJS.Signals,
+  pid: number,
+  { isIt, pause }: Ending,
+  withinMs: number,
+): Promise<boolean> {
+  const stepMs = 10;
+  if (!(await isIt())) return true;
+  kill(pid, signal);
+  for (let waited = 0; waited < withinMs; waited += stepMs) {
+    if (!(await isIt())) return true;
+    await pause(stepMs);
+  }
+  return false;
 }
 
 /** Kills a process at once; one that is gone already is no error. */

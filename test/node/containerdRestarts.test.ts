@@ -1,0 +1,108 @@
+/** A private containerd that is started again for an agent that goes on, and a start that cannot even be taken back. */
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { imageSpec } from '../../actors/services/images.ts';
+import { connectCri } from '../../cri/grpc.ts';
+import { endContainerd, startManagedContainerd } from '../../cri/managed/containerd.ts';
+import { busyboxImage } from '../../cri/managed/images.ts';
+import { layoutOf } from '../../cri/managed/layout.ts';
+import { findContainerd, spawnContainerd } from '../../cri/managed/process.ts';
+import { noAbort } from './support/containerd.ts';
+import { eventually } from './support/eventually.ts';
+
+jest.setTimeout(120_000);
+
+const { PATH } = process.env;
+let base: string;
+let directory: string;
+let said: string[];
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'statelet-restarts-'));
+  directory = join(base, 'containerd');
+  said = [];
+});
+
+afterEach(async () => {
+  process.env.PATH = PATH;
+  await endContainerd(directory, pause);
+  await rm(base, { recursive: true });
+});
+
+const start = (isRestart = false, signal = noAbort) =>
+  startManagedContainerd({ directory, signal, pause, isRestart, onProgress: (step) => said.push(step) });
+
+/** From now on these programs are others. */
+async function replaced(programs: Readonly<Record<string, string>>): Promise<void> {
+  const bin = join(base, 'bin');
+  await mkdir(bin);
+  for (const [name, script] of Object.entries(programs)) {
+    await writeFile(join(bin, name), `#!/bin/bash\n${script}\n`);
+    await chmod(join(bin, name), 0o755);
+  }
+  process.env.PATH = `${bin}:${PATH}`;
+}
+
+const failing = (words: string) => `echo ${words} >&2; exit 1`;
+
+test('started again for an agent that goes on it runs, also without an image that it lacks', async () => {
+  const { endpoint, pid, isAlive, halt } = await start();
+  const cri = connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: 30_000 });
+  const image = imageSpec(busyboxImage);
+  await cri.removeImage({ image }, { signal: noAbort });
+  cri.close();
+  await halt();
+  await replaced({ ctr: failing('no space left') });
+  const again = await start(true);
+  expect([await isAlive(), await again.isAlive(), again.pid === pid]).toEqual([false, true, false]);
+  expect(said.at(-1)).toMatch(/^its images cannot be imported again: ctr .*: no space left$/);
+});
+
+test('a start that fails says why, also when what it had begun stays', async () => {
+  await replaced({ ctr: failing('no space left'), 'iptables-save': failing('no rules') });
+  await expect(start()).rejects.toThrow(/^ctr .*: no space left; cleaning up after this start failed: .*: no rules$/);
+});
+
+describe('one that is not ready yet is killed: asked to end, it would end the containers that it finds', () => {
+  const asked = () => readFile(join(base, 'asked'), 'utf8').catch(() => 'not asked');
+
+  /** A containerd that never gets ready. */
+  const neverReady = () => {
+    const script = `const { writeFileSync: write } = require('node:fs');
+process.on('SIGTERM', () => write('${base}/asked', 'asked'));
+write('${base}/runs', '');
+setInterval(() => {}, 1_000);`;
+    return replaced({ containerd: `exec -a containerd ${process.execPath} -e "${script}" -- "$@"` });
+  };
+  const runs = () =>
+    eventually('it runs', () =>
+      readFile(join(base, 'runs'), 'utf8').then(
+        () => true,
+        () => undefined,
+      ),
+    );
+
+  test('when the start is not wanted any more', async () => {
+    await neverReady();
+    const stop = new AbortController();
+    const started = start(false, stop.signal);
+    started.catch(() => {});
+    await runs();
+    stop.abort(new Error('Ctrl-C'));
+    await expect(started).rejects.toThrow('Ctrl-C');
+    expect([await asked(), await findContainerd(layoutOf(directory))]).toEqual(['not asked', undefined]);
+  });
+
+  test('when the next start finds it', async () => {
+    await (await start()).stop(noAbort);
+    await neverReady();
+    const pid = await spawnContainerd(layoutOf(directory));
+    await runs();
+    process.env.PATH = PATH;
+    const next = await start();
+    expect([await asked(), next.pid === pid]).toEqual(['not asked', false]);
+  });
+});
