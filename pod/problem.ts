@@ -34,7 +34,8 @@ export function problemOf(issue: z.core.$ZodIssue, input: unknown): Problem {
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return 'Required value';
   // Of such a number only an approximation was read.
-  if (isHuge(value)) return `Invalid value: the number is too ${value > 0 ? 'large' : 'small'}${boundOf(issue)}`;
+  if (isHuge(value) && mayBeNumber(issue))
+    return `Invalid value: the number is too ${value > 0 ? 'large' : 'small'}${boundOf(issue)}`;
   switch (issue.code) {
     case 'invalid_type':
       return `expected ${wordFor(issue.expected)}, got ${kindOf(value)}`;
@@ -53,6 +54,10 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
 
 const isHuge = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+
+/** Where a text belongs, such as a label that has to be quoted, no smaller number would do. */
+const mayBeNumber = (issue: z.core.$ZodIssue): boolean =>
+  issue.code !== 'invalid_type' || issue.expected === 'number' || issue.expected === 'int';
 
 function boundOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'too_big') return `: must be less than or equal to ${issue.maximum}`;

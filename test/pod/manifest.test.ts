@@ -42,6 +42,14 @@ describe('readManifest', () => {
     ]);
   });
 
+  test('where a text belongs, a number is none, however large it is', () => {
+    for (const build of [1, 12_345_678_901_234_567_890n].map(Number)) {
+      expect(problems({ ...good, metadata: { ...good.metadata, labels: { build } } })).toEqual([
+        { path: 'metadata.labels.build', message: 'expected string, got number' },
+      ]);
+    }
+  });
+
   test('an amount may be a number', () => {
     expect(readManifest(withContainer({ resources: { limits: { cpu: 0.5, memory: 1024 } } }))).toMatchObject({
       pod: { spec: { containers: [{ resources: { limits: { cpu: '0.5', memory: '1024' } } }] } },
