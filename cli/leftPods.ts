@@ -1,5 +1,7 @@
 /** What `statelet down` learns of the pods of an agent that is gone, from their directories alone. */
+import { NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, UNKNOWN } from '../pod/observed.ts';
+import { messageOf } from '../volume/fileErrors.ts';
 import { createLayout } from '../volume/layout.ts';
 import { podDirectories, removeOrphan } from '../volume/orphans.ts';
 import { volumePlugins } from '../volume/plugins.ts';
@@ -29,14 +31,19 @@ export async function leftDirectories(places: Places): Promise<readonly LeftDire
 
 /**
  * Unmounts and removes what is on disk of pods none of whose processes runs any more; gives those of other agents, which
- * stay.
+ * stay. What cannot be removed hinders nothing else, and is told in the end.
  */
 export async function removeLeft(places: Places, signal: AbortSignal): Promise<readonly ForeignPod[]> {
   const layout = layoutOf(places);
   const left = await leftDirectories(places);
+  const failures: string[] = [];
   for (const { uid, maker } of left) {
-    if (maker) await removeOrphan({ uid, layout, maker, plugins: volumePlugins, signal });
+    if (maker === undefined) continue;
+    await removeOrphan({ uid, layout, maker, plugins: volumePlugins, signal }).catch(
+      (error: unknown) => void failures.push(messageOf(error)),
+    );
   }
+  if (failures.length > 0) throw new NodeFailure('LeftBehind', failures.join('\n'));
   const why = "it does not have this agent's mark";
   return left.flatMap(({ uid, directory, maker }) =>
     maker ? [] : [{ uid, namespace: UNKNOWN, name: uid, directory, sandboxes: [], why }],

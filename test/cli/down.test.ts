@@ -1,4 +1,5 @@
 /** `statelet down` over a runtime and an agent that a test gives it. */
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -128,6 +129,21 @@ describe('`statelet down`', () => {
       '',
     ]);
     expect(await readdir(join(root, 'pods'))).toEqual(['theirs']);
+  });
+
+  test('of pods whose containerd cannot be started what cannot be removed hinders no other, and is named', async () => {
+    for (const uid of ['a', 'b', 'c']) await podDirectory(uid);
+    const busy = join(root, 'pods', 'b', 'theirs');
+    await mkdir(busy);
+    spawnSync('mount', ['-t', 'tmpfs', 'none', busy]);
+    try {
+      await expect(run({ startRuntime: () => Promise.reject(new Error('no containerd')) })).rejects.toThrow(
+        `not deleting ${join(root, 'pods', 'b')}: still mounted: ${busy}`,
+      );
+    } finally {
+      spawnSync('umount', [busy]);
+    }
+    expect(await readdir(join(root, 'pods'))).toEqual(['b']);
   });
 
   test('removes the socket that a killed agent has left, with pods and without', async () => {
