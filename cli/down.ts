@@ -210,8 +210,8 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   if (before.length === 0) return void write(nothingRuns(stateDirectory));
   for (const { directory, why } of foreign) if (directory) write(`left alone ${directory}: ${why}\n`);
   const after = await leftOf(places, parts, foreign);
-  if (after.length > 0) throw new NodeFailure('LeftBehind', `these could not be ended: ${after.join(', ')}`);
-  write(`ended all of it; images, logs and what the node knows stay in ${stateDirectory}\n`);
+  if (after.length > 0) throw new NodeFailure('LeftBehind', `what could not be ended: ${after.join(', ')}`);
+  write(`the node has ended; its images, logs and records stay in ${stateDirectory}\n`);
 }
 
 const nothingRuns = (stateDirectory: string): string => `nothing of "statelet up" runs for ${stateDirectory}\n`;

@@ -41,11 +41,11 @@ export function watchRoot(given: {
 
 async function troubleOf(directory: string): Promise<string | undefined> {
   try {
-    return (await stat(directory)).isDirectory() ? undefined : 'is no directory any more';
+    return (await stat(directory)).isDirectory() ? undefined : 'is no longer a directory';
   } catch (error) {
     return isMissing(error) ? 'has been removed' : `cannot be used: ${messageOf(error)}`;
   }
 }
 
 const lostWords = (directory: string, why: string): string =>
-  `${directory} ${why} while the agent runs: nothing that has to outlive a restart can be kept there. The pods go on running; restart the agent once the directory can be used`;
+  `${directory} ${why} while the agent runs: what has to survive a restart of the agent cannot be saved. The pods keep running; restart the agent once the directory is usable again`;

@@ -15,7 +15,7 @@ const FIRST_RETRY_MS = 1_000;
 const SETTLE_MS = 5;
 /** And one that was made a moment ago is written within this time. */
 const EMPTY_MS = 500;
-const NO_RECURSION = `${A_DIRECTORY}: manifests are read of the manifest path alone, not of directories below it`;
+const NO_RECURSION = `${A_DIRECTORY}: only manifests directly in the manifest path are read, not those in directories below it`;
 /** So many changed files make a set: of many that come at once the first pods start while the others are still read. */
 const FILES_AT_ONCE = 8;
 /** What may fail beside the single files; no path is like it. */

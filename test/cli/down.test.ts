@@ -84,7 +84,7 @@ describe('`statelet down`', () => {
     await podDirectory('a');
     await run();
     expect(started).toEqual(['own runtime to end all', `node node-7 over ${own}, own graces`, 'own runtime stopped']);
-    expect(said).toMatch(/\nended all of it/);
+    expect(said).toMatch(/\nthe node has ended/);
   });
 
   test('with --now gives each pod a second', async () => {
@@ -125,7 +125,7 @@ describe('`statelet down`', () => {
       'found 2 pod directories',
       'the pods end without grace: containerd does not become ready; its log ends with: containerd: not a directory',
       `left alone ${theirs}: it does not have this agent's mark`,
-      expect.stringMatching(/^ended all of it/),
+      expect.stringMatching(/^the node has ended/),
       '',
     ]);
     expect(await readdir(join(root, 'pods'))).toEqual(['theirs']);

@@ -61,7 +61,7 @@ test('a file in its place is no directory of it', async () => {
   await writeFile(join(directory, 'statelet'), '');
   look();
   await told(1);
-  expect(notes[0]?.message).toContain('/statelet is no directory any more while the agent runs');
+  expect(notes[0]?.message).toContain('/statelet is no longer a directory while the agent runs');
 });
 
 test('the explanation of the node has it', () => {

@@ -60,7 +60,7 @@ describe('`statelet down`', () => {
       /^found the network /m,
       /^ended pod web-node$/m,
       /^ended pod lost-node$/m,
-      /^ended all of it/m,
+      /^the node has ended/m,
     ])
       expect(out).toMatch(what);
     expect(existsSync(last)).toBe(true);
@@ -185,7 +185,7 @@ describe('`statelet down`', () => {
     const { code, out, err } = await down();
     expect(`${code} ${err}`).toBe('0 ');
     expect(out).toContain(`left alone ${theirs}: `);
-    expect(out).toMatch(/^ended all of it/m);
+    expect(out).toMatch(/^the node has ended/m);
     expect(existsSync(join(theirs, 'volumes'))).toBe(true);
   });
 

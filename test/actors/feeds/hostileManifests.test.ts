@@ -69,7 +69,7 @@ const hostile: [what: string, text: string, message: RegExp][] = [
   ['closing brackets', `${head}${']'.repeat(500_000)}`, /at line 6, column 1$/],
   ['dashes', '- '.repeat(LARGEST_FILE / 2), /^is nested deeper than 100 levels$/],
   [
-    '40,000 volumes',
+    '25,000 volumes',
     `${head}  volumes:\n${many(25_000, (i) => `  - {name: v${i}, emptyDir: {}}\n`)}`,
     /^has more than/,
   ],
@@ -158,7 +158,7 @@ describe('what is no file is told, each once', () => {
     expect(told).toEqual([
       'a\\xff.: the name is not UTF-8',
       ...(process.getuid?.() === 0 ? ['device: a device, not a file'] : []),
-      'directory: a directory, not a file: manifests are read of the manifest path alone, not of directories below it',
+      'directory: a directory, not a file: only manifests directly in the manifest path are read, not those in directories below it',
       'fifo: a FIFO, not a file',
       'socket: a socket, not a file',
     ]);
