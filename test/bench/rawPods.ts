@@ -1,10 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import type { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
-import { mayLowerOomScore } from '../../cri/managed/host.ts';
 import { busyboxImage } from '../../cri/managed/images.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
@@ -12,6 +10,7 @@ import { createLayout } from '../../volume/layout.ts';
 import { makeTerminationLog, preparePodDirectory } from '../../volume/podDirectory.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
 import { noAbort } from '../node/support/containerd.ts';
+import { plainFacts } from '../node/support/facts.ts';
 import { nodeName, podNamed } from './manifests.ts';
 
 const options = { signal: noAbort };
@@ -113,21 +112,11 @@ async function prepare(name: string, node: NodeFacts, imageRef: string): Promise
 async function nodeFacts({ directory, cgroupRoot }: { directory: string; cgroupRoot: string }): Promise<NodeFacts> {
   return {
     nodeName,
-    rootDir: directory,
+    ...(await plainFacts(directory)),
     podLogsDir: join(directory, 'log', 'pods'),
     owner: `${directory}@raw`,
     runtimeEndpoint: 'simulated',
     cgroupRoot,
-    cgroupDriver: 'cgroupfs',
     cgroups: cgroupFacts,
-    hostIps: [],
-    resolvConf: { servers: [], searches: [], options: [] },
-    clusterDns: [],
-    clusterDomain: '',
-    memoryCapacityBytes: totalmem(),
-    cpuCount: availableParallelism(),
-    canLowerOomScoreAdj: await mayLowerOomScore(),
-    seccompDefault: false,
-    podDirectory: (uid) => join(directory, 'pods', uid),
   };
 }

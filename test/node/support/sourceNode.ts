@@ -1,6 +1,5 @@
 /** A node agent in this process over a private containerd: its pods come through the source port, as an API server's do. */
 import { mkdir } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../actors/clock.ts';
@@ -16,11 +15,11 @@ import { callSystemd } from '../../../cgroup/systemd.ts';
 import { nodeResources } from '../../../cli/config/nodeResources.ts';
 import { cgroupFacts, enforcementNote } from '../../../cli/nodeCgroups.ts';
 import { ownerMark } from '../../../cri/labels.ts';
-import { mayLowerOomScore } from '../../../cri/managed/host.ts';
 import type { NodeFacts } from '../../../cri/nodeFacts.ts';
 import type { Pod } from '../../../pod/schema/pod.ts';
 import { startTestContainerd, type TestContainerd } from './containerd.ts';
 import { eventually } from './eventually.ts';
+import { plainFacts } from './facts.ts';
 import { allRun } from './node.ts';
 
 export interface SourceNode {
@@ -152,18 +151,9 @@ async function factsOf(
   hierarchies: readonly Hierarchy[],
 ): Promise<NodeFacts> {
   return {
-    ...{ nodeName, rootDir, cgroupRoot, podLogsDir: join(rootDir, 'logs'), owner: ownerMark(rootDir, nodeName) },
+    ...(await plainFacts(rootDir)),
+    ...{ nodeName, cgroupRoot, podLogsDir: join(rootDir, 'logs'), owner: ownerMark(rootDir, nodeName) },
     runtimeEndpoint,
-    cgroupDriver: 'cgroupfs',
     cgroups: await cgroupFacts(nodeResources(undefined), hierarchies),
-    hostIps: [],
-    resolvConf: { servers: [], searches: [], options: [] },
-    clusterDns: [],
-    clusterDomain: '',
-    memoryCapacityBytes: totalmem(),
-    cpuCount: availableParallelism(),
-    canLowerOomScoreAdj: await mayLowerOomScore().catch(() => false),
-    seccompDefault: false,
-    podDirectory: (uid) => join(rootDir, 'pods', uid),
   };
 }

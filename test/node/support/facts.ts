@@ -1,0 +1,21 @@
+import { availableParallelism, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { mayLowerOomScore } from '../../../cri/managed/host.ts';
+import type { NodeFacts } from '../../../cri/nodeFacts.ts';
+
+/** What a node on this host knows of itself whatever its runtime and cgroups: no addresses, no DNS. */
+export async function plainFacts(rootDir: string) {
+  return {
+    rootDir,
+    cgroupDriver: 'cgroupfs',
+    hostIps: [],
+    resolvConf: { servers: [], searches: [], options: [] },
+    clusterDns: [],
+    clusterDomain: '',
+    memoryCapacityBytes: totalmem(),
+    cpuCount: availableParallelism(),
+    canLowerOomScoreAdj: await mayLowerOomScore().catch(() => false),
+    seccompDefault: false,
+    podDirectory: (uid: string) => join(rootDir, 'pods', uid),
+  } as const satisfies Partial<NodeFacts>;
+}
