@@ -18,6 +18,16 @@ import { stopping } from './containerStopping.ts';
 import { SHOWN_FAILED_MS } from './containerTrouble.ts';
 import { failureOf } from './failure.ts';
 
+/** Its crash-loop back-off ends for another reason than its time. */
+const duringBackOff = {
+  'container.reset': 'reset',
+  'container.stop': { target: 'stopped', actions: 'stopForGood' },
+  'container.update': [
+    { guard: 'changesBackOffKey', target: 'restarting', actions: ['update', 'forgetCrashes'] },
+    { actions: 'update' },
+  ],
+} as const;
+
 export const containerMachine = containerSetup.createMachine({
   id: 'container',
   context: ({ input }) => initialContext(input),
@@ -206,12 +216,7 @@ export const containerMachine = containerSetup.createMachine({
       },
       on: {
         'timer.elapsed': 'backingOff',
-        'container.reset': 'reset',
-        'container.stop': { target: 'stopped', actions: 'stopForGood' },
-        'container.update': [
-          { guard: 'changesBackOffKey', target: 'restarting', actions: ['update', 'forgetCrashes'] },
-          { actions: 'update' },
-        ],
+        ...duringBackOff,
       },
     },
     /** By its restart rules its end restarts the whole pod in place. */
@@ -236,12 +241,7 @@ export const containerMachine = containerSetup.createMachine({
       },
       on: {
         'timer.elapsed': 'restarting',
-        'container.reset': 'reset',
-        'container.stop': { target: 'stopped', actions: 'stopForGood' },
-        'container.update': [
-          { guard: 'changesBackOffKey', target: 'restarting', actions: ['update', 'forgetCrashes'] },
-          { actions: 'update' },
-        ],
+        ...duringBackOff,
       },
     },
     restarting: {

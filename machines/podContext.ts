@@ -21,7 +21,7 @@ import type { PortTypes } from './ports.ts';
 
 export interface PodInput {
   readonly pod: Pod;
-  /** What the runtime already has of it when the actor is born. */
+  /** What the runtime has of it: when the actor is born, then as it is told. */
   readonly observed: ObservedPod;
   /** When the node began with it, in milliseconds since the epoch. */
   readonly bornAt: number;
@@ -45,32 +45,20 @@ export interface PodInput {
   readonly restored?: PodStatus;
 }
 
-export interface PodContext {
+export interface PodContext extends Omit<PodInput, 'pod' | 'trouble' | 'termination'> {
   /** What the sources want. */
   readonly desired: Pod;
   /** What the node was asked to admit last: `desired`, but for resources that can not be changed. */
   readonly asked: Pod;
   /** What the node has admitted and the actors work for: differs from `desired` while an update is not admitted. */
   readonly allocated: Pod;
-  /** What the runtime has. */
-  readonly observed: ObservedPod;
   /** What the ledger was told of it: the containers that were there, and the pod that they were of. */
   readonly actual: { readonly pod: Pod; readonly names: string };
-  readonly bornAt: number;
   /** When it became active on the node, be it under an earlier agent, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** The moment that is counted down to, after which it may not be active any more. */
   readonly activeUntil?: number | undefined;
-  readonly ticket: number;
-  readonly ledger: Ref<LedgerEvent>;
-  readonly startGate: Ref<GateEvent>;
-  readonly pullGate: Ref<GateEvent>;
-  readonly crashLoop: BackOff;
-  readonly limitedSwap?: boolean | undefined;
   readonly trouble?: NetworkTrouble | undefined;
-  readonly restored?: PodStatus;
-  readonly allocation?: Allocation;
-  readonly probed?: readonly Probed[];
   readonly volumes: Readonly<Record<string, { standing: VolumeStanding; hostPath?: string }>>;
   readonly containers: Readonly<Record<string, ContainerStanding>>;
   /** The ids of their containers at the runtime, as the containers' actors tell them. */

@@ -50,6 +50,12 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
   };
 }
 
+/** The explanation with one more of the node's own parts. */
+const withPart = ({ node, ...explanation }: NodeExplanation, part: ExplainedActor): NodeExplanation => ({
+  ...explanation,
+  node: { ...node, children: [...node.children, part] },
+});
+
 /** The explanation of a node that has facts it could not write: it keeps them and tries again, so a restart may not lose them. */
 export function withUnwritten(
   explanation: NodeExplanation,
@@ -64,12 +70,8 @@ export function withUnwritten(
     ...explained('actor', 'store', view),
     notes: [`${facts} ${facts === 1 ? 'fact' : 'facts'} not written`],
   };
-  const { answer, node } = explanation;
-  return {
-    ...explanation,
-    answer: `${answer}; ${facts} durable ${facts === 1 ? 'fact' : 'facts'} cannot be written: ${failure.message}`,
-    node: { ...node, children: [...node.children, store] },
-  };
+  const words = `${facts} durable ${facts === 1 ? 'fact' : 'facts'} cannot be written: ${failure.message}`;
+  return withPart({ ...explanation, answer: `${explanation.answer}; ${words}` }, store);
 }
 
 /** That the directory in which the agent keeps what has to outlive a restart is gone. */
@@ -83,9 +85,8 @@ export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | unde
   if (lost === undefined) return explanation;
   const { message, since } = lost;
   const view = { path: 'rootDirectory', state: 'lost', since, waitingFor: 'the directory to be there again' };
-  const { answer, node } = explanation;
-  const root = explained('actor', 'root directory', view);
-  return { ...explanation, answer: `${answer}; ${message}`, node: { ...node, children: [...node.children, root] } };
+  const answer = `${explanation.answer}; ${message}`;
+  return withPart({ ...explanation, answer }, explained('actor', 'root directory', view));
 }
 
 /** That pods of somebody else are in the cgroup of all pods, and what that means. */
@@ -99,9 +100,7 @@ export function withShared(explanation: NodeExplanation, shared: SharedCgroups |
   if (shared === undefined) return explanation;
   const { message, since } = shared;
   const view = { path: 'cgroups', state: 'shared', since, waitingFor: 'the pods of others to be gone' };
-  const { node } = explanation;
-  const cgroups = { ...explained('actor', 'cgroups', view), notes: [message] };
-  return { ...explanation, node: { ...node, children: [...node.children, cgroups] } };
+  return withPart(explanation, { ...explained('actor', 'cgroups', view), notes: [message] });
 }
 
 function answerOf({ name, state, runtime, waitingFor, until, gates, pods }: NodeView, now: number): string {
