@@ -44,9 +44,8 @@ export async function describe(
   const events = readEventList(await agent.json('/api/v1/events')).filter(
     ({ involvedObject }) => involvedObject.uid === pod.metadata.uid,
   );
-  const { namespace, uid } = pod.metadata;
-  const resource = `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(uid)}`;
   // It may have gone since: then there is nothing more to tell of it.
+  const resource = `/explain/uids/${encodeURIComponent(pod.metadata.uid)}`;
   const told = await agent.json(resource).then(readTold, () => undefined);
   write(describePod(pod, events, systemClock.now(), told));
 }

@@ -49,6 +49,8 @@ function onePod(agent: AgentPort, namespace: string, name: string): Answer {
 
 interface Asked {
   readonly name: string;
+  /** Whether the name is a UID, whatever other pods are called. */
+  readonly isUid?: boolean;
   /** Any, when absent. */
   readonly namespace: string | undefined;
 }
@@ -59,9 +61,9 @@ async function explained(agent: AgentPort, { metadata: { uid } }: Pod): Promise<
 }
 
 /** Of the one pod that is asked for; a Status where there is none, or more than one. */
-async function explanationOf(agent: AgentPort, { name, namespace }: Asked): Promise<Explanation | Answer> {
+async function explanationOf(agent: AgentPort, { name, namespace, isUid }: Asked): Promise<Explanation | Answer> {
   const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
-  const called = podsCalled(name, pods);
+  const called = isUid ? pods.filter(({ metadata }) => metadata.uid === name) : podsCalled(name, pods);
   const why = ambiguity(called);
   if (why !== undefined) return { code: 400, body: failure(400, 'BadRequest', why) };
   const [pod] = called;
@@ -110,10 +112,11 @@ function labelled(agent: AgentPort, text: string): Answer {
   return { code: 200, body: `${label}${text}` };
 }
 
-/** What `/explain/pods/NAME` or `/explain/namespaces/NAMESPACE/pods/NAME` asks for. */
+/** What `/explain/pods/NAME`, `/explain/namespaces/NAMESPACE/pods/NAME` or `/explain/uids/UID` asks for. */
 function askedFor(steps: readonly string[]): Asked | undefined {
   const [first, ...rest] = steps;
   if (first !== 'explain') return undefined;
+  if (rest[0] === 'uids' && rest[1] && rest.length === 2) return { name: rest[1], namespace: undefined, isUid: true };
   const namespace = rest[0] === 'namespaces' ? rest[1] : undefined;
   const [pods, name, ...more] = namespace ? rest.slice(2) : rest;
   return pods === 'pods' && name && more.length === 0 ? { name, namespace } : undefined;

@@ -81,6 +81,13 @@ describe('reading', () => {
     expect(await client().json('/explain/namespaces/default/pods/t1')).toMatchObject({ uid: 't1' });
   });
 
+  test('an explanation of a pod whose UID is the name of another', async () => {
+    served.agent.show(podView({ main: { web: running() }, meta: { name: 'other-host', uid: 'web-host' } }));
+    expect(await client().json('/explain/uids/web-host')).toMatchObject({ name: 'other-host', uid: 'web-host' });
+    expect(await client().json('/explain/pods/web-host')).toMatchObject({ name: 'web-host' });
+    await expect(client().json('/explain/uids/none')).rejects.toMatchObject({ reason: 'NotFound' });
+  });
+
   const problems = [
     { file: '/etc/pods/10-web.yaml', path: 'spec.containers[0].image', message: 'Required value' },
     { file: '/etc/pods/new.yaml', path: '', message: 'expected a map, got a list' },
