@@ -13,6 +13,8 @@ import { readPodList } from './readPods.ts';
 const LOOK_MS = 100;
 /** What the private containerd may take to end after its pods. */
 const RUNTIME_END_MS = 30_000;
+/** How long one that is to end at once may take to give its terminal back. */
+const AT_ONCE_MS = 2_000;
 /** How long a process that was killed may take to be gone. */
 const KILLED_MS = 10_000;
 /** How long an agent is waited for that does not say what it runs. */
@@ -40,8 +42,8 @@ async function asked(rootDirectory: string): Promise<{ isEnding: boolean; limitM
 
 /**
  * Asks the agent that runs to end and waits until it has: its pods have their graces. One that is ending already is only
- * waited for, as a second signal would have it leave its pods behind. With `now` it is killed, whatever it does, and
- * leaves its pods. Says whether there was one.
+ * waited for, as a second signal would have it leave its pods behind. With `now` it ends at once, whatever it does, and
+ * leaves its pods: it is killed where it does not. Says whether there was one.
  */
 export async function endAgent(
   rootDirectory: string,
@@ -58,22 +60,31 @@ export async function endAgent(
     throw new NodeFailure('AgentRunning', message);
   }
   const who = `"statelet up" (process ${pid})`;
-  const { isEnding, limitMs } = now ? { isEnding: false, limitMs: KILLED_MS } : await asked(rootDirectory);
+  const { isEnding, limitMs } = now ? { isEnding: false, limitMs: AT_ONCE_MS + KILLED_MS } : await asked(rootDirectory);
   const within = `within ${Math.ceil(limitMs / 1_000)} s`;
-  if (now) write(`killing ${who}\n`);
+  if (now) write(`ending ${who} at once\n`);
   else if (isEnding) write(`${who} is ending its pods already: waiting until it has, ${within}\n`);
   else write(`asking ${who} to end: its pods end gracefully, ${within}\n`);
-  if (!isEnding) process.kill(pid, now ? 'SIGKILL' : 'SIGTERM');
+  if (!isEnding) process.kill(pid, now ? 'SIGQUIT' : 'SIGTERM');
   const alarm = createAlarm(clock);
-  const until = clock.now() + limitMs;
+  const start = clock.now();
+  const until = start + limitMs;
+  const runs = async () => (await runningAgent(rootDirectory)) === pid;
   // One that was killed is gone as a process before the last of its threads has let go of the socket.
-  const isThere = async () =>
-    (await runningAgent(rootDirectory)) === pid || (now && (await isAnswering(socketPath(rootDirectory))));
+  const isThere = async () => (await runs()) || (now && (await isAnswering(socketPath(rootDirectory))));
   while (await isThere()) {
     if (clock.now() >= until) throw notEnded(who, pid, within);
+    if (now && clock.now() - start >= AT_ONCE_MS && (await runs())) kill(pid);
     await alarm.wait(clock.now() + LOOK_MS);
   }
   return true;
+}
+
+/** It may have ended since it was looked at. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {}
 }
 
 const notEnded = (who: string, pid: number, within: string): NodeFailure =>

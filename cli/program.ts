@@ -143,7 +143,7 @@ function addNodeCommands(program: Command, commands: Commands): void {
     .description('end the node that "statelet up" has started, and what is left of it when its agent was killed')
     .option(
       '--now',
-      'as with kubectl delete: each pod has 1 s to end, whatever its grace period, and a running agent is killed (default: each pod has its own grace period)',
+      'as with kubectl delete: each pod has 1 s to end, whatever its grace period, and a running agent ends at once (default: each pod has its own grace period)',
     )
     .option('--state-dir <directory>', 'the state directory of that "statelet up" (default: /var/lib/statelet)')
     .action((options: DownOptions) => commands.down(options));

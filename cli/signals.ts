@@ -8,27 +8,30 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Turns SIGINT, SIGTERM and SIGHUP into an `AbortSignal` that asks for a graceful end (its reason is the signal's name).
- * A further signal, two seconds or more after the first, ends the process at once with 128 + its number; before that
- * `atOnce` may say what is left.
+ * A further signal, two seconds or more after the first, ends the process at once with 128 + its number, and so does
+ * SIGQUIT; before that `atOnce` may say what is left.
  */
 export function endOnSignals(atOnce: () => void = () => {}): { readonly asked: AbortSignal; close(): void } {
   const controller = new AbortController();
   let firstAt: number | undefined;
+  const endNow = (name: (typeof SIGNALS)[number] | 'SIGQUIT') => {
+    atOnce();
+    process.exit(128 + constants.signals[name]);
+  };
   const onSignal = (name: (typeof SIGNALS)[number]) => {
     const now = performance.now();
     if (firstAt === undefined) {
       firstAt = now;
       controller.abort(name);
-    } else if (now - firstAt >= ONE_WISH_MS) {
-      atOnce();
-      process.exit(128 + constants.signals[name]);
-    }
+    } else if (now - firstAt >= ONE_WISH_MS) endNow(name);
   };
   for (const name of SIGNALS) process.on(name, onSignal);
+  process.on('SIGQUIT', endNow);
   return {
     asked: controller.signal,
     close: () => {
       for (const name of SIGNALS) process.off(name, onSignal);
+      process.off('SIGQUIT', endNow);
     },
   };
 }

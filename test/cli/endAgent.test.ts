@@ -77,16 +77,28 @@ test('one that is ending its pods gets no second signal, which would have it lea
   expect(said).toEqual([expect.stringMatching(/ is ending its pods already: waiting until it has, within 65 s\n$/)]);
 });
 
-test('with `now` it is killed, also while it is ending its pods', async () => {
+test('with `now` it is to end at once, also while it is ending its pods', async () => {
   agent.become({ state: 'draining' });
   const clock = new SimulatedClock();
-  const waits = ended(clock, 8_000, true);
+  const waits = ended(clock, 1_000, true);
   await once(process, 'exit');
   // Its socket may answer for a moment longer.
   expect(await waits).toBe('waits');
   await socket.close();
   expect(await ended(clock, 0, true)).toBe(false);
   socket = await serveSocket({ path: join(root, 'statelet.sock'), agent });
-  expect(process.signalCode).toBe('SIGKILL');
-  expect(said).toEqual([`killing "statelet up" (process ${process.pid})\n`]);
+  expect(process.signalCode).toBe('SIGQUIT');
+  expect(said).toEqual([`ending "statelet up" (process ${process.pid}) at once\n`]);
+});
+
+test('with `now` one that does not end within two seconds is killed', async () => {
+  process.kill('SIGSTOP');
+  const waits = ended(new SimulatedClock(), 0, true);
+  expect([await waits, process.signalCode]).toEqual(['waits', null]);
+  const exit = once(process, 'exit');
+  const killed = ended(new SimulatedClock(), 4_000, true);
+  expect(await exit).toEqual([null, 'SIGKILL']);
+  await socket.close();
+  expect(await killed).toBe(true);
+  socket = await serveSocket({ path: join(root, 'statelet.sock'), agent });
 });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { tracesOfContainerd } from '../../cri/managed/containerd.ts';
@@ -110,7 +111,7 @@ describe('`statelet down`', () => {
     expect(existsSync(last)).toBe(true);
   });
 
-  test('with --now kills an `up` that is ending its pods, and gives these a second', async () => {
+  test('with --now has an `up` that is ending its pods end at once, and gives these a second', async () => {
     const spec = { terminationGracePeriodSeconds: 1_000 };
     await node.write('stubborn', podManifest('stubborn', [shell('main', stubbornly)], spec));
     const up = await node.start();
@@ -120,8 +121,9 @@ describe('`statelet down`', () => {
     await up.says('terminating all pods');
     const { code, out, err } = await down('--now');
     expect(`${code} ${err}`).toBe('0 ');
-    expect(out).toContain(`killing "statelet up" (process ${up.pid})\n`);
-    expect(await up.ended).toBe('SIGKILL');
+    expect(out).toContain(`ending "statelet up" (process ${up.pid}) at once\n`);
+    expect(await up.ended).toBe(128 + constants.signals.SIGQUIT);
+    expect(up.out()).toContain('statelet has ended at once; its pods and their containerd go on running.\n');
     expect(existsSync(socketPath(node.rootDir))).toBe(false);
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
   });
