@@ -75,28 +75,30 @@ describe('`statelet down`', () => {
     });
   });
 
-  /** A pod that takes five seconds of its grace to end, and writes down that it could. */
-  async function slowPod(): Promise<string> {
-    const script = steadily('mkdir -p /tmp; touch /tmp/hears', 'sleep 5; echo ended in order > /shared/last');
+  /** A pod that takes a part of its grace to end, and writes down that it could. */
+  async function slowPod(takes = 'sleep 5'): Promise<string> {
+    const script = steadily('mkdir -p /tmp; touch /tmp/hears', `${takes}; echo ended in order > /shared/last`);
     const main = hearing('main', {
       command: ['sh', '-c', script],
       volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
     });
     const volumes = [{ name: 'shared', hostPath: { path: node.shared } }];
-    await node.write('slow', podManifest('slow', [main], { volumes, terminationGracePeriodSeconds: 40 }));
+    await node.write('slow', podManifest('slow', [main], { volumes, terminationGracePeriodSeconds: 60 }));
     return join(node.shared, 'last');
   }
 
   test('beside an `up` that is ending its pods it only waits', async () => {
-    const last = await slowPod();
+    const last = await slowPod('until [ -e /shared/now ]; do sleep 0.1; done');
     const up = await node.start();
     await node.running('slow');
     up.kill('SIGTERM');
+    await up.says('terminating all pods');
     // A further signal within two seconds of the first would not count.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    const { code, out } = await down();
-    expect(code).toBe(0);
-    expect(out).toContain('is ending its pods already: waiting until it has');
+    const waiting = startStatelet(['down', '--state-dir', node.directory]);
+    await waiting.says('is ending its pods already: waiting until it has');
+    await writeFile(join(node.shared, 'now'), '');
+    expect(await waiting.ended).toBe(0);
     expect(await up.ended).toBe(0);
     expect(existsSync(last)).toBe(true);
   });
