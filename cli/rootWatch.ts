@@ -25,18 +25,31 @@ export function watchRoot(given: {
   readonly logger: Pick<Logger, 'info'>;
   /** Told what happened to the node, which the log has, too. */
   readonly tell: (note: Note) => void;
+  /** Says why a directory cannot be used; undefined when it can. */
+  readonly ask?: (directory: string) => Promise<string | undefined>;
 }): RootWatch {
-  const { rootDirectory, clock, logger, tell } = given;
+  const { rootDirectory, clock, logger, tell, ask = troubleOf } = given;
   const directory = join(rootDirectory, 'statelet');
   let lost: LostRoot | undefined;
+  /** One look at a time: those that hang with the disk would take the threads of all other work on files. */
+  let isLooking = false;
+  let hasEnded = false;
   const look = async () => {
-    const why = await troubleOf(directory);
-    if ((why === undefined) === (lost === undefined)) return;
+    if (isLooking) return;
+    isLooking = true;
+    const why = await ask(directory);
+    isLooking = false;
+    if (hasEnded || (why === undefined) === (lost === undefined)) return;
     lost = why === undefined ? undefined : { message: lostWords(directory, why), since: clock.now() };
     if (lost === undefined) logger.info(`${directory} is there again`);
     else tell({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
   };
-  return { lost: () => lost, end: every(clock, LOOK_MS, look) };
+  const stop = every(clock, LOOK_MS, look);
+  const end = () => {
+    hasEnded = true;
+    stop();
+  };
+  return { lost: () => lost, end };
 }
 
 async function troubleOf(directory: string): Promise<string | undefined> {

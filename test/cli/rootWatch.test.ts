@@ -56,6 +56,33 @@ test('a root directory that is taken away is told of once, as an event too, and 
   expect(watch.lost()).toBeUndefined();
 });
 
+test('while a look hangs there is no other, and one that is over only after the end tells nothing', async () => {
+  const asked: PromiseWithResolvers<string | undefined>[] = [];
+  const hanging = watchRoot({
+    ...{ rootDirectory: directory, clock, tell: (note) => void notes.push(note), logger: { info: () => {} } },
+    ask: () => {
+      const answer = Promise.withResolvers<string | undefined>();
+      asked.push(answer);
+      return answer.promise;
+    },
+  });
+  const lookThere = async () => {
+    timers.pop()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await lookThere();
+  await lookThere();
+  expect(asked).toHaveLength(1);
+  asked[0]?.resolve(undefined);
+  await lookThere();
+  await lookThere();
+  expect(asked).toHaveLength(2);
+  hanging.end();
+  asked[1]?.resolve('has been removed');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(notes).toEqual([]);
+});
+
 test('a file in its place is no directory of it', async () => {
   await rm(join(directory, 'statelet'), { recursive: true });
   await writeFile(join(directory, 'statelet'), '');
