@@ -1,4 +1,6 @@
+import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
+import { openNodeStore } from '../../actors/durableFacts.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { simulatedNode } from '../fakes/node.ts';
@@ -64,6 +66,7 @@ describe('admission', () => {
     });
     await node.advance('5s');
     expect(node.pod('b')).toMatchObject({ phase: 'Failed', reason: 'OutOfcpu' });
+    expect(await readdir(node.path('root/statelet/statuses'))).toEqual([]);
     node.remove('a');
     await node.advance('5s');
     expect(node.pod('b').phase).toBe('Failed');
@@ -71,6 +74,21 @@ describe('admission', () => {
     await node.advance('5s');
     expect(node.pod('b')).toMatchObject({ phase: 'Running' });
     expect(node.pod('b').reason).toBeUndefined();
+  });
+
+  test('C24: nor is one that an older version has kept', async () => {
+    const node = await simulatedNode({
+      pods: [asking('a', { cpu: '1500m' }), asking('b', { cpu: '600m' })],
+      config: small,
+    });
+    await node.advance('5s');
+    const { store } = await openNodeStore(node.path('root'));
+    await store.write('statuses', 'b-uid', node.pod('b'));
+    node.remove('a');
+    await node.advance('5s');
+    await node.restartAgent();
+    await node.advance('5s');
+    expect(node.pod('b').phase).toBe('Running');
   });
 
   test('a pod that has ended by itself gives its place free although it is still there', async () => {
