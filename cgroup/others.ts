@@ -25,7 +25,7 @@ interface SharedCgroups {
   /** The cgroup of this pod is this agent's, until it is forgotten. */
   noteOwn(uid: string): void;
   forget(uid: string): void;
-  /** This cgroup was not there before. */
+  /** This one of those that pods share was not there before. */
   noteMade(path: string): void;
   /** What holds pods of somebody else is left as it is, and what is above it, and all that was there before. */
   mayChange(path: string): boolean;
@@ -49,7 +49,7 @@ export function sharedCgroups(tree: PodsTree): SharedCgroups {
     noteMade: (path) => void madeHere.add(path),
     mayChange: (path) => {
       if (others.length === 0) return true;
-      return madeHere.has(path) && !others.some((each) => each.startsWith(`${path}/`));
+      return (madeHere.has(path) || own.has(basename(path))) && !others.some((each) => each.startsWith(`${path}/`));
     },
   };
 }

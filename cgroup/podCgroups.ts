@@ -104,7 +104,7 @@ export function podCgroups(parts: PodCgroupsParts): PodCgroups {
     const cgroup = cgroupOf(names);
     const isThere = hasCgroup(cgroup);
     const wasThere = isThere && !unlimited.has(cgroup.path);
-    if (!isThere || isPodName(names)) shared.noteMade(cgroup.path);
+    if (!isThere && !isPodName(names)) shared.noteMade(cgroup.path);
     if (!wasThere) unlimited.add(cgroup.path);
     if (isSystemd && !wasThere) await startSlice(systemd, nameOf(names), limits, version);
     await makeCgroup(cgroup, mayChange);

@@ -2,8 +2,7 @@
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
 import type { Pod } from '../pod/schema/pod.ts';
-import { findAgent } from '../server/client.ts';
-import { candidateSockets } from './places.ts';
+import { agentNamed } from './agent.ts';
 import { readPodList } from './readPods.ts';
 import { KINDS } from './resource.ts';
 
@@ -32,7 +31,7 @@ export const askPods: AskPods = async (flags) => {
     AbortSignal.timeout(LIMIT_MS).addEventListener('abort', () => resolve([]));
   });
   const ask = async () => {
-    const agent = await findAgent(candidateSockets(flags));
+    const agent = await agentNamed(flags);
     return readPodList(await agent.json('/api/v1/pods')).map(({ metadata }) => metadata);
   };
   return Promise.race([ask().catch(() => []), late]);

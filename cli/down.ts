@@ -10,6 +10,7 @@ import type { ForeignPod } from '../pod/observed.ts';
 import { shownName } from '../pod/shownName.ts';
 import type { AgentPort } from '../server/agent.ts';
 import { removeStaleSocket, socketPath } from '../server/socketPath.ts';
+import { messageOf } from '../volume/fileErrors.ts';
 import type { Maker } from '../volume/podMark.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { drainInTime, patience } from './drain.ts';
@@ -180,7 +181,7 @@ const unasked = new AbortController().signal;
 
 /** What is told in several lines ends with the cause, as the log that it quotes does. */
 function lineOf(error: unknown): string {
-  const [first = '', ...others] = (error instanceof Error ? error.message : String(error)).trim().split('\n');
+  const [first = '', ...others] = messageOf(error).trim().split('\n');
   return [first, ...others.slice(-1)].join(' ');
 }
 

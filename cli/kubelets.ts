@@ -3,7 +3,7 @@ import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering } from '../server/socketPath.ts';
-import { lacksFiles } from '../volume/fileErrors.ts';
+import { lacksFiles, messageOf } from '../volume/fileErrors.ts';
 import { isSamePath } from '../volume/podMark.ts';
 import { kubeletDirectory } from './places.ts';
 
@@ -31,9 +31,7 @@ async function listener(path: string): Promise<string[]> {
     return (await isAnswering(path)) ? [`something listens on ${path}, as a kubelet does`] : [];
   } catch (error) {
     if (lacksFiles(error)) throw error;
-    return [
-      `it cannot be seen whether a kubelet listens on ${path}: ${error instanceof Error ? error.message : error}`,
-    ];
+    return [`it cannot be seen whether a kubelet listens on ${path}: ${messageOf(error)}`];
   }
 }
 

@@ -15,6 +15,7 @@ import type { Capacity } from '../pod/claims.ts';
 import type { SharedCgroups } from '../pod/explainNode.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Note } from '../pod/occurrence.ts';
+import { messageOf } from '../volume/fileErrors.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { NodeResources } from './config/nodeResources.ts';
 
@@ -87,11 +88,9 @@ export function enforcementNote(cgroupRoot: string, failure: unknown): Note {
     return { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' };
   }
   const names = [...cgroupRoot.split('/').filter(Boolean), 'kubepods'].map((name) => JSON.stringify(name)).join(' ');
-  const message = `Failed to update Node Allocatable Limits [${names}]: ${wordsOf(failure)}`;
+  const message = `Failed to update Node Allocatable Limits [${names}]: ${messageOf(failure)}`;
   return { eventType: 'Warning', reason: 'FailedNodeAllocatableEnforcement', message };
 }
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export interface OwnCgroups {
   readonly cgroups: PodCgroups;
@@ -103,7 +102,7 @@ export interface OwnCgroups {
 const cgroupWarning = (error: unknown): string =>
   error instanceof NodeFailure
     ? error.message
-    : `the cgroups of pods stay as the runtime makes them: ${wordsOf(error)}`;
+    : `the cgroups of pods stay as the runtime makes them: ${messageOf(error)}`;
 
 /** The cgroups of the node's pods, and why some have no limits; undefined where the configuration leaves them to the runtime. */
 export function ownCgroups(given: {

@@ -10,6 +10,7 @@ import {
   tracesOfContainerd,
 } from '../cri/managed/containerd.ts';
 import { expectDirectory } from '../volume/expectDirectory.ts';
+import { messageOf } from '../volume/fileErrors.ts';
 import type { DownParts } from './down.ts';
 import type { UpParts } from './up.ts';
 
@@ -105,9 +106,7 @@ export async function keepAlive(parts: {
       if (wish !== undefined) await current().halt();
       await restart();
     };
-    await anew().catch((error: unknown) =>
-      onProgress(`it does not start: ${error instanceof Error ? error.message : String(error)}`),
-    );
+    await anew().catch((error: unknown) => onProgress(`it does not start: ${messageOf(error)}`));
   }
 }
 

@@ -8,6 +8,7 @@ import { ownerMark } from '../cri/labels.ts';
 import { observedPods } from '../cri/observe.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, type ObservedPod, UNKNOWN } from '../pod/observed.ts';
+import { messageOf } from '../volume/fileErrors.ts';
 import { createLayout } from '../volume/layout.ts';
 import { mountsUnder } from '../volume/mountinfo.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -123,7 +124,7 @@ async function listRuntime(
     ]);
     return { pods: observedPods(items, containers), trouble: [] };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { pods: new Map(), trouble: [`the runtime ${endpoint} cannot be asked what it runs: ${message}`] };
   } finally {
     cri.close();

@@ -2,6 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { goDuration } from '../../pod/duration.ts';
 import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import type { Clock } from '../clock.ts';
 import { A_DIRECTORY, type FoundText, readTextFile } from '../yaml/textFile.ts';
 import { createAlarm } from './alarm.ts';
@@ -213,7 +214,7 @@ class FileSource {
       await action();
       if (this.#troubles.delete(what)) this.files.readable(what);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       this.#trouble(what, file, message, `it can be read: it is tried again every ${goDuration(this.#listEveryMs)}`);
     }
   }

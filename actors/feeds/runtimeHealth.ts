@@ -1,6 +1,7 @@
 /** Asks the runtime how it is; tells when the answer changes. */
 import type { Cri } from '../../cri/calls.ts';
 import type { RuntimeHealth } from '../../machines/events.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import type { Clock } from '../clock.ts';
 import type { Alarm } from './alarm.ts';
 
@@ -55,7 +56,7 @@ async function askHealth(
     const networkTrouble = network ? { networkTrouble: networkWords(network), ...alone } : {};
     return { ready: failing === undefined, name, version, strictGroups, ...message, ...networkTrouble };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     // As in a kubelet what was last known of its network holds: a pod that waits for one does not ask a runtime that is away.
     const { name = '', version = '', networkTrouble } = told ?? {};
     return { ready: false, name, version, message, ...(networkTrouble === undefined ? {} : { networkTrouble }) };

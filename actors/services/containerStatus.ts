@@ -3,6 +3,7 @@ import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { type LastWordsPlace, lastWordsPlace, loggedText } from '../../cri/lastWords.ts';
 import { observedContainerStatus } from '../../cri/observe.ts';
 import type { ObservedContainer } from '../../pod/observed.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import { fileTail } from '../../volume/fileTail.ts';
 import { unlessGone } from './sandboxes.ts';
 
@@ -50,7 +51,7 @@ async function tailOf(path: string, most: number): Promise<Buffer | string> {
     return await fileTail(path, most);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -11,6 +11,7 @@ import { quoted } from '../../pod/quoted.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { firstBytes } from '../../pod/utf8.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
@@ -97,7 +98,7 @@ function failureWords(pod: Pod, container: string, { exec, httpGet: get, sleep }
 
 function wordsOf(cause: unknown): string {
   if (cause instanceof NodeFailure) return runtimeWordsWithCode(cause);
-  return cause instanceof Error ? cause.message : String(cause);
+  return messageOf(cause);
 }
 
 /** A command that ended with another code than 0, with what it wrote. */

@@ -1,5 +1,6 @@
 /** Reads the answer to a GET as it comes (RFC 9112): its head, and as much of its body as is wanted. */
 import { quoted } from '../../pod/quoted.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 
 export interface HttpHead {
   readonly status: number;
@@ -75,7 +76,7 @@ function* finalHead(incoming: Incoming): Reading<HttpHead> {
       if (head.status >= 200 || head.status === 101) return head;
     }
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const words = messageOf(error);
     throw new Error(`net/http: HTTP/1.x transport connection broken: ${words}`, { cause: error });
   }
   throw new Error('net/http: too many 1xx informational responses');

@@ -5,6 +5,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
 import { quoted } from '../../pod/quoted.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import { addressOf, readFailure } from './dialWords.ts';
 import { append, type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';
 
@@ -67,7 +68,7 @@ export function exchange(url: URL, headers: HttpHeaders, { signal, wanted }: Exc
 }
 
 function bodyFailure(cause: unknown): BodyFailure {
-  return new BodyFailure(readFailure(cause) ?? (cause instanceof Error ? cause.message : String(cause)), { cause });
+  return new BodyFailure(readFailure(cause) ?? messageOf(cause), { cause });
 }
 
 /** Made when it is needed first, and once: it takes longer to make than a connection. */

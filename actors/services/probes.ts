@@ -5,6 +5,7 @@ import type { ProbeRun } from '../../machines/ports.ts';
 import { probeOf } from '../../machines/probeContext.ts';
 import { LONGEST_TIMER_MS } from '../../pod/duration.ts';
 import { addressesNow, type HostAddresses } from '../../pod/hostAddresses.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { containerNamed } from './containers.ts';
@@ -39,7 +40,7 @@ export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'p
           return { ...(await tryOnce(parts, run, signal)), beganAt, at: clock.now() };
         } catch (error) {
           if (tries < TRIES && !signal.aborted) continue;
-          const message = error instanceof Error ? error.message : String(error);
+          const message = messageOf(error);
           return { result: 'error', message, beganAt, at: clock.now() };
         }
       }

@@ -5,6 +5,7 @@ import { containerResources } from '../../cri/linuxResources.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { containerSize } from '../../pod/resources.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import type { Services } from '../boundary.ts';
 import { containerNamed } from './containers.ts';
 
@@ -50,6 +51,6 @@ async function requireRoom(
 
 function refused(cause: unknown): never {
   if (cause instanceof NodeFailure && cause.reason === 'RuntimeUnavailable') throw cause;
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   throw new NodeFailure('ResizePodInPlaceError', message, { cause });
 }

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { parseBounded } from '../../actors/yaml/boundedYaml.ts';
 import { LARGEST_FILE, readTextFile } from '../../actors/yaml/textFile.ts';
+import { messageOf } from '../../volume/fileErrors.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { fieldsActedOn } from './fieldsActedOn.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
@@ -57,7 +58,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
 /** Reads the file that `--config` names. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   const found = await readTextFile(path).catch((cause: unknown) => {
-    throw new ConfigError(`--config: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new ConfigError(`--config: ${messageOf(cause)}`, { cause });
   });
   if (found === undefined) throw new ConfigError(`--config: ${path}: no such file`);
   if ('noFile' in found) throw new ConfigError(`--config: ${path}: ${found.noFile}`);
