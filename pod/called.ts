@@ -1,4 +1,5 @@
 import type { Pod } from './schema/pod.ts';
+import { namespacedName } from './shownName.ts';
 
 /** Whether a user may mean by a name the object of this full name, on this node. */
 export const isCalled = (name: string, fullName: string, node: string): boolean =>
@@ -14,7 +15,7 @@ export function podsCalled(name: string, pods: readonly Pod[]): Pod[] {
 
 /** What to say when several pods are meant; undefined when at most one is. A full name may be that of several (C24). */
 export function ambiguity(called: readonly Pod[]): string | undefined {
-  const names = new Set(called.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const names = new Set(called.map(namespacedName));
   if (names.size > 1) return `there are ${[...names].join(' and ')}: -n, --namespace says which is meant`;
   if (called.length < 2) return undefined;
   const each = called.map(({ metadata, status }) => {
@@ -25,5 +26,4 @@ export function ambiguity(called: readonly Pod[]): string | undefined {
 }
 
 /** Whether pods share a full name, so that only their UIDs tell them apart. */
-export const haveTwins = (pods: readonly Pod[]): boolean =>
-  new Set(pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)).size < pods.length;
+export const haveTwins = (pods: readonly Pod[]): boolean => new Set(pods.map(namespacedName)).size < pods.length;

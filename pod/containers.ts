@@ -1,3 +1,4 @@
+import { remembered } from './remembered.ts';
 import type { Container } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
 import type { ContainerRole, VolumeView } from './view.ts';
@@ -54,15 +55,10 @@ export function containersOf(spec: PodSpec): PlacedContainer[] {
   ];
 }
 
-/** By their spec, which is never changed in place. */
-const byName = new WeakMap<PodSpec, ReadonlyMap<string, PlacedContainer>>();
+const byName = remembered(
+  (spec: PodSpec): ReadonlyMap<string, PlacedContainer> =>
+    new Map(containersOf(spec).map((placed) => [placed.container.name, placed])),
+);
 
 /** A container of a pod by its name: all of them are asked for at each change of one, so that none is looked for among all. */
-export function containerNamed(spec: PodSpec, name: string): PlacedContainer | undefined {
-  let named = byName.get(spec);
-  if (named === undefined) {
-    named = new Map(containersOf(spec).map((placed) => [placed.container.name, placed]));
-    byName.set(spec, named);
-  }
-  return named.get(name);
-}
+export const containerNamed = (spec: PodSpec, name: string): PlacedContainer | undefined => byName(spec).get(name);

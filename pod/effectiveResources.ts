@@ -3,32 +3,20 @@
 import { containersOf } from './containers.ts';
 import { lookUp } from './lookUp.ts';
 import { canonicalQuantity, nanosOf, quantityLike } from './quantity.ts';
+import { remembered } from './remembered.ts';
 import { aggregateNanos, type Kind } from './resources.ts';
 import type { ResourceRequirements } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
 import type { ResourceList } from './schema/scalars.ts';
 
-/** Its own amounts before the sums of its containers', and the overhead; a limit has overhead only where there is one. */
-export function effectiveResources(spec: PodSpec): Effective {
-  const known = ofSpec.get(spec);
-  if (known !== undefined) return known;
-  const made = resourcesOf(spec);
-  ofSpec.set(spec, made);
-  return made;
-}
-
-type Effective = Pick<ResourceRequirements, 'requests' | 'limits'>;
-
-/** Each status of a pod tells them, and its spec stays the same. */
-const ofSpec = new WeakMap<PodSpec, Effective>();
-
-function resourcesOf(spec: PodSpec): Effective {
+/** Each status of a pod tells them: its own amounts before the sums of its containers', and the overhead; a limit has overhead only where there is one. */
+export const effectiveResources = remembered((spec: PodSpec): Pick<ResourceRequirements, 'requests' | 'limits'> => {
   const [requests, limits] = [effective(spec, 'requests'), effective(spec, 'limits')];
   return {
     ...(Object.keys(limits).length > 0 ? { limits } : {}),
     ...(Object.keys(requests).length > 0 ? { requests } : {}),
   };
-}
+});
 
 function effective(spec: PodSpec, kind: Kind): ResourceList {
   const containers = containersOf(spec).filter(({ role }) => role !== 'ephemeral');
