@@ -25,6 +25,9 @@ import { type OwnRuntime, type UpParts, withRuntime } from './up.ts';
 
 export interface DownOptions {
   readonly stateDir?: string;
+  /** The root directory and the directory of logs that `up` was given, where they are not below the state directory. */
+  readonly rootDir?: string;
+  readonly podLogDir?: string;
   /** A second for each pod to end in, whatever its grace. */
   readonly now?: boolean;
 }
@@ -185,12 +188,20 @@ function lineOf(error: unknown): string {
   return [first, ...others.slice(-1)].join(' ');
 }
 
+function placesOf(stateDirectory: string, { rootDir, podLogDir }: DownOptions): Places {
+  return {
+    ...stateLayout(stateDirectory),
+    ...(rootDir === undefined ? {} : { rootDirectory: resolve(rootDir) }),
+    ...(podLogDir === undefined ? {} : { podLogsDirectory: resolve(podLogDir) }),
+  };
+}
+
 /** Ends the node of a state directory; again, it does nothing. */
 export async function down(options: DownOptions, parts: DownParts): Promise<void> {
   const { write, clock = systemClock } = parts;
   const { now = false } = options;
   const stateDirectory = resolve(options.stateDir ?? defaultStateDirectory());
-  const places = stateLayout(stateDirectory);
+  const places = placesOf(stateDirectory, options);
   const { rootDirectory } = places;
   await refuseKubeletsRoot(rootDirectory);
   const asked = await endAgent(rootDirectory, { write, clock, now });

@@ -25,7 +25,7 @@ const nodeShape = z.looseObject({ state: z.string() });
 /** Whether the process is a `statelet up`: another agent's pods would go on without it. */
 async function isUp(pid: number): Promise<boolean> {
   const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
-  return words.includes('up');
+  return words.find((word) => word === 'run' || word === 'up') === 'up';
 }
 
 /** Whether the node is on its way to its end already, and how long that may take; what does not answer is neither. */

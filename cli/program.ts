@@ -146,6 +146,8 @@ function addNodeCommands(program: Command, commands: Commands): void {
       'as with kubectl delete: each pod has 1 s to end, whatever its grace period, and a running agent ends at once (default: each pod has its own grace period)',
     )
     .option('--state-dir <directory>', 'the state directory of that "statelet up" (default: /var/lib/statelet)')
+    .option('--root-dir <directory>', 'the --root-dir of that "statelet up", if it had one')
+    .option('--pod-log-dir <directory>', 'the --pod-log-dir of that "statelet up", if it had one')
     .action((options: DownOptions) => commands.down(options));
 }
 

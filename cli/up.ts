@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
+import { messageOf } from '../volume/fileErrors.ts';
 import type { Flags } from './config/flags.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { drainInTime } from './drain.ts';
@@ -152,11 +153,21 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
       const restartRuntime = runtime?.restart;
       await runNode({ config, simulated, logger, view, asked, startNode, restartRuntime, onStarted, onFailed });
     }
+  } catch (error) {
+    view.close();
+    await endRuntime?.().catch((cause: unknown) => {
+      parts.output.write(`the private containerd could not be ended: ${messageOf(cause)}\n`);
+    });
+    endRuntime = undefined;
+    throw error;
   } finally {
     view.close();
-    await endRuntime?.();
-    signals.close();
-    await release();
+    try {
+      await endRuntime?.();
+    } finally {
+      signals.close();
+      await release();
+    }
   }
   const wasReady = runtime !== undefined && endRuntime === runtime.stop;
   const rest = wasReady ? ', and its containerd with it' : ' before it was ready';
@@ -173,8 +184,9 @@ const unlessAsked =
 /** What goes on when the agent ends at once, and how to end that. */
 function leftRunning(flags: Flags, { ownRuntime, simulated }: { ownRuntime: boolean; simulated: boolean }): string {
   if (simulated) return 'statelet has ended at once\n';
-  const stateDirectory = flags['--state-dir'];
-  const where = stateDirectory === undefined ? '' : ` --state-dir ${shellWord(resolve(stateDirectory))}`;
+  const where = (['--state-dir', '--root-dir', '--pod-log-dir'] as const)
+    .map((flag) => (flags[flag] === undefined ? '' : ` ${flag} ${shellWord(resolve(flags[flag]))}`))
+    .join('');
   if (!ownRuntime) return 'statelet has ended at once; its pods go on running until the next "statelet up" over them\n';
   return `statelet has ended at once; its pods and their containerd go on running.
 To take them over again: statelet up${where}

@@ -143,6 +143,7 @@ class FileSource {
     if (this.#signal.aborted) return;
     this.files.keepOnly(new Set(files));
     this.#forgetTroubles(place.directory, new Set([...files, ...unnameable]));
+    for (const file of this.#emptySince.keys()) if (!files.includes(file)) this.#emptySince.delete(file);
     for (const file of unnameable) this.#trouble(file, file, 'the name is not UTF-8', 'it is renamed');
   }
 

@@ -7,7 +7,7 @@ import { ManifestThread } from './manifestThread.ts';
 /** Large texts often come together, and a thread takes as long to start as to read one; an idle one costs memory. */
 const KEPT_MS = 5_000;
 
-/** Reads the text of a file or an answer; it rejects only where no thread can be started. */
+/** Reads the text of a file or an answer; it rejects where no thread can be started or one takes too long. */
 export type ReadManifests = (text: ManifestText) => Promise<readonly ReadManifest[]>;
 
 export interface ReaderOptions {

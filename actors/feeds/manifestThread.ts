@@ -41,7 +41,10 @@ export class ManifestThread {
     return !this.#hasEnded;
   }
 
-  /** Reads a text. What is too much for the thread is refused as a text that is wrong; it rejects where none can start. */
+  /**
+   * Reads a text. What is too much for the thread is refused as a text that is wrong; it rejects where no thread can
+   * start, and where one takes too long: within the limits that is the host's fault, so the text is worth another try.
+   */
   async read(text: ManifestText): Promise<readonly ReadManifest[]> {
     const late = new AbortController();
     const timer = this.#clock.setTimeout(() => late.abort(), READ_WITHIN_MS);
@@ -60,6 +63,7 @@ export class ManifestThread {
       this.end();
       if (!this.#hasStarted)
         throw new Error(`no thread can be started to read it: ${messageOf(error)}`, { cause: error });
+      if (late.signal.aborted) throw error;
       return refused(`cannot be read: ${messageOf(error)}`).manifests;
     } finally {
       this.#clock.clearTimeout(timer);
@@ -87,7 +91,7 @@ export class ManifestThread {
       hear('message', (some) => resolve(some as ReadingNews));
       hear('error', (error) => reject(isOutOfMemory(error) ? new Error(this.#tooMuch, { cause: error }) : error));
       hear('exit', () => reject(new Error('the thread that read it has ended')));
-      const tooLate = () => reject(new Error(`it takes longer than ${READ_WITHIN_MS / 1_000} s`));
+      const tooLate = () => reject(new Error(`reading it takes longer than ${READ_WITHIN_MS / 1_000} s`));
       late.addEventListener('abort', tooLate, { signal: done.signal });
       if (late.aborted) tooLate();
       worker.postMessage(task);

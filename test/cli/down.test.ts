@@ -157,6 +157,16 @@ describe('`statelet down`', () => {
     expect(existsSync(socketPath(root))).toBe(false);
   });
 
+  test('ends the pods of the root directory that `up` was given', async () => {
+    root = join(state, 'elsewhere');
+    await podDirectory('a');
+    await run();
+    expect(said).toBe(`nothing of "statelet up" runs for ${state}\n`);
+    await down({ stateDir: state, rootDir: root, podLogDir: join(state, 'logs') }, parts());
+    expect(started).toContain(`node node-7 over ${own}, own graces`);
+    expect(existsSync(join(root, 'pods'))).toBe(false);
+  });
+
   test('leaves what is no socket in its place', async () => {
     await mkdir(root, { recursive: true });
     await writeFile(socketPath(root), 'kept');

@@ -16,16 +16,11 @@ let socket: AgentSocket;
 let agent: FakeAgent;
 const said: string[] = [];
 
-/** A process that looks like `up`, has claimed the root and writes down each SIGTERM that it gets. */
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'statelet-down-'));
   said.length = 0;
-  const script = `trap 'echo TERM >> ${root}/signals' TERM; echo ready; while :; do sleep 0.05; done`;
-  process = spawn('sh', ['-c', script, 'up'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  await once(process.stdout ?? process, 'data');
-  const stat = await readFile(`/proc/${process.pid}/stat`, 'utf8');
   await mkdir(join(root, 'agents'));
-  await writeFile(join(root, 'agents', `${process.pid}-${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`), '');
+  await startAgent('up');
   const spec = { terminationGracePeriodSeconds: 20 };
   agent = fakeAgent({
     now: NOW,
@@ -33,6 +28,15 @@ beforeEach(async () => {
   });
   socket = await serveSocket({ path: join(root, 'statelet.sock'), agent });
 });
+
+/** A process that looks like an agent of this command, has claimed the root and writes down each SIGTERM that it gets. */
+async function startAgent(...command: string[]): Promise<void> {
+  const script = `trap 'echo TERM >> ${root}/signals' TERM; echo ready; while :; do sleep 0.05; done`;
+  process = spawn('sh', ['-c', script, ...command], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(process.stdout ?? process, 'data');
+  const stat = await readFile(`/proc/${process.pid}/stat`, 'utf8');
+  await writeFile(join(root, 'agents', `${process.pid}-${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`), '');
+}
 
 afterEach(async () => {
   process.kill('SIGKILL');
@@ -101,4 +105,14 @@ test('with `now` one that does not end within two seconds is killed', async () =
   await socket.close();
   expect(await killed).toBe(true);
   socket = await serveSocket({ path: join(root, 'statelet.sock'), agent });
+});
+
+test('one of another command is left alone, whatever its arguments say', async () => {
+  process.kill('SIGKILL');
+  await once(process, 'exit');
+  await startAgent('run', '--hostname-override', 'up');
+  expect(await ended(new SimulatedClock(), 0)).toBe(
+    `process ${process.pid} runs a node over ${root} that "statelet up" has not started: end it first`,
+  );
+  expect(await signals()).toBe('');
 });

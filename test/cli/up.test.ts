@@ -1,5 +1,5 @@
 /** `statelet up` over a runtime and an agent that a test gives it. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -12,10 +12,12 @@ import { NOW } from '../pod/views.ts';
 let state: string;
 /** What happened, in order. */
 let happened: string[];
+let written: string;
 
 beforeEach(async () => {
   state = await mkdtemp(join(tmpdir(), 'statelet-up-'));
   happened = [];
+  written = '';
 });
 
 afterEach(() => rm(state, { recursive: true, force: true }));
@@ -23,7 +25,12 @@ afterEach(() => rm(state, { recursive: true, force: true }));
 const does = (what: string) => async () => void happened.push(what);
 
 const parts: UpParts = {
-  output: { write: () => true },
+  output: {
+    write: (text) => {
+      written += text;
+      return true;
+    },
+  },
   startRuntime: async () => ({
     ...{ endpoint: 'unix:///own.sock', cgroupParent: '/own', restart: () => {}, detach: () => {} },
     ...{ stop: does('the runtime is stopped'), undo: does('the start of the runtime is undone') },
@@ -33,6 +40,18 @@ const parts: UpParts = {
     failed: new Promise<never>(() => {}),
   }),
 };
+
+test('a runtime whose start cannot be undone keeps nobody from the root directory', async () => {
+  const startRuntime: UpParts['startRuntime'] = async (...start) => ({
+    ...(await parts.startRuntime(...start)),
+    undo: () => Promise.reject(new Error('it cannot be undone')),
+  });
+  const startNode = () => Promise.reject(new Error('no node'));
+  const failed = up({ '--state-dir': state, '--hostname-override': 'node' }, { ...parts, startNode, startRuntime });
+  await expect(failed).rejects.toThrow('no node');
+  expect(written).toContain('the private containerd could not be ended: it cannot be undone\n');
+  expect(await readdir(join(stateLayout(state).rootDirectory, 'agents'))).toEqual([]);
+});
 
 test('a node that cannot be served is stopped before its runtime is ended', async () => {
   const inTheWay = socketPath(stateLayout(state).rootDirectory);
