@@ -1,5 +1,5 @@
 /** A private containerd that is started again for an agent that goes on, and a start that cannot even be taken back. */
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,12 +35,15 @@ afterEach(async () => {
 const start = (isRestart = false, signal = noAbort) =>
   startManagedContainerd({ directory, signal, pause, isRestart, onProgress: (step) => said.push(step) });
 
-/** From now on these programs are others. */
+/** From now on these programs are others. From its first moment on each is seen under its own name. */
 async function replaced(programs: Readonly<Record<string, string>>): Promise<void> {
   const bin = join(base, 'bin');
+  const shells = join(base, 'shells');
   await mkdir(bin);
+  await mkdir(shells);
   for (const [name, script] of Object.entries(programs)) {
-    await writeFile(join(bin, name), `#!/bin/bash\n${script}\n`);
+    await symlink('/bin/bash', join(shells, name));
+    await writeFile(join(bin, name), `#!${join(shells, name)}\n${script}\n`);
     await chmod(join(bin, name), 0o755);
   }
   process.env.PATH = `${bin}:${PATH}`;
@@ -89,8 +92,7 @@ setInterval(() => {}, 1_000);`;
     await neverReady();
     const stop = new AbortController();
     const started = start(false, stop.signal);
-    started.catch(() => {});
-    await runs();
+    await Promise.race([runs(), started]);
     stop.abort(new Error('Ctrl-C'));
     await expect(started).rejects.toThrow('Ctrl-C');
     expect([await asked(), await findContainerd(layoutOf(directory))]).toEqual(['not asked', undefined]);
