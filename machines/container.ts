@@ -26,6 +26,11 @@ const duringBackOff = {
     { guard: 'changesBackOffKey', target: 'restarting', actions: ['update', 'forgetCrashes'] },
     { actions: 'update' },
   ],
+  // Its sandbox was going when it was to start: nothing is wrong with the container itself.
+  'sandbox.lost': [
+    { guard: 'wasStartRefused', target: 'restarting', actions: ['loseSandbox', 'forgetIt', 'forgetFailedStart'] },
+    { actions: 'loseSandbox' },
+  ],
 } as const;
 
 export const containerMachine = containerSetup.createMachine({

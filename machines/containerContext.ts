@@ -165,11 +165,14 @@ export function unknownEnd(containerId: string, startedAt?: number, message = US
   };
 }
 
+/** The reason of a run that never began. */
+export const START_REFUSED = 'StartError';
+
 /** A start that the runtime refused counts as a run that ended at once, so that it backs off like a crash. */
 export const failedStart = (context: ContainerContext, failure: Failure): TerminatedRun => ({
   containerId: context.id ?? '',
   exitCode: 128,
-  reason: 'StartError',
+  reason: START_REFUSED,
   message: failure.message,
   startedAt: failure.at,
   finishedAt: failure.at,

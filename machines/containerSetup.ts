@@ -22,6 +22,7 @@ import {
   mustStartUp,
   nextAttempt,
   probeInput,
+  START_REFUSED,
   sizeOf,
   sooner,
   specOf,
@@ -126,6 +127,7 @@ export const containerSetup = setup({
     /** The runtime went away in the middle of it: that says nothing about the image. */
     isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
     hasFailedToStart: ({ context }) => hasFailedToStart(context),
+    wasStartRefused: ({ context: { id, run } }) => run?.reason === START_REFUSED && run.containerId === id,
     isStartRefused: ({ event }) => failureOf(event).reason === 'RunContainerError',
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
     mustStartUp: ({ context }) => mustStartUp(context),
@@ -241,6 +243,7 @@ export const containerSetup = setup({
       return { pod: event.pod, volumes: event.volumes, ...(isAnother ? { crashDelayMs: undefined } : {}) };
     }),
     forgetCrashes: assign({ crashDelayMs: undefined }),
+    forgetFailedStart: assign({ run: undefined, trouble: undefined, failure: undefined, crashDelayMs: undefined }),
     askForReset: assign(({ context }) => (context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const })),
     beginAnew: assign(({ context }) => anew(context)),
     askForNewOne: assign({ onEnd: 'recreate' }),

@@ -108,11 +108,18 @@ async function testNode(place: { directory: string; rootDir: string; podLogs: st
   const ask = (resource: string) => agentClient(socketPath(rootDir)).json(resource);
   const pods = async () => readPodList(await ask('/api/v1/pods'));
   const podOf = async (name: string) => (await pods()).find(({ metadata }) => metadata.name === `${name}-${nodeName}`);
-  const until: TestNode['until'] = (what, name, look) =>
-    eventually(`pod ${name}: ${what}`, async () => {
-      const pod = await podOf(name);
-      return pod && look(pod);
-    });
+  const until: TestNode['until'] = async (what, name, look) => {
+    let last: Pod | undefined;
+    try {
+      return await eventually(`pod ${name}: ${what}`, async () => {
+        last = await podOf(name);
+        return last && look(last);
+      });
+    } catch (cause) {
+      const seen = `it was last seen as ${JSON.stringify(last?.status)}`;
+      throw new Error(`${cause instanceof Error ? cause.message : String(cause)}; ${seen}`, { cause });
+    }
+  };
   return {
     directory,
     manifests,
