@@ -112,7 +112,7 @@ describe('start', () => {
     expect(story.context().attempt).toBe(2);
   });
 
-  test.each([0, 3_000])('one refused because its sandbox was going counts for nothing in the next one, %d ms on', (ms) => {
+  test.each([0, 3_000])('C7: a start refused because its sandbox was going counts for nothing in the next one, %d ms on', (ms) => {
     const story = containerStory();
     story.begin();
     story.ports.failNext('startContainer', 'RunContainerError');
@@ -128,7 +128,7 @@ describe('start', () => {
     expect(story.context()).toMatchObject({ attempt: 1, id: 'main-1-1' });
   });
 
-  test('a crash is one also in the next sandbox: its back-off goes on', () => {
+  test('C7: a crash is one also in the next sandbox: its back-off goes on', () => {
     const story = containerStory();
     story.begin();
     story.die(1);
