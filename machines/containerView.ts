@@ -1,6 +1,6 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16). */
 import type { SnapshotFrom } from 'xstate';
-import type { ActorView, ContainerView, ProbeView } from '../pod/view.ts';
+import type { ActorView, ContainerView, ProbeView, TerminatedRun } from '../pod/view.ts';
 import type { containerMachine } from './container.ts';
 import type { ContainerContext } from './containerContext.ts';
 import { removedForRestart } from './containerRestartAll.ts';
@@ -27,14 +27,14 @@ export function containerView(
   const held = snapshot.matches({ pulling: 'awaitingVolumes' }) ? volumeTrouble : undefined;
   const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
-  const last = [context.run, context.earlierRun].find((run) => run !== undefined && run !== shown);
+  const last = [toldEnd(snapshot), context.earlierRun].find((run) => run !== undefined && run !== shown);
   const rests = snapshot.matches('finished') || snapshot.matches('stopped');
   const started = now.kind === 'running' && context.id !== undefined && context.startedUp === context.id;
   return {
     ...actor,
     name: context.name,
     role: context.role,
-    restartCount: restartsOf(context, now),
+    restartCount: restartsOf(snapshot, now),
     now,
     ...(last ? { last } : {}),
     willRestart: !rests && !ends,
@@ -47,11 +47,15 @@ export function containerView(
   };
 }
 
+/** One that ends at once may be seen to before its start has answered, which tells what was made of it. */
+const toldEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
+  snapshot.matches('launching') ? undefined : snapshot.context.run;
+
 /** A number is counted once its container is shown: until then all that is told is of the one before. */
-function restartsOf(context: ContainerContext, { kind }: ContainerView['now']): number {
-  const { id, attempt, run } = context;
-  if (removedForRestart(context)) return attempt;
-  const isNext = id === undefined || (kind !== 'running' && run === undefined);
+function restartsOf(snapshot: ContainerSnapshot, { kind }: ContainerView['now']): number {
+  const { id, attempt } = snapshot.context;
+  if (removedForRestart(snapshot.context)) return attempt;
+  const isNext = id === undefined || (kind !== 'running' && toldEnd(snapshot) === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
 
@@ -62,7 +66,8 @@ function isReady({ pod, name }: ContainerContext, probes: readonly ProbeView[]):
 }
 
 function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerView['now'] {
-  const { run, earlierRun, trouble, startedAt } = snapshot.context;
+  const { earlierRun, trouble, startedAt } = snapshot.context;
+  const run = toldEnd(snapshot);
   if (isShownRunning(snapshot)) return { kind: 'running', startedAt: startedAt ?? 0 };
   const rests = snapshot.matches('finished') || snapshot.matches('stopped');
   if (trouble !== undefined && !(rests && (run ?? earlierRun))) {

@@ -112,21 +112,24 @@ describe('start', () => {
     expect(story.context().attempt).toBe(2);
   });
 
-  test.each([0, 3_000])('C7: a start refused because its sandbox was going counts for nothing in the next one, %d ms on', (ms) => {
-    const story = containerStory();
-    story.begin();
-    story.ports.failNext('startContainer', 'RunContainerError');
-    story.die(1);
-    expect(story.context()).toMatchObject({ attempt: 1, run: { reason: 'StartError' } });
-    story.ports.advance(ms);
-    story.send({ type: 'sandbox.lost' });
-    expect(story.state()).toBe('poised');
-    const ran = { run: undefined, earlierRun: { exitCode: 1 }, trouble: undefined, failure: undefined };
-    expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
-    story.begin(1);
-    expect(story.state()).toBe('running.steady');
-    expect(story.context()).toMatchObject({ attempt: 1, id: 'main-1-1' });
-  });
+  test.each([0, 3_000])(
+    'C7: a start refused because its sandbox was going counts for nothing in the next one, %d ms on',
+    (ms) => {
+      const story = containerStory();
+      story.begin();
+      story.ports.failNext('startContainer', 'RunContainerError');
+      story.die(1);
+      expect(story.context()).toMatchObject({ attempt: 1, run: { reason: 'StartError' } });
+      story.ports.advance(ms);
+      story.send({ type: 'sandbox.lost' });
+      expect(story.state()).toBe('poised');
+      const ran = { run: undefined, earlierRun: { exitCode: 1 }, trouble: undefined, failure: undefined };
+      expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
+      story.begin(1);
+      expect(story.state()).toBe('running.steady');
+      expect(story.context()).toMatchObject({ attempt: 1, id: 'main-1-1' });
+    },
+  );
 
   test('C7: a crash is one also in the next sandbox: its back-off goes on', () => {
     const story = containerStory();

@@ -95,6 +95,16 @@ describe('C16: before the first run', () => {
   });
 });
 
+test('C16: an end that is seen before the start has answered is shown only then', () => {
+  const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
+  story.die(3);
+  expect([story.state(), now(story)]).toEqual(['launching.starting', { kind: 'waiting', reason: 'ContainerCreating' }]);
+  expect(story.view()).toMatchObject({ restartCount: 0 });
+  expect(story.view().last).toBeUndefined();
+  story.ports.answer('startContainer');
+  expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 3 } });
+});
+
 describe('C16: a start that the runtime refuses', () => {
   test('is RunContainerError, its dead container the last state, and then a crash loop', () => {
     const story = told({}, ['startContainer']);

@@ -109,9 +109,11 @@ describe('the command `statelet up` over the examples', () => {
   });
 
   test('explain answers why it does not run', async () => {
-    const { code, out } = await statelet('explain', 'pod/crash', '--state-dir', node.directory);
-    expect(code).toBe(0);
-    expect(out).toMatch(/container failing keeps failing: exit code 3 after/);
+    const out = await eventually('an explanation of the wait for its next run', async () => {
+      const told = await statelet('explain', 'pod/crash', '--state-dir', node.directory);
+      expect(told.code).toBe(0);
+      return told.out.includes('container failing keeps failing: exit code 3 after') && told.out;
+    });
     expect(out).toContain('container steady   running');
   });
 
