@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
+import { printableLine } from '../pod/printable.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import { messageOf } from '../volume/fileErrors.ts';
 import type { Flags } from './config/flags.ts';
@@ -156,7 +157,7 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
   } catch (error) {
     view.close();
     await endRuntime?.().catch((cause: unknown) => {
-      parts.output.write(`the private containerd could not be ended: ${messageOf(cause)}\n`);
+      parts.output.write(`the private containerd could not be ended: ${printableLine(messageOf(cause))}\n`);
     });
     endRuntime = undefined;
     throw error;

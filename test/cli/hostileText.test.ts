@@ -80,7 +80,7 @@ const WRITERS = [
   'cli/standardOutput.ts: 1',
   'cli/table/screen.ts: 4',
   'cli/terminalView.ts: 2',
-  'cli/up.ts: 2',
+  'cli/up.ts: 3',
 ];
 
 test('nothing else writes to the terminal than what is known to escape', () => {

@@ -44,12 +44,12 @@ const parts: UpParts = {
 test('a runtime whose start cannot be undone keeps nobody from the root directory', async () => {
   const startRuntime: UpParts['startRuntime'] = async (...start) => ({
     ...(await parts.startRuntime(...start)),
-    undo: () => Promise.reject(new Error('it cannot be undone')),
+    undo: () => Promise.reject(new Error('it cannot\x1b be undone')),
   });
   const startNode = () => Promise.reject(new Error('no node'));
   const failed = up({ '--state-dir': state, '--hostname-override': 'node' }, { ...parts, startNode, startRuntime });
   await expect(failed).rejects.toThrow('no node');
-  expect(written).toContain('the private containerd could not be ended: it cannot be undone\n');
+  expect(written).toContain('the private containerd could not be ended: it cannot^[ be undone\n');
   expect(await readdir(join(stateLayout(state).rootDirectory, 'agents'))).toEqual([]);
 });
 
