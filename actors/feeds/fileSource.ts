@@ -141,9 +141,10 @@ class FileSource {
     // What is being written has its own time.
     await this.#readFiles(files.filter((file) => !this.#due.has(basename(file))));
     if (this.#signal.aborted) return;
-    this.files.keepOnly(new Set(files));
+    const present = new Set(files);
+    this.files.keepOnly(present);
     this.#forgetTroubles(place.directory, new Set([...files, ...unnameable]));
-    for (const file of this.#emptySince.keys()) if (!files.includes(file)) this.#emptySince.delete(file);
+    for (const file of this.#emptySince.keys()) if (!present.has(file)) this.#emptySince.delete(file);
     for (const file of unnameable) this.#trouble(file, file, 'the name is not UTF-8', 'it is renamed');
   }
 
