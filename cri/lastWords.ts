@@ -1,5 +1,7 @@
 /** Where an ended container's last words lie (C22), and how a log's lines are read. */
+
 import { posix } from 'node:path';
+import { neverBegan } from '../pod/restart.ts';
 import type { ContainerStatus } from './generated/runtime.ts';
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './labels.ts';
 
@@ -17,7 +19,7 @@ export function lastWordsPlace(status: ContainerStatus): LastWordsPlace {
   const mount = path ? mounts.find(({ containerPath }) => containerPath === posix.resolve('/', path)) : undefined;
   const fallsBack = annotations[TERMINATION_MESSAGE_POLICY] === 'FallbackToLogsOnError';
   // What could not even be started has no log.
-  const hasLog = exitCode !== 0 && reason !== 'ContainerCannotRun' && reason !== 'StartError';
+  const hasLog = exitCode !== 0 && !neverBegan(reason);
   return {
     ...(mount ? { file: mount.hostPath } : {}),
     ...(fallsBack && hasLog && logPath ? { log: logPath } : {}),

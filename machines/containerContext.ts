@@ -7,7 +7,7 @@ import { containerHash } from '../pod/identity.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../pod/observed.ts';
 import { keyOf, sameSize } from '../pod/resize.ts';
 import { containerSize } from '../pod/resources.ts';
-import { shouldRestart } from '../pod/restart.ts';
+import { START_REFUSED, shouldRestart } from '../pod/restart.ts';
 import type { Container } from '../pod/schema/container.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import type { ContainerRole, ProbeKind, TerminatedRun } from '../pod/view.ts';
@@ -164,9 +164,6 @@ export function unknownEnd(containerId: string, startedAt?: number, message = US
     ...(startedAt ? { startedAt } : {}),
   };
 }
-
-/** The reason of a run that never began. */
-export const START_REFUSED = 'StartError';
 
 /** A start that the runtime refused counts as a run that ended at once, so that it backs off like a crash. */
 export const failedStart = (context: ContainerContext, failure: Failure): TerminatedRun => ({

@@ -7,7 +7,7 @@ import type { Failure } from '../pod/failure.ts';
 import type { ObservedContainer } from '../pod/observed.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../pod/occurrence.ts';
 import { needsRestart, sameSize } from '../pod/resize.ts';
-import { hasFailed } from '../pod/restart.ts';
+import { hasFailed, START_REFUSED } from '../pod/restart.ts';
 import { namespacedName } from '../pod/shownName.ts';
 import {
   backOffKey,
@@ -22,7 +22,6 @@ import {
   mustStartUp,
   nextAttempt,
   probeInput,
-  START_REFUSED,
   sizeOf,
   sooner,
   specOf,

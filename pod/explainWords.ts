@@ -1,6 +1,8 @@
 /** The words that an explanation is made of: moments, ends, failures, places in a queue. */
+
 import { humanDuration } from './duration.ts';
 import type { Failure } from './failure.ts';
+import { neverBegan } from './restart.ts';
 import { isoTime } from './rfc3339.ts';
 import { shortWords } from './shortWords.ts';
 import type { ContainerRole, GateView, PodView, TerminatedRun } from './view.ts';
@@ -97,7 +99,7 @@ const PLAIN_ENDS = ['Error', 'Completed', ''];
 export function endCause(run: TerminatedRun): string {
   const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
   const said = lastLine(message);
-  if (['StartError', 'ContainerCannotRun'].includes(reason)) {
+  if (neverBegan(reason)) {
     return `could not be started${said === '' ? '' : `: ${said.replaceAll(LAYERS, '')}`}`;
   }
   const end = signal ? `signal ${signal}` : `exit code ${exitCode}`;

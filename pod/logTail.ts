@@ -1,4 +1,5 @@
 /** What a failed container said last, as its log file has it: read when somebody asks for it, and kept nowhere. */
+import { neverBegan } from './restart.ts';
 import type { ContainerView, PodView, TerminatedRun } from './view.ts';
 
 export interface LogTail {
@@ -18,8 +19,7 @@ export function failedRun({
   restartCount,
 }: ContainerView): { number: number; run: TerminatedRun } | undefined {
   const run = now.kind === 'terminated' ? now.run : last;
-  const couldWrite =
-    run !== undefined && run.exitCode !== 0 && !['StartError', 'ContainerCannotRun'].includes(run.reason);
+  const couldWrite = run !== undefined && run.exitCode !== 0 && !neverBegan(run.reason);
   if (!couldWrite) return undefined;
   return { run, number: now.kind === 'running' ? restartCount - 1 : restartCount };
 }

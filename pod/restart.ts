@@ -47,3 +47,9 @@ function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) 
     return exitCodes !== undefined && listed === (exitCodes.operator === 'In');
   });
 }
+
+/** The reason of a run that never began, as the runtime refused its start. */
+export const START_REFUSED = 'StartError';
+
+/** Whether a run that ended with this reason never had a process of its own, so that nothing was said by it. */
+export const neverBegan = (reason: string): boolean => reason === START_REFUSED || reason === 'ContainerCannotRun';

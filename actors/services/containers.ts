@@ -1,4 +1,5 @@
 /** Fills the ports of a container over the CRI. */
+
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeWords } from '../../cri/failure.ts';
@@ -12,6 +13,7 @@ import { containersOf } from '../../pod/containers.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { containerHash } from '../../pod/identity.ts';
 import type { ObservedContainer } from '../../pod/observed.ts';
+import { START_REFUSED } from '../../pod/restart.ts';
 import type { Container } from '../../pod/schema/container.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { messageOf } from '../../volume/fileErrors.ts';
@@ -184,7 +186,7 @@ async function start(cri: Cri, containerId: string, options: CallOptions): Promi
     if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') throw error;
     const shown = await readContainer(cri, { id: containerId }, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
-    if (shown?.state === 'running' || (shown?.state === 'exited' && shown.reason !== 'StartError')) return;
+    if (shown?.state === 'running' || (shown?.state === 'exited' && shown.reason !== START_REFUSED)) return;
     const message = error instanceof NodeFailure ? runtimeWords(error) : String(error);
     throw new NodeFailure('RunContainerError', message, { cause: error });
   }

@@ -104,8 +104,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C22',
     breaks: 'a container that succeeded tells its log',
     file: 'cri/lastWords.ts',
-    find: "const hasLog = exitCode !== 0 && reason !== 'ContainerCannotRun'",
-    put: "const hasLog = reason !== 'ContainerCannotRun'",
+    find: 'const hasLog = exitCode !== 0 && !neverBegan(reason)',
+    put: 'const hasLog = !neverBegan(reason)',
   },
   {
     rule: 'C22',
