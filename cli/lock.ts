@@ -1,24 +1,13 @@
-import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { processOf } from '../cri/managed/runningProcess.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering, socketPath } from '../server/socketPath.ts';
-import { lacksFiles, messageOf } from '../volume/fileErrors.ts';
+import { messageOf } from '../volume/fileErrors.ts';
 import { makeDirectory } from './rootDirectory.ts';
 
-/**
- * When a process started, in the kernel's ticks since boot: with its pid it names a process for good. One that has ended
- * and that nobody has asked for its exit code yet (a zombie) is none any more.
- */
-async function startOf(pid: number): Promise<string> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' || state === 'X' ? 'ended' : (fields[18] ?? '0');
-  } catch (error) {
-    if (lacksFiles(error)) throw error;
-    return '0';
-  }
-}
+/** With its pid this names a process for good; `0` where the host does not tell. */
+const startOf = async (pid: number): Promise<string> => (await processOf(pid))?.startedAt ?? '0';
 
 function exists(pid: number): boolean {
   try {

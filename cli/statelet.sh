@@ -46,5 +46,5 @@ fi
 # One arena, and a fixed limit from which on memory is given back: glibc would keep a tenth of what the agent needs.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
-export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"
+export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-16384}"
 exec "$node" --v8-pool-size=1 "$root/cli/bin.mjs" "$@"

@@ -12,7 +12,8 @@ import { type Layout, layoutOf } from './layout.ts';
 import { masquerade } from './masquerade.ts';
 import { mountsBelow } from './mounts.ts';
 import { prepareNetwork } from './network.ts';
-import { endProcess, findContainerd, findShims, isContainerd, type Pause } from './process.ts';
+import { endProcess, findContainerd, findShims, type Pause } from './process.ts';
+import { isRunning } from './runningProcess.ts';
 import { notedBefore, takeBack } from './takeBack.ts';
 import { tearDown } from './teardown.ts';
 
@@ -108,7 +109,7 @@ async function startIn(
     const images = options.endsAll ? Promise.resolve([]) : hostImages(signal);
     // Awaited after what may fail before it.
     images.catch(() => {});
-    const started = await launch(input);
+    const { process, attached } = await launch(input);
     await images
       .then((wanted) => importImages({ ...input, images: wanted }))
       .catch((error: Error) => {
@@ -117,13 +118,15 @@ async function startIn(
         onProgress(`its images cannot be imported again: ${error.message}`);
       });
     const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
-    const isAlive = () => isContainerd(layout, started.pid);
+    // A host that opens no file does not tell: the one that it may be is not started a second time.
+    const isAlive = () => isRunning(process).catch(() => true);
     const { cgroupParent } = layout;
-    const halt = () => endProcess(started.pid, { isIt: isAlive, patienceMs: 5_000, pause });
+    const halt = () => endProcess(process, 5_000, pause);
     const answers = () => doesAnswer(connect());
     return {
       endpoint: endpointIn(layout),
-      ...started,
+      pid: process.pid,
+      attached,
       podCidr,
       cgroupParent,
       isAlive,
@@ -145,7 +148,7 @@ const endpointIn = ({ socket }: Layout): string => `unix://${socket}`;
 /** What a private containerd has on the host, as a user would name it; nothing when it has ended in order. */
 export async function tracesOfContainerd(directory: string): Promise<string[]> {
   const layout = layoutOf(directory);
-  const [pid, shims, mounts, isBridged] = await Promise.all([
+  const [running, shims, mounts, isBridged] = await Promise.all([
     findContainerd(layout),
     findShims(layout),
     readFile('/proc/self/mountinfo', 'utf8').then((text) => mountsBelow(layout.directory, text)),
@@ -156,7 +159,7 @@ export async function tracesOfContainerd(directory: string): Promise<string[]> {
   ]);
   const counted = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'}`]);
   return [
-    ...(pid === undefined ? [] : [`the private containerd (process ${pid})`]),
+    ...(running === undefined ? [] : [`the private containerd (process ${running.pid})`]),
     ...counted(shims.length, 'pod sandbox shim'),
     ...counted(mounts.length, 'mount'),
     ...(isBridged ? [`the network ${layout.bridge}`] : []),

@@ -8,8 +8,9 @@ import { pauseImage } from './images.ts';
 import type { Layout } from './layout.ts';
 import { netNamespaces, removeNetNamespaces } from './leftNetworks.ts';
 import { endTask, lostTasks, tasks } from './leftTasks.ts';
-import { endProcess, findContainerd, isContainerd, killProcess, type Pause, spawnContainerd } from './process.ts';
+import { endProcess, findContainerd, killProcess, type Pause, spawnContainerd } from './process.ts';
 import { becomeReady } from './ready.ts';
+import { isRunning, type RunningProcess } from './runningProcess.ts';
 
 interface LaunchInput {
   readonly layout: Layout;
@@ -25,7 +26,7 @@ const attachLimitMs = 5000;
 const patienceMs = 5000;
 
 /** Attaches to the containerd that runs, when it answers and is configured as we would; else starts it (again). */
-export async function launch(input: LaunchInput): Promise<{ pid: number; attached: boolean }> {
+export async function launch(input: LaunchInput): Promise<{ process: RunningProcess; attached: boolean }> {
   const { layout, pause, signal, onProgress } = input;
   const tell = (error: Error) => {
     signal.throwIfAborted();
@@ -36,23 +37,22 @@ export async function launch(input: LaunchInput): Promise<{ pid: number; attache
   if (running !== undefined) {
     const isSame = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
     const isReady = await answers(input, running);
-    if (isSame && isReady) return { pid: running, attached: true };
+    if (isSame && isReady) return { process: running, attached: true };
     onProgress('restarting containerd, its pods run on');
-    const ending = { isIt: () => isContainerd(layout, running), patienceMs, pause };
-    await (isReady ? endProcess(running, ending) : killProcess(running, ending));
+    await (isReady ? endProcess(running, patienceMs, pause) : killProcess(running, pause));
   }
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
   // Those of now: as soon as it runs it gives further ones.
   const [held, before, namespaces] = await Promise.all([leases(layout), tasks(layout), netNamespaces(layout)]);
-  const pid = await spawnContainerd(layout);
-  await waitFor(input, pid, readyLimitMs).catch((cause: unknown) => giveUp(input, pid, cause));
+  const process = await spawnContainerd(layout);
+  await waitFor(input, process, readyLimitMs).catch((cause: unknown) => giveUp(input, process, cause));
   if (before.length > 0) await endLost(input, before).catch(tell);
   if (held.length > 0) {
     await releaseUnused(input, held).then((failures) => failures.forEach(onProgress), tell);
   }
   if (namespaces.length > 0) await removeUnused(input, namespaces).catch(tell);
-  return { pid, attached: false };
+  return { process, attached: false };
 }
 
 async function removeUnused({ cri, signal }: LaunchInput, namespaces: readonly string[]): Promise<void> {
@@ -81,8 +81,8 @@ async function wantedConfig({ layout, snapshotter }: LaunchInput): Promise<strin
   return containerdConfig({ layout, sandboxImage: pauseImage, snapshotter, cniPlugins, mayLowerOomScore: mayLower });
 }
 
-async function answers(input: LaunchInput, pid: number): Promise<boolean> {
-  return waitFor(input, pid, attachLimitMs).then(
+async function answers(input: LaunchInput, process: RunningProcess): Promise<boolean> {
+  return waitFor(input, process, attachLimitMs).then(
     () => true,
     () => {
       input.signal.throwIfAborted();
@@ -91,17 +91,17 @@ async function answers(input: LaunchInput, pid: number): Promise<boolean> {
   );
 }
 
-function waitFor({ layout, cri, pause, signal }: LaunchInput, pid: number, limitMs: number): Promise<void> {
+function waitFor({ layout, cri, pause, signal }: LaunchInput, process: RunningProcess, limitMs: number): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
-  return becomeReady({ layout, cri, pause, signal: limit, lives: () => isContainerd(layout, pid) });
+  return becomeReady({ layout, cri, pause, signal: limit, lives: () => isRunning(process) });
 }
 
 /**
  * What we started and cannot use must not stay. It is killed: a containerd that is asked to end while it loads the shims
  * that it finds takes them for dead, and ends their containers.
  */
-async function giveUp({ layout, pause, signal }: LaunchInput, pid: number, cause: unknown): Promise<never> {
-  await killProcess(pid, { isIt: () => isContainerd(layout, pid), pause });
+async function giveUp({ layout, pause, signal }: LaunchInput, process: RunningProcess, cause: unknown): Promise<never> {
+  await killProcess(process, pause);
   signal.throwIfAborted();
   const log = (await readFile(layout.log, 'utf8')).trimEnd().split('\n').slice(-5).join('\n');
   throw new NodeFailure('RuntimeUnavailable', `containerd does not become ready; ${layout.log} ends with:\n${log}`, {

@@ -4,12 +4,13 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
 import { programEnvironment } from './program.ts';
+import { isRunning, processOf, type RunningProcess } from './runningProcess.ts';
 
 /** Waits so many milliseconds. */
 export type Pause = (ms: number) => Promise<void>;
 
 /** Starts containerd in a session of its own, so that neither a terminal's Ctrl-C nor our end reaches it. */
-export async function spawnContainerd(layout: Layout): Promise<number> {
+export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
   const log = await open(layout.log, 'a');
   try {
     const child = spawn('containerd', ['--config', layout.config], {
@@ -23,7 +24,8 @@ export async function spawnContainerd(layout: Layout): Promise<number> {
     const { pid } = child;
     if (pid === undefined) throw new Error('a process that was spawned has no pid');
     await writeFile(layout.pidFile, `${pid}\n`);
-    return pid;
+    // Of one that has ended already its log tells.
+    return (await processOf(pid)) ?? { pid, startedAt: '' };
   } catch (cause) {
     throw new NodeFailure('RuntimeUnavailable', 'containerd could not be started', { cause });
   } finally {
@@ -32,16 +34,16 @@ export async function spawnContainerd(layout: Layout): Promise<number> {
 }
 
 /** The containerd that runs with our configuration, whoever started it. */
-export async function findContainerd(layout: Layout): Promise<number | undefined> {
+export async function findContainerd(layout: Layout): Promise<RunningProcess | undefined> {
   const noted = Number(await readFile(layout.pidFile, 'utf8').catch(() => ''));
-  if (noted > 0 && (await isContainerd(layout, noted))) return noted;
+  if (noted > 0 && (await isContainerd(layout, noted))) return processOf(noted);
   // The pid may not have been written down: whoever started it can be killed just then.
-  for (const pid of await processes()) if (await isContainerd(layout, pid)) return pid;
+  for (const pid of await processes()) if (await isContainerd(layout, pid)) return processOf(pid);
   return undefined;
 }
 
-/** Whether this process is the containerd of our configuration: a pid alone may have gone to another. */
-export async function isContainerd(layout: Layout, pid: number): Promise<boolean> {
+/** Whether this process is the containerd of our configuration. */
+async function isContainerd(layout: Layout, pid: number): Promise<boolean> {
   const [program, ...args] = await commandLine(pid);
   return program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
 }
@@ -83,34 +85,28 @@ async function parentsOfAll(): Promise<Map<number, number>> {
   return new Map(await Promise.all(found));
 }
 
-interface Ending {
-  /** Tells the process from a later one of its pid. */
-  readonly isIt: () => Promise<boolean>;
-  readonly pause: Pause;
-}
-
 /** Asks a process to end and waits for it, and kills it after `patienceMs`. */
-export async function endProcess(pid: number, options: Ending & { readonly patienceMs: number }): Promise<void> {
-  if (!(await endsBy('SIGTERM', pid, options, options.patienceMs))) await killProcess(pid, options);
+export async function endProcess(process: RunningProcess, patienceMs: number, pause: Pause): Promise<void> {
+  if (!(await endsBy('SIGTERM', process, patienceMs, pause))) await killProcess(process, pause);
 }
 
 /** Kills a process and waits until it is gone. */
-export async function killProcess(pid: number, options: Ending): Promise<void> {
-  if (await endsBy('SIGKILL', pid, options, 5_000)) return;
-  throw new NodeFailure('RuntimeUnavailable', `process ${pid} does not end`);
+export async function killProcess(process: RunningProcess, pause: Pause): Promise<void> {
+  if (await endsBy('SIGKILL', process, 5_000, pause)) return;
+  throw new NodeFailure('RuntimeUnavailable', `process ${process.pid} does not end`);
 }
 
 async function endsBy(
   signal: NodeJS.Signals,
-  pid: number,
-  { isIt, pause }: Ending,
+  process: RunningProcess,
   withinMs: number,
+  pause: Pause,
 ): Promise<boolean> {
   const stepMs = 10;
-  if (!(await isIt())) return true;
-  kill(pid, signal);
+  if (!(await isRunning(process))) return true;
+  kill(process.pid, signal);
   for (let waited = 0; waited < withinMs; waited += stepMs) {
-    if (!(await isIt())) return true;
+    if (!(await isRunning(process))) return true;
     await pause(stepMs);
   }
   return false;

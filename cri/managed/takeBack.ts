@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Cri } from '../calls.ts';
 import type { Layout } from './layout.ts';
-import { endProcess, findContainerd, findShims, isContainerd, type Pause } from './process.ts';
+import { endProcess, findContainerd, findShims, type Pause } from './process.ts';
+import type { RunningProcess } from './runningProcess.ts';
 import { tearDown } from './teardown.ts';
 
 /** What ran before a start of a private containerd: a start that is taken back leaves that as it was. */
 export interface Before {
   /** The process of the containerd, where one ran. */
-  readonly containerd: number | undefined;
+  readonly containerd: RunningProcess | undefined;
   readonly hasPods: boolean;
 }
 
@@ -27,9 +29,9 @@ export async function takeBack(parts: {
   readonly pause: Pause;
 }): Promise<void> {
   const { layout, before, connect, pause } = parts;
-  const pid = await findContainerd(layout);
-  if (pid !== undefined && pid === before.containerd) return;
+  const running = await findContainerd(layout);
+  if (running !== undefined && isDeepStrictEqual(running, before.containerd)) return;
   // Before all else: it keeps what it knows of sandboxes for the next start.
-  if (pid !== undefined) await endProcess(pid, { isIt: () => isContainerd(layout, pid), patienceMs: 5_000, pause });
+  if (running !== undefined) await endProcess(running, 5_000, pause);
   if (!before.hasPods) await tearDown({ layout, connect, pause, signal: new AbortController().signal });
 }

@@ -6,7 +6,7 @@ import { type Layout, NAMESPACE } from './layout.ts';
 import { removeShimSocket } from './leftTasks.ts';
 import { unmountAll } from './mounts.ts';
 import { removeNetwork } from './network.ts';
-import { endProcess, findContainerd, findShims, isContainerd, killShim, type Pause } from './process.ts';
+import { endProcess, findContainerd, findShims, killShim, type Pause } from './process.ts';
 import { run } from './program.ts';
 
 interface TeardownInput {
@@ -24,10 +24,10 @@ interface TeardownInput {
 export async function tearDown({ layout, connect, signal, pause }: TeardownInput): Promise<void> {
   const cgroups = await podCgroups(layout);
   const ids = await readdir(join(layout.runcRoot, NAMESPACE)).catch(() => []);
-  const pid = await findContainerd(layout);
-  if (pid !== undefined) {
+  const running = await findContainerd(layout);
+  if (running !== undefined) {
     await removeSandboxes(connect(), signal).catch(() => signal.throwIfAborted());
-    await endProcess(pid, { isIt: () => isContainerd(layout, pid), patienceMs: 5000, pause });
+    await endProcess(running, 5_000, pause);
   }
   await removeContainers(layout, signal);
   await Promise.all(ids.map((id) => removeShimSocket(layout, id)));

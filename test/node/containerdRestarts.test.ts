@@ -101,7 +101,7 @@ setInterval(() => {}, 1_000);`;
   test('when the next start finds it', async () => {
     await (await start()).stop(noAbort);
     await neverReady();
-    const pid = await spawnContainerd(layoutOf(directory));
+    const { pid } = await spawnContainerd(layoutOf(directory));
     await runs();
     process.env.PATH = PATH;
     const next = await start();

@@ -138,7 +138,7 @@ describe('`statelet down`', () => {
     up.kill('SIGKILL');
     await up.ended;
     const { root, log } = layoutOf(node.containerdDirectory);
-    process.kill((await findContainerd(layoutOf(node.containerdDirectory))) ?? 0, 'SIGKILL');
+    process.kill((await findContainerd(layoutOf(node.containerdDirectory)))?.pid ?? 0, 'SIGKILL');
     await rename(root, `${root}-away`);
     await writeFile(root, '');
     const { code, out, err } = await down();

@@ -114,7 +114,7 @@ describe('with pods that a killed `up` has left', () => {
 
   test('Ctrl-C during the start ends the containerd that it has started, and the pods go on', async () => {
     const { before, marks, containerd } = await leftPod();
-    if (containerd !== undefined) process.kill(containerd, 'SIGKILL');
+    if (containerd !== undefined) process.kill(containerd.pid, 'SIGKILL');
     const up = await start(...slowly);
     await up.says('starting a private containerd');
     up.kill('SIGINT', 'group');
@@ -138,7 +138,7 @@ describe('with pods that a killed `up` has left', () => {
     const up = await start(...slowly);
     expect(await up.ended).toBe(1);
     expect(up.err()).toMatch(/^statelet: .* is in the way: it is no socket/m);
-    expect(await findContainerd(layoutOf(node.containerdDirectory))).toBe(containerd);
+    expect(await findContainerd(layoutOf(node.containerdDirectory))).toEqual(containerd);
     expect(await Promise.all(marks.processes.map(lives))).not.toContain(false);
 
     await rm(inTheWay);

@@ -6,8 +6,9 @@ import type { Cri } from '../../../cri/calls.ts';
 import { connectCri } from '../../../cri/grpc.ts';
 import { type ManagedContainerd, startManagedContainerd } from '../../../cri/managed/containerd.ts';
 import { layoutOf } from '../../../cri/managed/layout.ts';
-import { endProcess, isContainerd, spawnContainerd } from '../../../cri/managed/process.ts';
+import { spawnContainerd } from '../../../cri/managed/process.ts';
 import { becomeReady } from '../../../cri/managed/ready.ts';
+import { isRunning } from '../../../cri/managed/runningProcess.ts';
 
 /** A private containerd in a temporary directory, with a connection to it. */
 export interface TestContainerd {
@@ -64,15 +65,11 @@ ${runtimes}.${name}.options]
 `,
   );
   await appendFile(layout.config, tables.join(''));
-  await endProcess(containerd.pid, {
-    isIt: () => containerd.isAlive(),
-    patienceMs: 10_000,
-    pause: (ms) => pause(ms),
-  });
-  const pid = await spawnContainerd(layout);
+  await containerd.halt();
+  const started = await spawnContainerd(layout);
   await becomeReady({
     ...{ layout, cri, pause: (ms) => pause(ms), signal: AbortSignal.timeout(30_000) },
-    lives: () => isContainerd(layout, pid),
+    lives: () => isRunning(started),
   });
 }
 
