@@ -148,7 +148,9 @@ describe('C10: hooks', () => {
   const inShared = (name: string) => join(node.shared, name);
 
   test('after the start the container waits for its hook; before the stop it asks at the pod itself', async () => {
-    const script = "printf 'HTTP/1.0 204 OK\\r\\n\\r\\n' | nc -l -p 8080 > /shared/asked";
+    // It answers once it has read the request: whoever has the answer goes.
+    const read = 'until test "$line" = "$(printf "\\r")"; do read -r line || exit; echo "$line"; done > /shared/asked';
+    const script = `nc -l -p 8080 -e sh -c '${read}; printf "HTTP/1.0 204 OK\\r\\n\\r\\n"'`;
     const main = shell('main', steadily(`${script} & :`), {
       ...shared,
       lifecycle: {
