@@ -1,6 +1,7 @@
 /** Looks for a kubelet at work over a root directory: its pods are not to be touched, whatever is below the root. */
-import { readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { commandLine, lookAtProcesses, otherwise } from '../cri/managed/runningProcess.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { isAnswering } from '../server/socketPath.ts';
 import { lacksFiles, messageOf } from '../volume/fileErrors.ts';
@@ -35,33 +36,18 @@ async function listener(path: string): Promise<string[]> {
   }
 }
 
-/** What is seen where something cannot be read; that too many files are open says nothing of it. */
-const otherwise =
-  <T>(value: T) =>
-  (error: unknown): T => {
-    if (lacksFiles(error)) throw error;
-    return value;
-  };
+const kubeletProcesses = (rootDirectory: string, proc: string): Promise<string[]> =>
+  lookAtProcesses(
+    async (pid) =>
+      (await isKubeletOver(rootDirectory, { pid, proc }))
+        ? `a kubelet (process ${pid}) runs over ${rootDirectory}`
+        : undefined,
+    proc,
+  );
 
-/** So many processes are looked at together: a host may have more of them than this process may open files. */
-const PARALLEL_READS = 4;
-
-async function kubeletProcesses(rootDirectory: string, proc: string): Promise<string[]> {
-  const pids = (await readdir(proc).catch(otherwise([]))).filter((name) => /^\d+$/.test(name)).values();
-  const found: string[] = [];
-  const look = async () => {
-    for (const pid of pids)
-      if (await isKubeletOver(rootDirectory, join(proc, pid)))
-        found.push(`a kubelet (process ${pid}) runs over ${rootDirectory}`);
-  };
-  await Promise.all(Array.from({ length: PARALLEL_READS }, look));
-  return found;
-}
-
-async function isKubeletOver(rootDirectory: string, process: string): Promise<boolean> {
-  // A process that is gone, or a zombie, has none.
-  const line = await readFile(join(process, 'cmdline'), 'utf8').catch(otherwise(''));
-  const root = rootOfKubelet(line.split('\0'));
+async function isKubeletOver(rootDirectory: string, { pid, proc }: { pid: number; proc: string }): Promise<boolean> {
+  const process = join(proc, String(pid));
+  const root = rootOfKubelet(await commandLine(pid, proc));
   if (root === undefined) return false;
   // A kubelet in a container has a directory of the same path that is another one.
   const [theirs, ours] = await Promise.all([

@@ -6,7 +6,7 @@ import { isAnswering, socketPath } from '../server/socketPath.ts';
 import { messageOf } from '../volume/fileErrors.ts';
 import { makeDirectory } from './rootDirectory.ts';
 
-/** With its pid this names a process for good; `0` where the host does not tell. */
+/** With its pid this names a process for good; `0` where the host does not tell, or it has ended. */
 const startOf = async (pid: number): Promise<string> => (await processOf(pid))?.startedAt ?? '0';
 
 function exists(pid: number): boolean {

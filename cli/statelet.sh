@@ -43,7 +43,8 @@ if [ ! -x "$node" ]; then
     fail "Node.js 24 is missing, which the package node brings along: install it anew, without --ignore-scripts"
 fi
 
-# One arena, and a fixed limit from which on memory is given back: glibc would keep a tenth of what the agent needs.
+# One arena, a fixed limit from which on memory is given back, and pieces of 16 KiB and more that go back as soon as they
+# are freed: glibc would keep a tenth of what the agent needs.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"
 export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
 export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-16384}"

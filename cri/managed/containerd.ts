@@ -13,7 +13,7 @@ import { masquerade } from './masquerade.ts';
 import { mountsBelow } from './mounts.ts';
 import { prepareNetwork } from './network.ts';
 import { endProcess, findContainerd, findShims, type Pause } from './process.ts';
-import { isRunning } from './runningProcess.ts';
+import { mayRun } from './runningProcess.ts';
 import { notedBefore, takeBack } from './takeBack.ts';
 import { tearDown } from './teardown.ts';
 
@@ -109,7 +109,7 @@ async function startIn(
     const images = options.endsAll ? Promise.resolve([]) : hostImages(signal);
     // Awaited after what may fail before it.
     images.catch(() => {});
-    const { process, attached } = await launch(input);
+    const { containerd, attached } = await launch(input);
     await images
       .then((wanted) => importImages({ ...input, images: wanted }))
       .catch((error: Error) => {
@@ -118,14 +118,14 @@ async function startIn(
         onProgress(`its images cannot be imported again: ${error.message}`);
       });
     const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
-    // A host that opens no file does not tell: the one that it may be is not started a second time.
-    const isAlive = () => isRunning(process).catch(() => true);
+    // While nobody can tell no second one is started.
+    const isAlive = () => mayRun(containerd);
     const { cgroupParent } = layout;
-    const halt = () => endProcess(process, 5_000, pause);
+    const halt = () => endProcess(containerd, 5_000, pause);
     const answers = () => doesAnswer(connect());
     return {
       endpoint: endpointIn(layout),
-      pid: process.pid,
+      pid: containerd.pid,
       attached,
       podCidr,
       cgroupParent,

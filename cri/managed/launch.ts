@@ -10,7 +10,7 @@ import { netNamespaces, removeNetNamespaces } from './leftNetworks.ts';
 import { endTask, lostTasks, tasks } from './leftTasks.ts';
 import { endProcess, findContainerd, killProcess, type Pause, spawnContainerd } from './process.ts';
 import { becomeReady } from './ready.ts';
-import { isRunning, type RunningProcess } from './runningProcess.ts';
+import { mayRun, type RunningProcess } from './runningProcess.ts';
 
 interface LaunchInput {
   readonly layout: Layout;
@@ -26,7 +26,7 @@ const attachLimitMs = 5000;
 const patienceMs = 5000;
 
 /** Attaches to the containerd that runs, when it answers and is configured as we would; else starts it (again). */
-export async function launch(input: LaunchInput): Promise<{ process: RunningProcess; attached: boolean }> {
+export async function launch(input: LaunchInput): Promise<{ containerd: RunningProcess; attached: boolean }> {
   const { layout, pause, signal, onProgress } = input;
   const tell = (error: Error) => {
     signal.throwIfAborted();
@@ -37,7 +37,7 @@ export async function launch(input: LaunchInput): Promise<{ process: RunningProc
   if (running !== undefined) {
     const isSame = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
     const isReady = await answers(input, running);
-    if (isSame && isReady) return { process: running, attached: true };
+    if (isSame && isReady) return { containerd: running, attached: true };
     onProgress('restarting containerd, its pods run on');
     await (isReady ? endProcess(running, patienceMs, pause) : killProcess(running, pause));
   }
@@ -45,14 +45,14 @@ export async function launch(input: LaunchInput): Promise<{ process: RunningProc
   await writeFile(layout.config, config);
   // Those of now: as soon as it runs it gives further ones.
   const [held, before, namespaces] = await Promise.all([leases(layout), tasks(layout), netNamespaces(layout)]);
-  const process = await spawnContainerd(layout);
-  await waitFor(input, process, readyLimitMs).catch((cause: unknown) => giveUp(input, process, cause));
+  const containerd = await spawnContainerd(layout);
+  await waitFor(input, containerd, readyLimitMs).catch((cause: unknown) => giveUp(input, containerd, cause));
   if (before.length > 0) await endLost(input, before).catch(tell);
   if (held.length > 0) {
     await releaseUnused(input, held).then((failures) => failures.forEach(onProgress), tell);
   }
   if (namespaces.length > 0) await removeUnused(input, namespaces).catch(tell);
-  return { process, attached: false };
+  return { containerd, attached: false };
 }
 
 async function removeUnused({ cri, signal }: LaunchInput, namespaces: readonly string[]): Promise<void> {
@@ -81,8 +81,8 @@ async function wantedConfig({ layout, snapshotter }: LaunchInput): Promise<strin
   return containerdConfig({ layout, sandboxImage: pauseImage, snapshotter, cniPlugins, mayLowerOomScore: mayLower });
 }
 
-async function answers(input: LaunchInput, process: RunningProcess): Promise<boolean> {
-  return waitFor(input, process, attachLimitMs).then(
+async function answers(input: LaunchInput, containerd: RunningProcess): Promise<boolean> {
+  return waitFor(input, containerd, attachLimitMs).then(
     () => true,
     () => {
       input.signal.throwIfAborted();
@@ -91,17 +91,25 @@ async function answers(input: LaunchInput, process: RunningProcess): Promise<boo
   );
 }
 
-function waitFor({ layout, cri, pause, signal }: LaunchInput, process: RunningProcess, limitMs: number): Promise<void> {
+function waitFor(
+  { layout, cri, pause, signal }: LaunchInput,
+  containerd: RunningProcess,
+  limitMs: number,
+): Promise<void> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
-  return becomeReady({ layout, cri, pause, signal: limit, lives: () => isRunning(process) });
+  return becomeReady({ layout, cri, pause, signal: limit, lives: () => mayRun(containerd) });
 }
 
 /**
  * What we started and cannot use must not stay. It is killed: a containerd that is asked to end while it loads the shims
  * that it finds takes them for dead, and ends their containers.
  */
-async function giveUp({ layout, pause, signal }: LaunchInput, process: RunningProcess, cause: unknown): Promise<never> {
-  await killProcess(process, pause);
+async function giveUp(
+  { layout, pause, signal }: LaunchInput,
+  containerd: RunningProcess,
+  cause: unknown,
+): Promise<never> {
+  await killProcess(containerd, pause);
   signal.throwIfAborted();
   const log = (await readFile(layout.log, 'utf8')).trimEnd().split('\n').slice(-5).join('\n');
   throw new NodeFailure('RuntimeUnavailable', `containerd does not become ready; ${layout.log} ends with:\n${log}`, {

@@ -1,10 +1,19 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
 import { programEnvironment } from './program.ts';
-import { isRunning, processOf, type RunningProcess } from './runningProcess.ts';
+import {
+  commandLine,
+  isRunning,
+  lookAtProcesses,
+  mayRun,
+  otherwise,
+  processOf,
+  type RunningProcess,
+  statOf,
+} from './runningProcess.ts';
 
 /** Waits so many milliseconds. */
 export type Pause = (ms: number) => Promise<void>;
@@ -12,8 +21,9 @@ export type Pause = (ms: number) => Promise<void>;
 /** Starts containerd in a session of its own, so that neither a terminal's Ctrl-C nor our end reaches it. */
 export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
   const log = await open(layout.log, 'a');
+  let child: ChildProcess | undefined;
   try {
-    const child = spawn('containerd', ['--config', layout.config], {
+    child = spawn('containerd', ['--config', layout.config], {
       cwd: '/',
       detached: true,
       env: programEnvironment(),
@@ -24,9 +34,11 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
     const { pid } = child;
     if (pid === undefined) throw new Error('a process that was spawned has no pid');
     await writeFile(layout.pidFile, `${pid}\n`);
-    // Of one that has ended already its log tells.
+    // One that has ended already never runs again; its log says why.
     return (await processOf(pid)) ?? { pid, startedAt: '' };
   } catch (cause) {
+    // Nobody would find it. It is killed, for it has just begun.
+    child?.kill('SIGKILL');
     throw new NodeFailure('RuntimeUnavailable', 'containerd could not be started', { cause });
   } finally {
     await log.close();
@@ -35,17 +47,19 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
 
 /** The containerd that runs with our configuration, whoever started it. */
 export async function findContainerd(layout: Layout): Promise<RunningProcess | undefined> {
-  const noted = Number(await readFile(layout.pidFile, 'utf8').catch(() => ''));
-  if (noted > 0 && (await isContainerd(layout, noted))) return processOf(noted);
+  const noted = Number(await readFile(layout.pidFile, 'utf8').catch(otherwise('')));
+  const known = noted > 0 ? await containerdOf(layout, noted) : undefined;
   // The pid may not have been written down: whoever started it can be killed just then.
-  for (const pid of await processes()) if (await isContainerd(layout, pid)) return processOf(pid);
-  return undefined;
+  return known ?? (await lookAtProcesses((pid) => containerdOf(layout, pid))).at(0);
 }
 
-/** Whether this process is the containerd of our configuration. */
-async function isContainerd(layout: Layout, pid: number): Promise<boolean> {
-  const [program, ...args] = await commandLine(pid);
-  return program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
+/** The process of this pid, where it is the containerd of our configuration. */
+async function containerdOf(layout: Layout, pid: number): Promise<RunningProcess | undefined> {
+  // First who it is: what has ended until its command line is read never runs again.
+  const found = await processOf(pid);
+  const [program, ...args] = found === undefined ? [] : await commandLine(pid);
+  const isOurs = program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
+  return isOurs ? found : undefined;
 }
 
 /** A shim, and the sandbox that it holds with the containers in it. */
@@ -56,13 +70,12 @@ interface Shim {
 
 /** The shims of our containerd: each holds one pod, and outlives containerd. */
 export async function findShims(layout: Layout): Promise<readonly Shim[]> {
-  const found = (await processes()).map(async (pid): Promise<Shim[]> => {
+  return lookAtProcesses(async (pid) => {
     const [program, ...args] = await commandLine(pid);
     const isOurs =
       program?.split('/').at(-1) === 'containerd-shim-runc-v2' && hasOption(args, '-address', layout.socket);
-    return isOurs ? [{ pid, sandboxId: args[args.indexOf('-id') + 1] ?? '' }] : [];
+    return isOurs ? { pid, sandboxId: args[args.indexOf('-id') + 1] ?? '' } : undefined;
   });
-  return (await Promise.all(found)).flat();
 }
 
 /** Kills a shim with all that it has started, such as a `runc` that has yet to make its container. */
@@ -77,36 +90,32 @@ export async function killShim({ pid }: Shim): Promise<void> {
 }
 
 async function parentsOfAll(): Promise<Map<number, number>> {
-  const found = (await processes()).map(async (pid): Promise<[number, number]> => {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    // The name before may hold blanks and brackets.
-    return [pid, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0)];
-  });
-  return new Map(await Promise.all(found));
+  const found = await lookAtProcesses(async (pid) => [pid, Number((await statOf(pid))[1] ?? 0)] as const);
+  return new Map(found);
 }
 
 /** Asks a process to end and waits for it, and kills it after `patienceMs`. */
-export async function endProcess(process: RunningProcess, patienceMs: number, pause: Pause): Promise<void> {
-  if (!(await endsBy('SIGTERM', process, patienceMs, pause))) await killProcess(process, pause);
+export async function endProcess(running: RunningProcess, patienceMs: number, pause: Pause): Promise<void> {
+  if (!(await endsBy('SIGTERM', running, patienceMs, pause))) await killProcess(running, pause);
 }
 
 /** Kills a process and waits until it is gone. */
-export async function killProcess(process: RunningProcess, pause: Pause): Promise<void> {
-  if (await endsBy('SIGKILL', process, 5_000, pause)) return;
-  throw new NodeFailure('RuntimeUnavailable', `process ${process.pid} does not end`);
+export async function killProcess(running: RunningProcess, pause: Pause): Promise<void> {
+  if (await endsBy('SIGKILL', running, 5_000, pause)) return;
+  throw new NodeFailure('RuntimeUnavailable', `process ${running.pid} does not end`);
 }
 
 async function endsBy(
   signal: NodeJS.Signals,
-  process: RunningProcess,
+  running: RunningProcess,
   withinMs: number,
   pause: Pause,
 ): Promise<boolean> {
   const stepMs = 10;
-  if (!(await isRunning(process))) return true;
-  kill(process.pid, signal);
+  if (!(await isRunning(running))) return true;
+  kill(running.pid, signal);
   for (let waited = 0; waited < withinMs; waited += stepMs) {
-    if (!(await isRunning(process))) return true;
+    if (!(await mayRun(running))) return true;
     await pause(stepMs);
   }
   return false;
@@ -117,16 +126,6 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {}
-}
-
-async function processes(): Promise<number[]> {
-  return (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
-}
-
-/** The command line of a process; empty when it is gone, or is a zombie. */
-async function commandLine(pid: number): Promise<string[]> {
-  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return line.split('\0');
 }
 
 function hasOption(args: readonly string[], name: string, value: string): boolean {

@@ -12,12 +12,19 @@ const execute = promisify(execFile);
 
 let directory: string;
 
+const umask = process.umask();
+
 beforeEach(async () => {
+  // Whatever it is where the tests are run.
+  process.umask(0o022);
   // A space, and a name that looks like a flag.
   directory = join(await realpath(await mkdtemp(join(tmpdir(), 'statelet-launcher-'))), '-a host');
   await mkdir(directory);
 });
-afterEach(() => rm(dirname(directory), { recursive: true, force: true }));
+afterEach(async () => {
+  process.umask(umask);
+  await rm(dirname(directory), { recursive: true, force: true });
+});
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(join(directory, path)), { recursive: true });
@@ -31,6 +38,7 @@ async function packageAt(path: string, program = TELLS): Promise<void> {
   await write(`${path}/cli/bin.mjs`, program);
   await write(`${path}/package.json`, '{"type":"module"}');
   await copyFile(launcher, join(directory, path, 'cli/statelet.sh'));
+  await chmod(join(directory, path, 'cli/statelet.sh'), 0o755);
 }
 
 async function link(path: string, target: string): Promise<string> {

@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
 import { isRunning, processOf } from '../../../cri/managed/runningProcess.ts';
+import { eventually } from '../../node/support/eventually.ts';
 
-const children: { kill(signal: 'SIGKILL'): boolean }[] = [];
+const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
@@ -34,7 +36,7 @@ test('one that has ended does not run', async () => {
 test('neither does one that nobody has asked for its exit code', async () => {
   const { process: ended } = await started('sleep 1000 & echo $!; exec sleep 1000');
   process.kill(ended.pid, 'SIGKILL');
-  while (await isRunning(ended)) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually('it has ended', async () => !(await isRunning(ended)));
   expect(await processOf(ended.pid)).toBeUndefined();
   // It is still there.
   expect(process.kill(ended.pid, 0)).toBe(true);
@@ -42,4 +44,39 @@ test('neither does one that nobody has asked for its exit code', async () => {
 
 test('a later process of the same pid is another', async () => {
   expect(await isRunning({ pid: process.pid, startedAt: '1' })).toBe(false);
+});
+
+/** What a program of two modules finds when it may open so many files in all, `left` of which are free. */
+async function seenWith(left: number, look: string): Promise<unknown> {
+  const folder = new URL('../../../cri/managed/', import.meta.url);
+  const program = `
+    import { closeSync, openSync, readFileSync } from 'node:fs';
+    const { findContainerd, findShims } = await import('${folder}process.ts');
+    const { isRunning, mayRun, processOf } = await import('${folder}runningProcess.ts');
+    const layout = { pidFile: '/none', config: '/none', socket: '/none' };
+    const self = await processOf(process.pid);
+    const open = [];
+    try { for (;;) open.push(openSync('/dev/null')); } catch {}
+    for (const fd of open.splice(0, ${left})) closeSync(fd);
+    const seen = await ${look}.catch(({ code }) => code);
+    for (const fd of open) closeSync(fd);
+    console.log(JSON.stringify(seen ?? null));`;
+  const script = 'ulimit -n 64; exec "$0" --input-type=module --eval "$1"';
+  const { stdout } = await promisify(execFile)('sh', ['-c', script, process.execPath, program]);
+  return JSON.parse(stdout);
+}
+
+test.each([
+  ['whether it runs', 'isRunning(self)', 'EMFILE'],
+  ['whether it may run', 'mayRun(self)', true],
+  ['the containerd of a configuration', 'findContainerd(layout)', 'EMFILE'],
+  ['its shims', 'findShims(layout)', 'EMFILE'],
+])('while no file can be opened nobody can tell %s', async (_, look, seen) => {
+  expect(await seenWith(0, look)).toBe(seen);
+});
+
+test('a few free files are enough to look at however many processes', async () => {
+  for (let each = 0; each < 60; each += 1) children.push(spawn('sleep', ['1000'], { stdio: 'ignore' }));
+  expect(await seenWith(6, 'findShims(layout)')).toEqual([]);
+  expect(await seenWith(6, 'findContainerd(layout)')).toBeNull();
 });
