@@ -12,6 +12,9 @@ if [ "$files" != unlimited ] && [ "$files" -lt 64 ]; then
   fail "the limit of open files is $files (ulimit -n), and at least 64 are needed"
 fi
 
+# What pods, their volumes and whoever collects their logs may read is read under the usual mask; what is private says so.
+umask 022
+
 # npm links to this file from node_modules/.bin, and from a directory in PATH when it installs globally.
 self=$0
 case $self in

@@ -17,6 +17,8 @@ if (flag !== '--run' || !Object.hasOwn(commands, command)) {
   console.error('usage: node scripts/setup.mjs --run up|test|bench [arguments of the command]');
   process.exit(1);
 }
+// Whatever that of the shell is: what is installed and built here is for everybody who may run it.
+process.umask(0o022);
 await installNodePackages();
 if (Number.parseInt(process.versions.node, 10) < 24) {
   // What follows reads TypeScript.

@@ -124,6 +124,14 @@ test('with fewer than 64 open files it says so, and starts nothing', async () =>
   expect(await run(limited(64), [command, 'run'])).toMatchObject({ code: 0, err: '' });
 });
 
+test('the modes of what the agent makes do not depend on the shell that it is started from', async () => {
+  await packageAt('clone', 'console.log(process.umask());');
+  await nodeAt('clone');
+  const strict = ['sh', '-c', 'umask 077; exec "$0" "$@"'];
+  const { out } = await run(strict, [join(directory, 'clone/cli/statelet.sh'), 'run']);
+  expect(out).toBe(`${0o022}\n`);
+});
+
 describe('what it becomes is the program itself', () => {
   beforeEach(() => nodeAt('clone'));
   const command = () => join(directory, 'clone/cli/statelet.sh');
