@@ -124,8 +124,9 @@ describe('the network of a sandbox whose making was cut off', () => {
       await writeFile(file, '');
       await execute('unshare', [`--net=${file}`, 'true']);
       const cable = `lost${process.pid}`;
-      const inside = spawn('nsenter', [`--net=${file}`, 'sleep', '1000']);
-      await once(inside, 'spawn');
+      const inside = spawn('nsenter', [`--net=${file}`, 'sh', '-c', 'echo inside; exec sleep 1000']);
+      // Until then it is in the network of the host.
+      await once(inside.stdout, 'data');
       await execute('ip', ['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(inside.pid)]);
       await execute('ip', ['link', 'set', cable, 'master', bridge]);
       inside.kill('SIGKILL');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
+import { eventually } from './support/eventually.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { allRun, containerOf, identitiesOf, type RunNode, runNode } from './support/node.ts';
 import type { Statelet } from './support/statelet.ts';
@@ -26,7 +27,13 @@ async function losePod({ metadata: { uid } }: Pod): Promise<void> {
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   for (const { id: podSandboxId } of items.filter(({ metadata }) => metadata?.uid === uid)) {
     await cri.stopPodSandbox({ podSandboxId }, { signal: noAbort });
-    await cri.removePodSandbox({ podSandboxId }, { signal: noAbort });
+    // A container that the agent is just starting in it is not removed yet.
+    const remove = () => cri.removePodSandbox({ podSandboxId }, { signal: noAbort });
+    await eventually('its sandbox is removed', () =>
+      remove()
+        .then(() => true)
+        .catch(() => undefined),
+    );
   }
 }
 
