@@ -1,5 +1,4 @@
 /** Where an ended container's last words lie (C22), and how a log's lines are read. */
-
 import { posix } from 'node:path';
 import { neverBegan } from '../pod/restart.ts';
 import type { ContainerStatus } from './generated/runtime.ts';

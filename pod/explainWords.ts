@@ -1,5 +1,4 @@
 /** The words that an explanation is made of: moments, ends, failures, places in a queue. */
-
 import { humanDuration } from './duration.ts';
 import type { Failure } from './failure.ts';
 import { neverBegan } from './restart.ts';

@@ -1,5 +1,4 @@
 /** Fills the ports of a container over the CRI. */
-
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeWords } from '../../cri/failure.ts';

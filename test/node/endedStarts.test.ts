@@ -5,12 +5,13 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { tracesOfContainerd } from '../../cri/managed/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { findContainerd } from '../../cri/managed/process.ts';
+import { isRunning } from '../../cri/managed/runningProcess.ts';
 import { socketPath } from '../../server/socketPath.ts';
 import { eventually } from './support/eventually.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { identitiesOf, type UpNode, upNode } from './support/node.ts';
 import { type Statelet, startStatelet } from './support/statelet.ts';
-import { lives, marksOf, traces } from './support/traces.ts';
+import { marksOf, traces } from './support/traces.ts';
 
 jest.setTimeout(120_000);
 
@@ -121,7 +122,7 @@ describe('with pods that a killed `up` has left', () => {
     expect(await up.ended).toBe(0);
     expect(up.out()).toContain('the pods that ran before go on running\n');
     expect(await findContainerd(layoutOf(node.containerdDirectory))).toBeUndefined();
-    expect(await Promise.all(marks.processes.map(lives))).not.toContain(false);
+    expect(await Promise.all(marks.processes.map(isRunning))).not.toContain(false);
 
     const next = await node.start();
     expect(identitiesOf(await node.running('web'))).toEqual(before);
@@ -139,7 +140,7 @@ describe('with pods that a killed `up` has left', () => {
     expect(await up.ended).toBe(1);
     expect(up.err()).toMatch(/^statelet: .* is in the way: it is no socket/m);
     expect(await findContainerd(layoutOf(node.containerdDirectory))).toEqual(containerd);
-    expect(await Promise.all(marks.processes.map(lives))).not.toContain(false);
+    expect(await Promise.all(marks.processes.map(isRunning))).not.toContain(false);
 
     await rm(inTheWay);
     await node.start();

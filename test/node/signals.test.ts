@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { isRunning } from '../../cri/managed/runningProcess.ts';
 import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
 import { allRun, identitiesOf, timelessStatus, type UpNode, upNode } from './support/node.ts';
-import { lives, marksOf, traces } from './support/traces.ts';
+import { marksOf, traces } from './support/traces.ts';
 
 jest.setTimeout(120_000);
 
@@ -50,7 +51,7 @@ describe('signals to `statelet up`', () => {
     up.kill('SIGTERM');
     expect(await up.ended).toBe(128 + 15);
     expect(await traces(marks)).toContainEqual(expect.stringMatching(/^process \d+: containerd /));
-    expect(await Promise.all(marks.processes.map(lives))).toContain(true);
+    expect(await Promise.all(marks.processes.map(isRunning))).toContain(true);
 
     const next = await node.start();
     await node.running('quick');
@@ -76,7 +77,7 @@ describe('SIGKILL of `statelet up`', () => {
     const marks = await marksOf(node.containerdDirectory);
     up.kill('SIGKILL');
     expect(await up.ended).toBe('SIGKILL');
-    expect(await Promise.all(marks.processes.map(lives))).not.toContain(false);
+    expect(await Promise.all(marks.processes.map(isRunning))).not.toContain(false);
 
     const next = await node.start();
     const after = await node.running('web');

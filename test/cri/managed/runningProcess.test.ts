@@ -46,11 +46,11 @@ test('a later process of the same pid is another', async () => {
   expect(await isRunning({ pid: process.pid, startedAt: '1' })).toBe(false);
 });
 
-/** What a program of two modules finds when it may open so many files in all, `left` of which are free. */
+/** What a process sees that may open 64 files, of which it has all open but `left`. */
 async function seenWith(left: number, look: string): Promise<unknown> {
   const folder = new URL('../../../cri/managed/', import.meta.url);
   const program = `
-    import { closeSync, openSync, readFileSync } from 'node:fs';
+    import { closeSync, openSync } from 'node:fs';
     const { findContainerd, findShims } = await import('${folder}process.ts');
     const { isRunning, mayRun, processOf } = await import('${folder}runningProcess.ts');
     const layout = { pidFile: '/none', config: '/none', socket: '/none' };

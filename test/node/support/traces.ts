@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { layoutOf } from '../../../cri/managed/layout.ts';
+import { isRunning, processOf, type RunningProcess } from '../../../cri/managed/runningProcess.ts';
 
 const execute = promisify(execFile);
 
@@ -18,13 +19,7 @@ export interface TraceMarks {
   /** Its pods' ends of the network, as the host names them. */
   readonly links: readonly string[];
   /** The processes of its pods. */
-  readonly processes: readonly HostProcess[];
-}
-
-/** A process; with the moment of its start its pid is that of no later one. */
-export interface HostProcess {
-  readonly pid: number;
-  readonly start: string;
+  readonly processes: readonly RunningProcess[];
 }
 
 /** Notes all that the private containerd of a directory has on the host now. */
@@ -63,7 +58,7 @@ export async function traces(marks: TraceMarks): Promise<string[]> {
 }
 
 /** The processes in a cgroup and all below it. */
-export async function processesIn(cgroupParent: string): Promise<HostProcess[]> {
+export async function processesIn(cgroupParent: string): Promise<RunningProcess[]> {
   const pids = new Set<number>();
   for (const cgroup of await cgroupsOf(cgroupParent)) {
     for (const entry of ['', ...(await readdir(cgroup, { recursive: true }).catch(() => []))]) {
@@ -72,21 +67,9 @@ export async function processesIn(cgroupParent: string): Promise<HostProcess[]> 
       for (const line of text.split('\n')) if (line !== '') pids.add(Number(line));
     }
   }
-  const found = [...pids].map(async (pid) => ({ pid, start: (await statOf(pid))?.start }));
+  const found = await Promise.all([...pids].map(processOf));
   // One may have ended since its cgroup was read.
-  return (await Promise.all(found)).flatMap(({ pid, start }) => (start === undefined ? [] : [{ pid, start }]));
-}
-
-/** Whether it still runs: one that has ended and that nobody has waited for (a zombie) does not. */
-export async function lives({ pid, start }: HostProcess): Promise<boolean> {
-  const stat = await statOf(pid);
-  return stat !== undefined && stat.start === start && stat.state !== 'Z' && stat.state !== 'X';
-}
-
-async function statOf(pid: number): Promise<{ state: string; start: string } | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
-  return fields && { state: fields[0] ?? '', start: fields[19] ?? '' };
+  return found.filter((each) => each !== undefined);
 }
 
 /** The chains that iptables jumps to for the addresses of a subnet. */
@@ -102,7 +85,7 @@ async function savedRules(): Promise<string[]> {
 /** A zombie has no command line: it is nobody's to remove but its parent's. */
 async function processTraces({ directory, processes }: TraceMarks): Promise<string[]> {
   const named = (await commandLines()).filter(({ line }) => line.includes(directory));
-  const alive = await Promise.all(processes.map(async (each) => ((await lives(each)) ? [each.pid] : [])));
+  const alive = await Promise.all(processes.map(async (each) => ((await isRunning(each)) ? [each.pid] : [])));
   return [
     ...named.map(({ pid, line }) => `process ${pid}: ${line}`),
     ...alive.flat().map((pid) => `process ${pid} of a pod`),
