@@ -28,10 +28,29 @@ interface Kept {
 
 export function createEventRecorder(host: string, now: () => number): EventRecorder {
   const correlate = createCorrelator();
+  const kept = createKeptEvents();
+  let number = 0;
+  return {
+    record: ({ at, ...told }) => {
+      const correlated = correlate(told, at);
+      if (correlated === undefined) return;
+      const { occurrence, key, count, firstAt } = correlated;
+      number += 1;
+      const name = kept.nameOf(key) ?? eventName(occurrence.involved, at, number);
+      kept.keep(key, { event: coreEvent(occurrence, { host, at, firstAt, count, name }), at });
+    },
+    events: () => {
+      kept.forgetOld(now());
+      return kept.events();
+    },
+    subscribe: kept.subscribe,
+  };
+}
+
+/** Those that are still of interest, in the order of the last time each happened. */
+function createKeptEvents() {
   const kept = new Map<string, Kept>();
   const listeners = new Set<(change: EventChange) => void>();
-  let number = 0;
-
   const tell = (change: EventChange) => {
     for (const listener of listeners) listener(change);
   };
@@ -42,27 +61,17 @@ export function createEventRecorder(host: string, now: () => number): EventRecor
       tell({ event, removed: true });
     }
   };
-
   return {
-    record: ({ at, ...told }) => {
-      const correlated = correlate(told, at);
-      if (correlated === undefined) return;
-      const { occurrence, key, count, firstAt } = correlated;
-      const known = kept.get(key);
-      number += 1;
-      const name = known?.event.metadata.name ?? eventName(occurrence.involved, at, number);
-      const event = coreEvent(occurrence, { host, at, firstAt, count, name });
-      // The order of the map is that of the last time each happened.
+    forgetOld,
+    nameOf: (key: string) => kept.get(key)?.event.metadata.name,
+    events: () => [...kept.values()].map(({ event }) => event),
+    keep: (key: string, { event, at }: Kept) => {
       kept.delete(key);
       kept.set(key, { event, at });
       tell({ event, removed: false });
       forgetOld(at);
     },
-    events: () => {
-      forgetOld(now());
-      return [...kept.values()].map(({ event }) => event);
-    },
-    subscribe: (listener) => {
+    subscribe: (listener: (change: EventChange) => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

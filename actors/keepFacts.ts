@@ -32,48 +32,67 @@ interface KeptFacts {
 export function keepFacts({ store, durable, clock, onError }: FactKeeping): KeptFacts {
   /** The pods whose status was told from what the runtime has of them. */
   const read = new Set<string>();
-  const admitted = new Map<string, PodView>();
-  const probed = new Map(Array.from(durable.probes, ([uid, results]) => [uid, JSON.stringify(results)]));
   const settled = (write: Promise<void>) => write.catch((error) => onError('store', error));
+  const write = (...fact: Parameters<typeof store.write>) => settled(store.write(...fact));
+  const probes = keepProbes(durable, write);
+  const allocations = keepAllocations(write);
 
-  /** The results of the probes, where they differ from what was written. */
-  const keepProbes = (uid: string, view: PodView): Promise<void> | undefined => {
-    const results = probedOf(view);
-    const text = JSON.stringify(results);
-    if (text === (probed.get(uid) ?? '[]')) return undefined;
-    probed.set(uid, text);
-    return settled(store.write('probes', uid, results));
+  const forget = (uid: string) => {
+    read.delete(uid);
+    allocations.forget(uid);
+    probes.forget(uid);
+    for (const kind of ['allocations', 'statuses', 'probes'] as const) settled(store.remove(kind, uid));
   };
-  /** What was admitted; a status rests on it only where it tells of another size than before. */
-  const keepAllocation = (uid: string, view: PodView): Promise<void> | undefined => {
-    // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
-    const known = admitted.get(uid);
-    const isKept = known?.pod === view.pod && known.resizing === view.resizing;
-    if (isKept || view.termination || view.refused || view.state === 'admitting') return undefined;
-    admitted.set(uid, view);
-    const kept = settled(store.write('allocations', uid, allocationOf(view)));
-    return known === undefined ? undefined : kept;
-  };
-
   const sink: StatusSink = ({ uid, pod, view, removed }) => {
     if (removed) {
-      read.delete(uid);
-      admitted.delete(uid);
-      probed.delete(uid);
-      for (const kind of ['allocations', 'statuses', 'probes'] as const) settled(store.remove(kind, uid));
+      forget(uid);
       return undefined;
     }
     if (view.state !== 'admitting' && !view.state.startsWith('preparing')) read.add(uid);
     // What the node refused it decides again when it starts anew (C24).
     const hasEnded = isTerminalPhase(pod.status?.phase) && !view.refused;
     const writes = [
-      keepProbes(uid, view),
-      ...(hasEnded && pod.status ? [settled(store.write('statuses', uid, pod.status))] : []),
-      keepAllocation(uid, view),
-    ].filter((write) => write !== undefined);
+      probes.keep(uid, view),
+      ...(hasEnded && pod.status ? [write('statuses', uid, pod.status)] : []),
+      allocations.keep(uid, view),
+    ].filter((each) => each !== undefined);
     return writes.length > 0 ? atMost(clock, Promise.all(writes)) : undefined;
   };
   return { sink, isEvidence: (uid) => !read.has(uid) || store.isUnwritten('statuses', uid) };
+}
+
+type Write = (...fact: Parameters<NodeStore['write']>) => Promise<void>;
+
+/** The results of the probes of each pod, written where they differ from what was. */
+function keepProbes(durable: Pick<DurableFacts, 'probes'>, write: Write) {
+  const written = new Map(Array.from(durable.probes, ([uid, results]) => [uid, JSON.stringify(results)]));
+  return {
+    forget: (uid: string) => void written.delete(uid),
+    keep: (uid: string, view: PodView): Promise<void> | undefined => {
+      const results = probedOf(view);
+      const text = JSON.stringify(results);
+      if (text === (written.get(uid) ?? '[]')) return undefined;
+      written.set(uid, text);
+      return write('probes', uid, results);
+    },
+  };
+}
+
+/** What of each pod was admitted; a status rests on it only where it tells of another size than before. */
+function keepAllocations(write: Write) {
+  const admitted = new Map<string, PodView>();
+  return {
+    forget: (uid: string) => void admitted.delete(uid),
+    keep: (uid: string, view: PodView): Promise<void> | undefined => {
+      // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
+      const known = admitted.get(uid);
+      const isKept = known?.pod === view.pod && known.resizing === view.resizing;
+      if (isKept || view.termination || view.refused || view.state === 'admitting') return undefined;
+      admitted.set(uid, view);
+      const kept = write('allocations', uid, allocationOf(view));
+      return known === undefined ? undefined : kept;
+    },
+  };
 }
 
 /** Resolves with the work, or when it has had its time. */

@@ -47,10 +47,7 @@ export interface Ownership {
 }
 
 export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }: OwnershipParts): Ownership {
-  const seen = new Set<string>();
-  const shared = new Set<string>();
-  const isOwnMark = remembered((mark) => mark === owner || isMarkOf(maker, mark));
-  const otherMaker = (mark: string | undefined) => (mark === undefined || isOwnMark(mark) ? undefined : mark);
+  const { seen, shared, otherMaker, see } = createSightings(maker, owner);
   const claim = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
     const pod = { uid, namespace, name };
     const why = await claimPod({ layout, maker, pod, runsHere: ran.length > 0 || seen.has(uid) });
@@ -58,17 +55,7 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
   };
   return {
     maker,
-    see: (pods) =>
-      pods.map((pod) => {
-        const { uid, sandboxes } = pod;
-        if (sandboxes.some((sandbox) => sandbox.owner !== undefined && isOwnMark(sandbox.owner))) seen.add(uid);
-        if (sandboxes.some((sandbox) => otherMaker(sandbox.owner) !== undefined)) shared.add(uid);
-        else shared.delete(uid);
-        if (!sandboxes.some((sandbox) => sandbox.owner !== undefined && sandbox.owner !== owner)) return pod;
-        const spelled = (sandbox: ObservedSandbox) =>
-          sandbox.owner !== undefined && isOwnMark(sandbox.owner) ? { ...sandbox, owner } : sandbox;
-        return { ...pod, sandboxes: sandboxes.map(spelled) };
-      }),
+    see: (pods) => pods.map(see),
     otherMaker,
     hasCgroupAlone: (uid) => {
       if (!shared.has(uid)) return true;
@@ -91,6 +78,25 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
       return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)), errors };
     },
   };
+}
+
+/** By the UIDs of pods, whose marks were seen on their sandboxes: this agent's (`seen`), another's as well (`shared`). */
+function createSightings(maker: Maker, owner: string) {
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  const isOwnMark = remembered((mark) => mark === owner || isMarkOf(maker, mark));
+  const otherMaker = (mark: string | undefined) => (mark === undefined || isOwnMark(mark) ? undefined : mark);
+  const see = (pod: ObservedPod): ObservedPod => {
+    const { uid, sandboxes } = pod;
+    if (sandboxes.some((sandbox) => sandbox.owner !== undefined && isOwnMark(sandbox.owner))) seen.add(uid);
+    if (sandboxes.some((sandbox) => otherMaker(sandbox.owner) !== undefined)) shared.add(uid);
+    else shared.delete(uid);
+    if (!sandboxes.some((sandbox) => sandbox.owner !== undefined && sandbox.owner !== owner)) return pod;
+    const spelled = (sandbox: ObservedSandbox) =>
+      sandbox.owner !== undefined && isOwnMark(sandbox.owner) ? { ...sandbox, owner } : sandbox;
+    return { ...pod, sandboxes: sandboxes.map(spelled) };
+  };
+  return { seen, shared, otherMaker, see };
 }
 
 /** Whether the mark of a sandbox names this agent's root directory, in whatever spelling, and its node. */

@@ -10,11 +10,52 @@ import { volumeMachine } from '../machines/volume.ts';
 import type { Boundary } from './boundary.ts';
 
 /** The machines with every port filled, everything that enters passing the boundary. */
-export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAgentMachine {
+export function providedMachine(boundary: Boundary): typeof nodeAgentMachine {
+  const { port, feed, timer } = boundary;
+  const garbage = garbageMachine.provide({
+    actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer },
+  });
+  return nodeAgentMachine.provide({
+    actors: {
+      pod: providedPod(boundary),
+      gate: gateMachine.provide({ actors: { timer } }),
+      garbage,
+      logRotation: logRotationMachine.provide({ actors: { rotateLogs: port('rotateLogs'), timer } }),
+      runtimeHealth: feed('runtimeHealth'),
+      pleg: feed('pleg'),
+      sources: feed('sources'),
+      ticker: feed('ticker'),
+      timer,
+    },
+  });
+}
+
+function providedPod(boundary: Boundary): typeof podMachine {
+  const { port, timer } = boundary;
+  return podMachine.provide({
+    actors: {
+      activeDeadline: activeDeadlineMachine.provide({ actors: { timer } }),
+      container: providedContainer(boundary),
+      volume: providedVolume(boundary),
+      preparePod: port('preparePod'),
+      prepareCgroup: port('prepareCgroup'),
+      fitPod: port('fitPod'),
+      removeCgroup: port('removeCgroup'),
+      removePodData: port('removePodData'),
+      runSandbox: port('runSandbox'),
+      inspectSandbox: port('inspectSandbox'),
+      stopSandboxes: port('stopSandboxes'),
+      removeSandboxes: port('removeSandboxes'),
+      timer,
+    },
+  });
+}
+
+function providedContainer({ port, timer }: Boundary): typeof containerMachine {
   const probe = probeMachine.provide({
     actors: { runProbe: port('runProbe'), pickMoment: port('pickMoment'), timer },
   });
-  const container = containerMachine.provide({
+  return containerMachine.provide({
     actors: {
       probe,
       findImage: port('findImage'),
@@ -30,45 +71,15 @@ export function providedMachine({ port, feed, timer }: Boundary): typeof nodeAge
       timer,
     },
   });
-  const volume = volumeMachine.provide({
+}
+
+function providedVolume({ port, timer }: Boundary): typeof volumeMachine {
+  return volumeMachine.provide({
     actors: {
       mountVolume: port('mountVolume'),
       unmountVolume: port('unmountVolume'),
       findImage: port('findImage'),
       pullImage: port('pullImage'),
-      timer,
-    },
-  });
-  const pod = podMachine.provide({
-    actors: {
-      activeDeadline: activeDeadlineMachine.provide({ actors: { timer } }),
-      container,
-      volume,
-      preparePod: port('preparePod'),
-      prepareCgroup: port('prepareCgroup'),
-      fitPod: port('fitPod'),
-      removeCgroup: port('removeCgroup'),
-      removePodData: port('removePodData'),
-      runSandbox: port('runSandbox'),
-      inspectSandbox: port('inspectSandbox'),
-      stopSandboxes: port('stopSandboxes'),
-      removeSandboxes: port('removeSandboxes'),
-      timer,
-    },
-  });
-  const garbage = garbageMachine.provide({
-    actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer },
-  });
-  return nodeAgentMachine.provide({
-    actors: {
-      pod,
-      gate: gateMachine.provide({ actors: { timer } }),
-      garbage,
-      logRotation: logRotationMachine.provide({ actors: { rotateLogs: port('rotateLogs'), timer } }),
-      runtimeHealth: feed('runtimeHealth'),
-      pleg: feed('pleg'),
-      sources: feed('sources'),
-      ticker: feed('ticker'),
       timer,
     },
   });

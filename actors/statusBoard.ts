@@ -60,108 +60,134 @@ export interface StatusBoardOptions {
   readonly sink?: StatusSink | undefined;
 }
 
-export function createStatusBoard(options: StatusBoardOptions): StatusBoard {
-  const { clock, since, runtimeName, sink } = options;
-  let hostIps = addressesNow(options.hostIps);
-  const posted = new Map<string, Posted>();
+export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => new Board(options);
+
+class Board implements StatusBoard {
+  readonly #options: StatusBoardOptions;
+  readonly #posted = new Map<string, Posted>();
   /** What watchers know: a posted pod comes here once it may be told. */
-  const told = new Map<string, Pod>();
-  const dirty = new Set<PodRef>();
-  const listeners = new Set<(change: PodChange) => void>();
-  const results = new WeakMap<AnyActorRef, string>();
-  let scheduled = false;
-  let closed = false;
+  readonly #told = new Map<string, Pod>();
+  readonly #dirty = new Set<PodRef>();
+  readonly #listeners = new Set<(change: PodChange) => void>();
+  readonly #results = new WeakMap<AnyActorRef, string>();
+  readonly #held = heldChanges((change: PodChange) => this.#publish(change));
+  #hostIps: readonly string[];
+  #isScheduled = false;
+  #isClosed = false;
 
-  const held = heldChanges((change: PodChange) => {
-    if (change.removed) told.delete(change.uid);
-    else told.set(change.uid, change.pod);
-    for (const listener of listeners) listener(change);
-  });
-  const tell = (change: PodChange) => held.tell(change, sink?.(change));
+  constructor(options: StatusBoardOptions) {
+    this.#options = options;
+    this.#hostIps = addressesNow(options.hostIps);
+  }
 
-  const post = (view: PodView, ref: PodRef | undefined) => {
+  note(ref: AnyActorRef): void {
+    if (this.#isClosed || !isTold(this.#results, ref)) return;
+    const pod = podOf(ref);
+    // What is left of actors that were stopped says nothing of their pods.
+    if (pod === undefined) return;
+    this.#dirty.add(pod);
+    this.#schedule();
+  }
+
+  followAddresses(): void {
+    const now = addressesNow(this.#options.hostIps);
+    if (this.#isClosed || now === this.#hostIps || now.join() === this.#hostIps.join()) return;
+    this.#hostIps = now;
+    for (const { ref } of this.#posted.values()) if (ref) this.#dirty.add(ref);
+    this.#schedule();
+  }
+
+  expect(views: readonly PodView[], isWanted: (uid: string) => boolean): void {
+    for (const [uid, { ref, pod, view }] of this.#posted) {
+      if (ref !== undefined || isWanted(uid)) continue;
+      this.#posted.delete(uid);
+      this.#tell({ uid, pod, view, removed: true });
+    }
+    for (const view of views) {
+      const known = this.#posted.get(view.pod.metadata.uid);
+      if (known?.ref === undefined && known?.view.waitingFor !== view.waitingFor) this.#post(view, undefined);
+    }
+  }
+
+  pods(): readonly Pod[] {
+    return [...this.#told.values()].sort(byNamespaceAndName);
+  }
+
+  views(): readonly PodView[] {
+    return [...this.#posted.values()].map((posted) => this.#present(posted));
+  }
+
+  find(name: string, namespace?: string): PodView | undefined {
+    const found = [...this.#posted.values()].find(({ pod }) => isAt(pod, name, namespace));
+    return found && this.#present(found);
+  }
+
+  of(uid: string): PodView | undefined {
+    const found = this.#posted.get(uid);
+    return found && this.#present(found);
+  }
+
+  subscribe(listener: (change: PodChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#dirty.clear();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // One turn of the actors is many transitions: what they come to is told once, when it is over.
+    queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    for (const ref of this.#dirty) {
+      this.#dirty.delete(ref);
+      if (!isMeeting(ref)) this.#post(podView(ref, this.#options.since), ref);
+    }
+  }
+
+  #post(view: PodView, ref: PodRef | undefined): void {
     const { uid } = view.pod.metadata;
-    const known = posted.get(uid);
+    const known = this.#posted.get(uid);
     const removed = view.state === 'terminated';
     if (removed && known?.ref !== ref) return;
     const previous = known?.pod.status;
-    const context = { now: clock.now(), hostIps, runtimeName: runtimeName(), ...(previous ? { previous } : {}) };
-    const status = podStatus(view, context);
+    const status = podStatus(view, this.#statusContext(previous));
     const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
     const pod = same ? known.pod : withStatus(view, status);
-    if (removed) posted.delete(uid);
-    else posted.set(uid, { ref, pod, view });
-    tell({ uid, pod, view, removed });
-  };
+    if (removed) this.#posted.delete(uid);
+    else this.#posted.set(uid, { ref, pod, view });
+    this.#tell({ uid, pod, view, removed });
+  }
+
+  #statusContext(previous: PodStatus | undefined) {
+    const { clock, runtimeName } = this.#options;
+    const now = { now: clock.now(), hostIps: this.#hostIps, runtimeName: runtimeName() };
+    return { ...now, ...(previous ? { previous } : {}) };
+  }
+
+  #tell(change: PodChange): void {
+    this.#held.tell(change, this.#options.sink?.(change));
+  }
+
+  #publish(change: PodChange): void {
+    if (change.removed) this.#told.delete(change.uid);
+    else this.#told.set(change.uid, change.pod);
+    for (const listener of this.#listeners) listener(change);
+  }
 
   /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
-  const present = ({ ref, view }: Posted): PodView => {
-    const now = ref && !isMeeting(ref) ? podView(ref, since) : view;
-    return held.isHeld(now.pod.metadata.uid) ? { waitingFor: UNTOLD, ...now } : now;
-  };
-
-  const flush = () => {
-    scheduled = false;
-    for (const ref of dirty) {
-      dirty.delete(ref);
-      if (!isMeeting(ref)) post(podView(ref, since), ref);
-    }
-  };
-
-  const soon = () => {
-    if (scheduled) return;
-    scheduled = true;
-    // One turn of the actors is many transitions: what they come to is told once, when it is over.
-    queueMicrotask(flush);
-  };
-
-  return {
-    note: (ref) => {
-      if (closed || !isTold(results, ref)) return;
-      const pod = podOf(ref);
-      // What is left of actors that were stopped says nothing of their pods.
-      if (pod === undefined) return;
-      dirty.add(pod);
-      soon();
-    },
-    followAddresses: () => {
-      const now = addressesNow(options.hostIps);
-      if (closed || now === hostIps || now.join() === hostIps.join()) return;
-      hostIps = now;
-      for (const { ref } of posted.values()) if (ref) dirty.add(ref);
-      soon();
-    },
-    expect: (views, isWanted) => {
-      for (const [uid, { ref, pod, view }] of posted) {
-        if (ref !== undefined || isWanted(uid)) continue;
-        posted.delete(uid);
-        tell({ uid, pod, view, removed: true });
-      }
-      for (const view of views) {
-        const known = posted.get(view.pod.metadata.uid);
-        if (known?.ref === undefined && known?.view.waitingFor !== view.waitingFor) post(view, undefined);
-      }
-    },
-    pods: () => [...told.values()].sort(byNamespaceAndName),
-    views: () => [...posted.values()].map(present),
-    find: (name, namespace) => {
-      const found = [...posted.values()].find(({ pod }) => isAt(pod, name, namespace));
-      return found && present(found);
-    },
-    of: (uid) => {
-      const found = posted.get(uid);
-      return found && present(found);
-    },
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    close: () => {
-      closed = true;
-      listeners.clear();
-      dirty.clear();
-    },
-  };
+  #present({ ref, view }: Posted): PodView {
+    const now = ref && !isMeeting(ref) ? podView(ref, this.#options.since) : view;
+    return this.#held.isHeld(now.pod.metadata.uid) ? { waitingFor: UNTOLD, ...now } : now;
+  }
 }
 
 const UNTOLD = 'its status to be durable, which is told then';

@@ -47,14 +47,14 @@ const RETRY_MS = 5_000;
 const PARALLEL_SYNCS = 2;
 
 interface BatchWriter {
-  readonly change: (wanted: Omit<Change, 'waiting'>) => Promise<void>;
+  change(wanted: Omit<Change, 'waiting'>): Promise<void>;
   /** Resolves when all has been tried, what had failed before once more. */
-  readonly flush: () => Promise<void>;
+  flush(): Promise<void>;
   /** As `flush`, and nothing is tried again by itself any more: no timer is left. */
-  readonly close: () => Promise<void>;
-  readonly trouble: () => StoreTrouble | undefined;
+  close(): Promise<void>;
+  trouble(): StoreTrouble | undefined;
   /** Whether the last change of a key is not durable yet: it is on its way, or failed and is tried again. */
-  readonly isUnwritten: (kind: string, key: string) => boolean;
+  isUnwritten(kind: string, key: string): boolean;
 }
 
 /**
@@ -86,16 +86,25 @@ function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonl
       const before = trouble;
       // What failed and is on its way anew in another form is no less unwritten.
       const facts = new Set([...kept.keys(), ...[...failed.keys()].map(idOf)]).size;
-      if (facts === 0) trouble = undefined;
-      else if (failed.size > 0) {
-        const [at, cause] = [clock.now(), [...failed.values()].at(-1)];
-        const failure = { reason: 'StoreFailed', message: messageOf(cause), at };
-        trouble = { facts, failure, since: before?.since ?? at, retryAt: at + RETRY_MS };
-        if (kept.size > 0 && !closed) timer ??= clock.setTimeout(tryAgain, RETRY_MS);
-      } else if (trouble) trouble = { ...trouble, facts };
+      trouble = facts === 0 ? undefined : troubleNow(facts, { before, failed, at: clock.now() });
+      if (failed.size > 0 && kept.size > 0 && !closed) timer ??= clock.setTimeout(tryAgain, RETRY_MS);
       if ((before === undefined) !== (trouble === undefined)) onTrouble?.(trouble);
     },
   };
+}
+
+function troubleNow(
+  facts: number,
+  now: {
+    readonly before: StoreTrouble | undefined;
+    readonly failed: ReadonlyMap<Change, unknown>;
+    readonly at: number;
+  },
+): StoreTrouble | undefined {
+  const { before, failed, at } = now;
+  if (failed.size === 0) return before && { ...before, facts };
+  const failure = { reason: 'StoreFailed', message: messageOf([...failed.values()].at(-1)), at };
+  return { facts, failure, since: before?.since ?? at, retryAt: at + RETRY_MS };
 }
 
 const idOf = ({ kind, key }: Pick<Change, 'kind' | 'key'>): string => `${kind}/${key}`;
@@ -105,53 +114,69 @@ const idOf = ({ kind, key }: Pick<Change, 'kind' | 'key'>): string => `${kind}/$
  * of changes costs one sync of each folder, and several changes of a key are one.
  */
 export function batchWriter(folderOf: (kind: string) => string, retrying: Retrying): BatchWriter {
-  let pending = new Map<string, Change>();
-  let inHand: ReadonlyMap<string, Change> = new Map();
-  let running: Promise<void> | undefined;
-  const drain = async () => {
-    while (pending.size > 0) {
-      inHand = pending;
-      pending = new Map();
-      const batch = [...inHand.values()];
-      unwritten.settle(batch, await commit(batch, folderOf), (id) => pending.has(id));
-      inHand = new Map();
+  return new Batches(folderOf, retrying);
+}
+
+class Batches implements BatchWriter {
+  readonly #folderOf: (kind: string) => string;
+  readonly #unwritten: ReturnType<typeof unwrittenFacts>;
+  #pending = new Map<string, Change>();
+  #inHand: ReadonlyMap<string, Change> = new Map();
+  #running: Promise<void> | undefined;
+
+  constructor(folderOf: (kind: string) => string, retrying: Retrying) {
+    this.#folderOf = folderOf;
+    this.#unwritten = unwrittenFacts(retrying, (changes) => {
+      for (const change of changes) if (!this.#pending.has(idOf(change))) this.#pending.set(idOf(change), change);
+      this.#begin();
+    });
+  }
+
+  change(wanted: Omit<Change, 'waiting'>): Promise<void> {
+    const id = idOf(wanted);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = this.#pending.get(id)?.waiting ?? [];
+    waiting.push({ resolve, reject });
+    this.#pending.set(id, { ...wanted, waiting });
+    this.#begin();
+    return promise;
+  }
+
+  async flush(): Promise<void> {
+    await this.#running;
+    if (this.trouble() === undefined) return;
+    this.#unwritten.tryAgain();
+    await this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#unwritten.close();
+    await this.flush();
+  }
+
+  trouble(): StoreTrouble | undefined {
+    return this.#unwritten.trouble();
+  }
+
+  isUnwritten(kind: string, key: string): boolean {
+    const id = idOf({ kind, key });
+    return this.#pending.has(id) || this.#inHand.has(id) || this.#unwritten.has(id);
+  }
+
+  #begin(): void {
+    this.#running ??= Promise.resolve().then(() => this.#drain());
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#pending.size > 0) {
+      this.#inHand = this.#pending;
+      this.#pending = new Map();
+      const batch = [...this.#inHand.values()];
+      this.#unwritten.settle(batch, await commit(batch, this.#folderOf), (id) => this.#pending.has(id));
+      this.#inHand = new Map();
     }
-    running = undefined;
-  };
-  const begin = () => {
-    running ??= Promise.resolve().then(drain);
-  };
-  const unwritten = unwrittenFacts(retrying, (changes) => {
-    for (const change of changes) if (!pending.has(idOf(change))) pending.set(idOf(change), change);
-    begin();
-  });
-  const flush = async () => {
-    await running;
-    if (unwritten.trouble() === undefined) return;
-    unwritten.tryAgain();
-    await running;
-  };
-  return {
-    change: (wanted) => {
-      const id = idOf(wanted);
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const waiting = pending.get(id)?.waiting ?? [];
-      waiting.push({ resolve, reject });
-      pending.set(id, { ...wanted, waiting });
-      begin();
-      return promise;
-    },
-    flush,
-    close: async () => {
-      unwritten.close();
-      await flush();
-    },
-    trouble: unwritten.trouble,
-    isUnwritten: (kind, key) => {
-      const id = idOf({ kind, key });
-      return pending.has(id) || inHand.has(id) || unwritten.has(id);
-    },
-  };
+    this.#running = undefined;
+  }
 }
 
 /** Brings a batch to disk: each file by itself, then each folder once for all of its files. Gives what failed, and why. */

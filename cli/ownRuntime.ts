@@ -35,14 +35,10 @@ export const startOwnContainerd: UpParts['startRuntime'] = async (
   let containerd = await startManagedContainerd({ ...common, signal: asked });
   const unasked = new AbortController().signal;
   const startAgain = () => startManagedContainerd({ ...common, signal: unasked, isRestart: true });
-  let wanted: string | undefined;
+  const wishes: string[] = [];
   const watch = keepAlive({
     current: () => containerd,
-    takeWish: () => {
-      const why = wanted;
-      wanted = undefined;
-      return why;
-    },
+    takeWish: () => wishes.splice(0).at(-1),
     restart: async () => {
       containerd = await startAgain();
     },
@@ -51,24 +47,18 @@ export const startOwnContainerd: UpParts['startRuntime'] = async (
     clock: systemClock,
   });
   const { endpoint, cgroupParent, undo } = containerd;
+  const unwatch = () => {
+    ending.abort();
+    return watch;
+  };
   return {
     endpoint,
     cgroupParent,
-    undo: async () => {
-      ending.abort();
-      await watch;
-      await undo();
-    },
-    stop: async () => {
-      ending.abort();
-      await watch;
-      await containerd.stop(new AbortController().signal);
-    },
-    restart: (why) => {
-      wanted = why;
-    },
+    undo: () => unwatch().then(undo),
+    stop: () => unwatch().then(() => containerd.stop(new AbortController().signal)),
+    restart: (why) => void wishes.push(why),
     detach: () => {
-      ending.abort();
+      unwatch();
       containerd.detach();
     },
   };

@@ -59,11 +59,23 @@ const nodeDefaults = {
 } as const;
 
 function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Command {
-  const { manifests, endpoint, rootDir, logDir } = nodeDefaults[name];
-  return program
+  const defaults = nodeDefaults[name];
+  const command = program
     .command(name)
     .description(summary)
-    .option('--config <file>', 'a KubeletConfiguration, YAML or JSON; flags win over it')
+    .option('--config <file>', 'a KubeletConfiguration, YAML or JSON; flags win over it');
+  addManifestOptions(command, defaults);
+  addPlaceOptions(command, defaults);
+  return addLimitOptions(command).option(
+    '-v, --v <level>',
+    'how much is logged: 0 info, 2 debug, 5 trace (default: 0)',
+  );
+}
+
+type Defaults = (typeof nodeDefaults)['run' | 'up'];
+
+const addManifestOptions = (command: Command, { manifests }: Defaults): Command =>
+  command
     .option(
       '--pod-manifest-path <path>',
       `directory of the manifests of the pods to run, or one such file (default: ${manifests})`,
@@ -80,7 +92,10 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
     .option(
       '--lenient-manifests',
       'take pods that refer to objects of an API server as far as they can do without them: optional ones, imagePullSecrets',
-    )
+    );
+
+const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaults): Command =>
+  command
     .option('--container-runtime-endpoint <socket>', `the CRI runtime, as unix:///path (default: ${endpoint})`)
     .option('--image-service-endpoint <socket>', 'the CRI image service (default: the runtime)')
     .option(
@@ -96,7 +111,10 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
       'files of RuntimeClasses, which name the handlers of the runtime (default: none)',
     )
     .option('--hostname-override <name>', "the node's name (default: the host's)")
-    .option('--node-ip <address>', "the node's addresses, one of each family, separated by a comma")
+    .option('--node-ip <address>', "the node's addresses, one of each family, separated by a comma");
+
+const addLimitOptions = (command: Command): Command =>
+  command
     .option('--max-pods <number>', 'how many pods the node takes (default: 110)')
     .option('--node-labels <labels>', "the node's labels beside those that every node has, as zone=a,disk=ssd")
     .option('--allowed-unsafe-sysctls <names>', 'sysctls that pods may set beside the safe ones, as net.core.*')
@@ -107,9 +125,7 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
     .option(
       '--maximum-dead-containers <number>',
       'how many dead containers are kept of all pods; negative: as many as there are (default: -1)',
-    )
-    .option('-v, --v <level>', 'how much is logged: 0 info, 2 debug, 5 trace (default: 0)');
-}
+    );
 
 /** The flags under their names on the command line. */
 function givenFlags(command: Command): Record<string, string | boolean | undefined> {

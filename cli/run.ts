@@ -43,42 +43,60 @@ async function tellTakeOver(config: NodeConfig, logger: Logger): Promise<void> {
   }
 }
 
+const hasSource = ({ staticPodPath, manifestUrl }: NodeConfig): boolean =>
+  staticPodPath !== undefined || manifestUrl !== undefined;
+
 /** The daemon: runs the node agent until a signal, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
   const { config, warnings } = await readSettings(flags, { defaults, checkHost: true });
-  const hasSource = config.staticPodPath !== undefined || config.manifestUrl !== undefined;
-  if (config.runOnce && !hasSource)
+  if (config.runOnce && !hasSource(config))
     throw new ConfigError('--runonce needs pods to run: give --pod-manifest-path or --manifest-url');
-  const path = socketPath(config.rootDirectory);
-  checkSocketPath(path);
+  checkSocketPath(socketPath(config.rootDirectory));
   const how = flags['--take-over'];
   if (how === 'list') {
     write(planText(await planTakeOver(config), config));
     return;
   }
-  const terminal = process.stderr.isTTY === true;
-  const logger = await createLogger({ logging: config.logging, terminal, simulated: false });
+  const logger = await createLogger({
+    logging: config.logging,
+    terminal: process.stderr.isTTY === true,
+    simulated: false,
+  });
   await refuseKubeletsRoot(config.rootDirectory);
   const release = await claimRootDirectory(config.rootDirectory);
   const signals = endOnSignals();
   try {
     for (const warning of warnings) logger.warn(warning);
-    if (!hasSource) logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
+    if (!hasSource(config)) logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
     if (how === 'now') await tellTakeOver(config, logger);
     const node = await startNode({ config, simulated: false, logger, takesOver: how === 'now' });
-    const socket = await serveNode(node, config.rootDirectory);
-    logger.info({ node: config.nodeName, socket: path }, 'the node agent runs');
-    try {
-      if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, signals.asked), node.failed]);
-      await Promise.race([askedToEnd(signals.asked), node.failed]);
-      logger.info({ signal: signals.asked.reason }, 'stopping the agent; its pods go on running');
-    } finally {
-      await socket.close();
-      await node.stop();
-    }
+    await runNode(node, { config, logger, write, asked: signals.asked });
   } finally {
     signals.close();
     await release();
   }
   logger.info('the node agent has stopped');
+}
+
+/** Serves a node that has been started, until its end is asked for or its work is done, and then stops it. */
+async function runNode(
+  node: Awaited<ReturnType<StartNode>>,
+  parts: {
+    readonly config: NodeConfig;
+    readonly logger: Logger;
+    readonly write: Write;
+    readonly asked: AbortSignal;
+  },
+): Promise<void> {
+  const { config, logger, write, asked } = parts;
+  const socket = await serveNode(node, config.rootDirectory);
+  logger.info({ node: config.nodeName, socket: socketPath(config.rootDirectory) }, 'the node agent runs');
+  try {
+    if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, asked), node.failed]);
+    await Promise.race([askedToEnd(asked), node.failed]);
+    logger.info({ signal: asked.reason }, 'stopping the agent; its pods go on running');
+  } finally {
+    await socket.close();
+    await node.stop();
+  }
 }

@@ -53,13 +53,9 @@ export async function planTakeOver(config: NodeConfig): Promise<TakeOver> {
   const theirs = foreign.filter(({ uid }) => !runtime.pods.get(uid)?.sandboxes.some((each) => each.owner === owner));
   const pods = await Promise.all(
     theirs.map(async (pod) => {
-      const shown = runtime.pods.get(pod.uid);
       const folder = logs.find((name) => identityOf(name).uid === pod.uid);
       return {
-        ...pod,
-        ...(shown ? { namespace: shown.namespace, name: shown.name } : {}),
-        sandboxes: shown?.sandboxes.map(({ id }) => id) ?? [],
-        running: shown?.containers.filter(({ state }) => state === 'running').length ?? 0,
+        ...withObserved(pod, runtime.pods.get(pod.uid)),
         mounts: (await mountsUnder(layout.podDir(pod.uid), signal)).map(({ path }) => path),
         logs: folder && join(podLogsDirectory, folder),
         processes: processes.get(pod.uid.replaceAll('-', '_')) ?? 0,
@@ -67,6 +63,16 @@ export async function planTakeOver(config: NodeConfig): Promise<TakeOver> {
     }),
   );
   return { pods, obstacles: [...kubelets, ...runtime.trouble, ...pods.flatMap((pod) => obstacleOf(pod, config))] };
+}
+
+/** What the runtime knows of it goes before what its files tell. */
+function withObserved(pod: ForeignPod, observed: ObservedPod | undefined) {
+  return {
+    ...pod,
+    ...(observed ? { namespace: observed.namespace, name: observed.name } : {}),
+    sandboxes: observed?.sandboxes.map(({ id }) => id) ?? [],
+    running: observed?.containers.filter(({ state }) => state === 'running').length ?? 0,
+  };
 }
 
 /** What runs and is not this runtime's cannot be stopped: its volumes must not be taken from under it. */

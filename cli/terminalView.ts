@@ -34,102 +34,128 @@ function surfaceOf(output: Output): Surface {
   return { width: output.columns || 80, height: output.rows || 24, colour: output.hasColors?.() ?? false };
 }
 
-/** The table on the whole terminal, redrawn in place, with keys; what was printed stays on the terminal after it. */
-export function terminalView(
-  output: Output,
-  { input, isInFront = isForeground }: { input?: Input | undefined; isInFront?: () => boolean },
-): LiveView {
-  const screen = openScreen(output);
-  const log = told();
-  let controls = INITIAL_CONTROLS;
-  let frame: Frame = { lines: [], room: 0, total: 0 };
-  let agent: AgentPort | undefined;
-  let pending: unknown;
-  let state: 'printing' | 'drawing' | 'suspended' | 'closed' = 'printing';
+interface TerminalOptions {
+  readonly input?: Input | undefined;
+  readonly isInFront?: () => boolean;
+}
 
-  const scene = (port: AgentPort): Scene => ({
-    node: port.node(),
-    pods: livePods(port),
-    log: log.lines(),
-    now: systemClock.now(),
-    controls,
-  });
-  const draw = () => {
-    if (state === 'suspended') take();
-    if (state !== 'drawing' || agent === undefined) return;
-    frame = renderFrame(scene(agent), surfaceOf(output));
-    screen.draw(frame.lines);
-  };
-  const drawSoon = () => {
-    pending ??= systemClock.setTimeout(() => {
-      pending = undefined;
-      draw();
+/** The table on the whole terminal, redrawn in place, with keys; what was printed stays on the terminal after it. */
+export const terminalView = (output: Output, options: TerminalOptions): LiveView => new TerminalView(output, options);
+
+class TerminalView implements LiveView {
+  readonly #output: Output;
+  readonly #isInFront: () => boolean;
+  readonly #screen: ReturnType<typeof openScreen>;
+  readonly #keyboard: ReturnType<typeof openKeyboard>;
+  readonly #log = told();
+  #controls = INITIAL_CONTROLS;
+  #frame: Frame = { lines: [], room: 0, total: 0 };
+  #agent: AgentPort | undefined;
+  #pending: unknown;
+  #state: 'printing' | 'drawing' | 'suspended' | 'closed' = 'printing';
+  #end = () => {};
+
+  constructor(output: Output, { input, isInFront = isForeground }: TerminalOptions) {
+    this.#output = output;
+    this.#isInFront = isInFront;
+    this.#screen = openScreen(output);
+    this.#keyboard = openKeyboard(input, (key) => {
+      this.#controls = pressed(this.#controls, key, this.#frame);
+      this.#draw();
+    });
+  }
+
+  print(text: string): void {
+    const isPlain = this.#state === 'printing' || this.#state === 'closed';
+    if (isPlain) this.#output.write(text.endsWith('\n') ? text : `${text}\n`);
+    else this.#log.add(text);
+    if (this.#state === 'drawing') this.#drawSoon();
+  }
+
+  follow(agent: AgentPort): void {
+    this.#agent = agent;
+    const unguard = guardTerminal({
+      giveBack: () => this.#leave('suspended'),
+      take: () => this.#take(),
+      end: () => this.#leave('closed'),
+    });
+    const stopDrawing = this.#drawWhenChanged(agent);
+    this.#state = 'suspended';
+    this.#take();
+    this.#end = () => {
+      stopDrawing();
+      this.#leave('closed');
+      unguard();
+      this.#keyboard.close();
+    };
+  }
+
+  close(): void {
+    this.#end();
+    this.#end = () => {};
+    this.#state = 'closed';
+  }
+
+  /** Until the function that it gives is called. */
+  #drawWhenChanged(agent: AgentPort): () => void {
+    const soon = () => this.#drawSoon();
+    const unsubscribe = agent.subscribe(soon);
+    const stopTicking = every(systemClock, TICK_MS, soon);
+    const stopAnnouncing = announceReady(agent, (line) => {
+      this.#log.add(line);
+      soon();
+    });
+    const onResize = () => {
+      this.#screen.clear();
+      this.#draw();
+    };
+    this.#output.on?.('resize', onResize);
+    return () => {
+      this.#output.off?.('resize', onResize);
+      stopAnnouncing();
+      unsubscribe();
+      systemClock.clearTimeout(this.#pending);
+      stopTicking();
+    };
+  }
+
+  #drawSoon(): void {
+    this.#pending ??= systemClock.setTimeout(() => {
+      this.#pending = undefined;
+      this.#draw();
     }, DRAW_EVERY_MS);
-  };
-  const keyboard = openKeyboard(input, (key) => {
-    controls = pressed(controls, key, frame);
-    draw();
-  });
-  const take = () => {
+  }
+
+  #draw(): void {
+    if (this.#state === 'suspended') this.#take();
+    if (this.#state !== 'drawing' || this.#agent === undefined) return;
+    this.#frame = renderFrame(this.#sceneOf(this.#agent), surfaceOf(this.#output));
+    this.#screen.draw(this.#frame.lines);
+  }
+
+  #take(): void {
     // In the background it would be stopped for it: it takes the terminal when it is brought back.
-    if (state === 'closed' || agent === undefined || !isInFront()) return;
-    state = 'drawing';
-    keyboard.take();
-    screen.take();
-    draw();
-  };
+    if (this.#state === 'closed' || this.#agent === undefined || !this.#isInFront()) return;
+    this.#state = 'drawing';
+    this.#keyboard.take();
+    this.#screen.take();
+    this.#draw();
+  }
+
   /** What was told meanwhile, and the table as it is: they stay. */
-  const leave = (next: 'suspended' | 'closed') => {
-    if (state === 'drawing' && agent !== undefined) {
-      screen.giveBack();
-      keyboard.giveBack();
-      const last = next === 'closed' ? [...log.lines(), ...renderLast(scene(agent), surfaceOf(output))] : [];
-      if (last.length > 0) output.write(`${last.join('\n')}\n`);
+  #leave(next: 'suspended' | 'closed'): void {
+    if (this.#state === 'drawing' && this.#agent !== undefined) {
+      this.#screen.giveBack();
+      this.#keyboard.giveBack();
+      const table = renderLast(this.#sceneOf(this.#agent), surfaceOf(this.#output));
+      const last = next === 'closed' ? [...this.#log.lines(), ...table] : [];
+      if (last.length > 0) this.#output.write(`${last.join('\n')}\n`);
     }
-    state = next;
-  };
-  let end = () => {};
-  return {
-    print: (text) => {
-      if (state === 'printing' || state === 'closed') output.write(text.endsWith('\n') ? text : `${text}\n`);
-      else log.add(text);
-      if (state === 'drawing') drawSoon();
-    },
-    follow(port) {
-      agent = port;
-      const unguard = guardTerminal({
-        giveBack: () => leave('suspended'),
-        take,
-        end: () => leave('closed'),
-      });
-      const unsubscribe = port.subscribe(drawSoon);
-      const stopTicking = every(systemClock, TICK_MS, drawSoon);
-      const stopAnnouncing = announceReady(port, (line) => {
-        log.add(line);
-        drawSoon();
-      });
-      const onResize = () => {
-        screen.clear();
-        draw();
-      };
-      output.on?.('resize', onResize);
-      state = 'suspended';
-      take();
-      end = () => {
-        output.off?.('resize', onResize);
-        stopAnnouncing();
-        unsubscribe();
-        systemClock.clearTimeout(pending);
-        stopTicking();
-        leave('closed');
-        unguard();
-        keyboard.close();
-      };
-    },
-    close() {
-      end();
-      end = () => {};
-      state = 'closed';
-    },
-  };
+    this.#state = next;
+  }
+
+  #sceneOf(agent: AgentPort): Scene {
+    const [node, pods, log] = [agent.node(), livePods(agent), this.#log.lines()];
+    return { node, pods, log, now: systemClock.now(), controls: this.#controls };
+  }
 }

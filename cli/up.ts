@@ -101,6 +101,8 @@ async function runNode(node: {
   }
 }
 
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
 async function prepare(flags: Flags) {
   const stateDirectory = resolve(flags['--state-dir'] ?? defaultStateDirectory());
   const layout = stateLayout(stateDirectory);
@@ -124,55 +126,71 @@ function warningsOf({ settings, ownRuntime }: { settings: Settings; ownRuntime: 
 /** The node in one command: a private runtime, the agent and a live view, until a signal ends all of it gracefully. */
 export async function up(flags: Flags, parts: UpParts): Promise<void> {
   const prepared = await prepare(flags);
-  const { settings, layout, simulatedBecause, ownRuntime } = prepared;
-  await refuseKubeletsRoot(settings.config.rootDirectory);
-  const release = await claimRootDirectory(settings.config.rootDirectory);
+  const { rootDirectory } = prepared.settings.config;
+  await refuseKubeletsRoot(rootDirectory);
+  const release = await claimRootDirectory(rootDirectory);
   const view = openLiveView(parts.output, parts.input);
-  let runtime: OwnRuntime | undefined;
-  let endRuntime: (() => Promise<void>) | undefined;
   const signals = endOnSignals(() => {
     view.close();
+    const { ownRuntime, simulatedBecause } = prepared;
     parts.output.write(leftRunning(flags, { ownRuntime, simulated: simulatedBecause !== undefined }));
   });
   try {
-    const simulated = simulatedBecause !== undefined;
-    if (simulated)
-      view.print(`${simulatedBecause}: the pods run on the simulated runtime, which starts no real container.`);
-    const logger = await loggerBeside(view, parts.output, settings.config, simulated);
-    for (const warning of warningsOf(prepared)) logger.warn(warning);
-    const { asked } = signals;
-    const start = { onProgress: (step: string) => view.print(step), asked };
-    if (ownRuntime) runtime = await parts.startRuntime(layout.containerdDirectory, start).catch(unlessAsked(asked));
-    endRuntime = runtime?.undo;
-    const config = withRuntime(settings.config, runtime);
-    if (!asked.aborted) {
-      const onStarted = () => {
-        endRuntime = runtime?.stop;
-      };
-      const onFailed = () => runtime?.detach();
-      const { startNode } = parts;
-      const restartRuntime = runtime?.restart;
-      await runNode({ config, simulated, logger, view, asked, startNode, restartRuntime, onStarted, onFailed });
-    }
-  } catch (error) {
-    view.close();
-    await endRuntime?.().catch((cause: unknown) => {
-      parts.output.write(`the private containerd could not be ended: ${printableLine(messageOf(cause))}\n`);
-    });
-    endRuntime = undefined;
-    throw error;
+    const wasReady = await runPrepared(prepared, { ...parts, view, asked: signals.asked });
+    const rest = wasReady ? ', and its containerd with it' : ' before it was ready';
+    parts.output.write(`statelet has stopped${prepared.ownRuntime ? rest : ''}\n`);
   } finally {
     view.close();
-    try {
-      await endRuntime?.();
-    } finally {
-      signals.close();
-      await release();
-    }
+    signals.close();
+    await release();
   }
-  const wasReady = runtime !== undefined && endRuntime === runtime.stop;
-  const rest = wasReady ? ', and its containerd with it' : ' before it was ready';
-  parts.output.write(`statelet has stopped${ownRuntime ? rest : ''}\n`);
+}
+
+interface RunParts extends UpParts {
+  readonly view: LiveView;
+  readonly asked: AbortSignal;
+}
+
+/** Starts a runtime and runs the node over it; both have ended then. Tells whether the runtime had pods. */
+async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean> {
+  const { settings, layout, simulatedBecause, ownRuntime } = prepared;
+  const { view, asked, output, startNode } = parts;
+  const simulated = simulatedBecause !== undefined;
+  if (simulated)
+    view.print(`${simulatedBecause}: the pods run on the simulated runtime, which starts no real container.`);
+  const logger = await loggerBeside(view, output, settings.config, simulated);
+  for (const warning of warningsOf(prepared)) logger.warn(warning);
+  const start = { onProgress: (step: string) => view.print(step), asked };
+  const starting = ownRuntime ? parts.startRuntime(layout.containerdDirectory, start) : undefined;
+  const runtime = await starting?.catch(unlessAsked(asked));
+  const config = withRuntime(settings.config, runtime);
+  const node = { config, simulated, logger, view, asked, startNode, restartRuntime: runtime?.restart };
+  return overRuntime(runtime, { view, output }, (onStarted) =>
+    asked.aborted ? undefined : runNode({ ...node, onStarted, onFailed: () => runtime?.detach() }),
+  );
+}
+
+/** Ends the runtime after the work, whatever becomes of that. Gives whether the work got as far as `onStarted`. */
+async function overRuntime(
+  runtime: OwnRuntime | undefined,
+  { view, output }: { readonly view: LiveView; readonly output: Output },
+  work: (onStarted: () => void) => Promise<void> | undefined,
+): Promise<boolean> {
+  let end = runtime?.undo;
+  try {
+    await work(() => {
+      end = runtime?.stop;
+    });
+  } catch (error) {
+    view.close();
+    await end?.().catch((cause: unknown) => {
+      output.write(`the private containerd could not be ended: ${printableLine(messageOf(cause))}\n`);
+    });
+    throw error;
+  }
+  view.close();
+  await end?.();
+  return runtime !== undefined && end === runtime.stop;
 }
 
 /** A start that was given up because its end was asked for has not failed. */

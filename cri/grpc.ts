@@ -24,40 +24,55 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
   const runtimeClient = connect(runtimeEndpoint);
   const shared = imageEndpoint === undefined || imageEndpoint === runtimeEndpoint;
   const imageClient = shared ? runtimeClient : connect(imageEndpoint);
-  const usual = () => requestTimeoutMs;
-  // What the runtime is asked to wait for comes on top of the time that it has for answering.
-  const onTop = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
-  const version = unary(runtimeClient, runtime.version, usual);
   return {
-    version,
-    status: unary(runtimeClient, runtime.status, usual),
-    runtimeConfig: unary(runtimeClient, runtime.runtimeConfig, usual),
-    runPodSandbox: unary(runtimeClient, runtime.runPodSandbox, usual),
-    stopPodSandbox: unary(runtimeClient, runtime.stopPodSandbox, usual),
-    removePodSandbox: unary(runtimeClient, runtime.removePodSandbox, usual),
-    podSandboxStatus: unary(runtimeClient, runtime.podSandboxStatus, usual),
-    listPodSandbox: unary(runtimeClient, runtime.listPodSandbox, usual),
-    createContainer: unary(runtimeClient, runtime.createContainer, usual),
-    startContainer: unary(runtimeClient, runtime.startContainer, usual),
-    stopContainer: unary(runtimeClient, runtime.stopContainer, onTop),
-    removeContainer: unary(runtimeClient, runtime.removeContainer, usual),
-    listContainers: unary(runtimeClient, runtime.listContainers, usual),
-    reopenContainerLog: unary(runtimeClient, runtime.reopenContainerLog, usual),
-    containerStatus: unary(runtimeClient, runtime.containerStatus, usual),
-    updateContainerResources: unary(runtimeClient, runtime.updateContainerResources, usual),
-    containerStats: unary(runtimeClient, runtime.containerStats, usual),
-    // An exec without a time of its own runs for as long as its command does.
-    execSync: unary(runtimeClient, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
-    listImages: unary(imageClient, image.listImages, usual),
-    imageStatus: unary(imageClient, image.imageStatus, usual),
-    // A pull takes as long as the image is large: only its caller can tell when it is too long.
-    pullImage: unary(imageClient, image.pullImage, () => undefined),
-    removeImage: unary(imageClient, image.removeImage, usual),
-    hints: hintsOver(runtimeClient, (signal) => version({ version: 'v1' }, { signal })),
+    ...runtimeCalls(runtimeClient, requestTimeoutMs),
+    ...imageCalls(imageClient, requestTimeoutMs),
     close: () => {
       runtimeClient.close();
       imageClient.close();
     },
+  };
+}
+
+function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof ImageCalls | 'close'> {
+  const usual = () => requestTimeoutMs;
+  // What the runtime is asked to wait for comes on top of the time that it has for answering.
+  const onTop = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
+  const version = unary(client, runtime.version, usual);
+  return {
+    version,
+    status: unary(client, runtime.status, usual),
+    runtimeConfig: unary(client, runtime.runtimeConfig, usual),
+    runPodSandbox: unary(client, runtime.runPodSandbox, usual),
+    stopPodSandbox: unary(client, runtime.stopPodSandbox, usual),
+    removePodSandbox: unary(client, runtime.removePodSandbox, usual),
+    podSandboxStatus: unary(client, runtime.podSandboxStatus, usual),
+    listPodSandbox: unary(client, runtime.listPodSandbox, usual),
+    createContainer: unary(client, runtime.createContainer, usual),
+    startContainer: unary(client, runtime.startContainer, usual),
+    stopContainer: unary(client, runtime.stopContainer, onTop),
+    removeContainer: unary(client, runtime.removeContainer, usual),
+    listContainers: unary(client, runtime.listContainers, usual),
+    reopenContainerLog: unary(client, runtime.reopenContainerLog, usual),
+    containerStatus: unary(client, runtime.containerStatus, usual),
+    updateContainerResources: unary(client, runtime.updateContainerResources, usual),
+    containerStats: unary(client, runtime.containerStats, usual),
+    // An exec without a time of its own runs for as long as its command does.
+    execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
+    hints: hintsOver(client, (signal) => version({ version: 'v1' }, { signal })),
+  };
+}
+
+type ImageCalls = Pick<Cri, 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage'>;
+
+function imageCalls(client: Client, requestTimeoutMs: number): ImageCalls {
+  const usual = () => requestTimeoutMs;
+  return {
+    listImages: unary(client, image.listImages, usual),
+    imageStatus: unary(client, image.imageStatus, usual),
+    // A pull takes as long as the image is large: only its caller can tell when it is too long.
+    pullImage: unary(client, image.pullImage, () => undefined),
+    removeImage: unary(client, image.removeImage, usual),
   };
 }
 

@@ -53,63 +53,67 @@ const withRequire = {
   js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
 };
 
+const common = {
+  absWorkingDir: root,
+  outdir: dist,
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  sourcemap: true,
+  metafile: true,
+  plugins: [leanHttp, lateParts],
+  logLevel: 'warning',
+};
+
+const main = join(root, 'cli/main.ts');
+
+const command = {
+  ...common,
+  entryPoints: { statelet: main },
+  chunkNames: 'parts/[name]-[hash]',
+  splitting: true,
+  banner: withRequire,
+};
+
+/** For cli/keptCode.mjs: one function, in one file without an import. */
+const daemon = {
+  ...common,
+  entryPoints: { daemon: main },
+  outExtension: {},
+  format: 'cjs',
+  banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
+  footer: { js: '})' },
+  sourcemap: false,
+  // V8 holds the whole text in memory. Names stay: stack traces need them, and there is no map.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  define: { 'import.meta.dirname': '__dirname' },
+  write: false,
+};
+
+/** Packages stay outside: who builds on it has one xstate, not two. */
+const library = { ...common, entryPoints: { index: join(root, 'index.ts') }, packages: 'external' };
+
+/** A thread has a file of its own. */
+const worker = {
+  ...common,
+  entryPoints: { manifestWorker: join(root, 'actors/feeds/manifestWorker.ts') },
+  banner: withRequire,
+  sourcemap: false,
+};
+
 async function build() {
-  const entry = join(root, 'cli/main.ts');
-  if (!existsSync(entry)) return say('there is no cli/main.ts to bundle');
+  if (!existsSync(main)) return say('there is no cli/main.ts to bundle');
   const esbuild = await import('esbuild').catch(() => undefined);
   if (esbuild === undefined) return say('no bundle without the development packages: the sources run as they are');
   const startedAt = new Date();
-  const common = {
-    absWorkingDir: root,
-    outdir: dist,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    sourcemap: true,
-    metafile: true,
-    plugins: [leanHttp, lateParts],
-    logLevel: 'warning',
-  };
-  const command = await esbuild.build({
-    ...common,
-    entryPoints: { statelet: entry },
-    chunkNames: 'parts/[name]-[hash]',
-    splitting: true,
-    banner: withRequire,
-  });
-  // For cli/keptCode.mjs: one function, in one file without an import.
-  const daemon = await esbuild.build({
-    ...common,
-    entryPoints: { daemon: entry },
-    outExtension: {},
-    format: 'cjs',
-    banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
-    footer: { js: '})' },
-    sourcemap: false,
-    // V8 holds the whole text in memory. Names stay: stack traces need them, and there is no map.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    define: { 'import.meta.dirname': '__dirname' },
-    write: false,
-  });
-  for (const { path, text } of daemon.outputFiles) writeFileSync(path, inAscii(text));
-  // Packages stay outside: who builds on it has one xstate, not two.
-  const library = await esbuild.build({
-    ...common,
-    entryPoints: { index: join(root, 'index.ts') },
-    packages: 'external',
-  });
-  // A thread has a file of its own.
-  const worker = await esbuild.build({
-    ...common,
-    entryPoints: { manifestWorker: join(root, 'actors/feeds/manifestWorker.ts') },
-    banner: withRequire,
-    sourcemap: false,
-  });
-  const metafiles = [command.metafile, daemon.metafile, library.metafile, worker.metafile];
+  const bundled = await esbuild.build(daemon);
+  for (const { path, text } of bundled.outputFiles) writeFileSync(path, inAscii(text));
+  const metafiles = [bundled.metafile];
+  for (const each of [command, library, worker]) metafiles.push((await esbuild.build(each)).metafile);
   removeOthers(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }

@@ -67,47 +67,55 @@ export const watchEvents = (agent: AgentPort): Watch =>
   });
 
 /** Watches objects for any number of clients; with none it costs nothing. */
-function watchObjects(watched: Watched): Watch {
-  const clients = new Set<Client>();
-  const told = new Map<string, string>();
-  let unsubscribe: (() => void) | undefined;
+const watchObjects = (watched: Watched): Watch => new ObjectWatch(watched);
 
-  const leave = (client: Client) => {
-    clients.delete(client);
-    if (clients.size > 0) return;
-    unsubscribe?.();
-    unsubscribe = undefined;
-    told.clear();
-  };
-  const tell = (change: Change) => {
-    const text = lineOf(change, told);
+class ObjectWatch implements Watch {
+  readonly #watched: Watched;
+  readonly #clients = new Set<Client>();
+  readonly #told = new Map<string, string>();
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  add(response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+    response.flushHeaders();
+    for (const [key, object] of this.#watched.objects()) {
+      const json = JSON.stringify(object);
+      if (!this.#told.has(key)) this.#told.set(key, json);
+      response.write(line('ADDED', json));
+    }
+    const client = { response, limit: response.writableLength + UNREAD_LIMIT };
+    this.#clients.add(client);
+    this.#unsubscribe ??= this.#watched.subscribe((change) => this.#tell(change));
+    response.on('close', () => this.#leave(client));
+  }
+
+  close(): void {
+    for (const client of [...this.#clients]) {
+      this.#leave(client);
+      client.response.end();
+    }
+  }
+
+  #leave(client: Client): void {
+    this.#clients.delete(client);
+    if (this.#clients.size > 0) return;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    this.#told.clear();
+  }
+
+  #tell(change: Change): void {
+    const text = lineOf(change, this.#told);
     if (text === undefined) return;
-    for (const client of clients) {
+    for (const client of this.#clients) {
       client.response.write(text);
       if (client.response.writableLength <= client.limit) continue;
-      leave(client);
+      this.#leave(client);
       drop(client);
     }
-  };
-  return {
-    add(response) {
-      response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
-      response.flushHeaders();
-      for (const [key, object] of watched.objects()) {
-        const json = JSON.stringify(object);
-        if (!told.has(key)) told.set(key, json);
-        response.write(line('ADDED', json));
-      }
-      const client = { response, limit: response.writableLength + UNREAD_LIMIT };
-      clients.add(client);
-      unsubscribe ??= watched.subscribe(tell);
-      response.on('close', () => leave(client));
-    },
-    close() {
-      for (const client of [...clients]) {
-        leave(client);
-        client.response.end();
-      }
-    },
-  };
+  }
 }

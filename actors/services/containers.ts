@@ -115,18 +115,24 @@ async function create(
     sandboxConfig: sandboxConfig(pod, sandbox.attempt, now, own.users),
   };
   const make = async () => (await cri.createContainer(request, { signal })).containerId;
-  const hash = containerHash({ name: container.name, image: container.image ?? '' });
-  // Made by a call whose answer was lost, or by another agent: taken if it runs or can be started here, else cleared away.
-  const take = async () => {
-    const earlier = await findAttempt(cri, input, { signal });
-    const isWanted = earlier?.sandboxId === sandbox.id && earlier.hash === hash;
-    if (isWanted && (earlier.state === 'created' || earlier.state === 'running')) return earlier.id;
-    if (earlier) await cri.removeContainer({ containerId: earlier.id }, { signal }).catch(unlessGone);
-    return undefined;
-  };
+  const take = () => takeEarlier(cri, input, { container, signal });
   return despiteReservation(make, take, { clock, signal }).catch((error) => {
     throw failedCreate(error);
   });
+}
+
+/** Made by a call whose answer was lost, or by another agent: taken if it runs or can be started here, else cleared away. */
+async function takeEarlier(
+  cri: Cri,
+  input: CreateInput,
+  { container, signal }: { readonly container: Container; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const earlier = await findAttempt(cri, input, { signal });
+  const hash = containerHash({ name: container.name, image: container.image ?? '' });
+  const isWanted = earlier?.sandboxId === input.sandbox.id && earlier.hash === hash;
+  if (isWanted && (earlier.state === 'created' || earlier.state === 'running')) return earlier.id;
+  if (earlier) await cri.removeContainer({ containerId: earlier.id }, { signal }).catch(unlessGone);
+  return undefined;
 }
 
 /** As on a kubelet, which tells the runtime of the whole pod again with each container (C20). */

@@ -32,63 +32,80 @@ export interface DiskParts {
   readonly cgroups?: PodCgroups | undefined;
 }
 
-export function diskServices({ cri, node, clock, layout, ownership, cgroups }: DiskParts): DiskServices {
+export function diskServices(parts: DiskParts): DiskServices {
   const inTurn = createTurns();
+  /** What fills a port of a pod, in turn with the pod's others. */
+  const turned =
+    <Input extends { readonly pod: Pod }, Output>(
+      call: (input: Input, signal: AbortSignal) => Promise<Output>,
+    ): ((input: Input, options: { readonly signal: AbortSignal }) => Promise<Output>) =>
+    (input, { signal }) =>
+      inTurn(input.pod.metadata.uid, () => call(input, signal));
+  const services = { ...podServices(parts), ...volumeServices(parts) };
+  return {
+    prepareCgroup: turned(services.prepareCgroup),
+    preparePod: turned(services.preparePod),
+    removeCgroup: turned(services.removeCgroup),
+    removePodData: turned(services.removePodData),
+    mountVolume: turned(services.mountVolume),
+    unmountVolume: turned(services.unmountVolume),
+  };
+}
+
+type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
+
+function podServices({ layout, ownership, cgroups }: DiskParts) {
   const { maker } = ownership;
   return {
-    prepareCgroup: ({ pod }) =>
-      inTurn(pod.metadata.uid, async () => {
-        await cgroups?.prepare(pod);
-        return null;
-      }),
-    preparePod: ({ pod, ran }, { signal }) =>
-      inTurn(pod.metadata.uid, async () => {
-        signal.throwIfAborted();
-        if (cgroups?.has(pod) && !(await isOurs(ownership, { pod, ran }))) throw foreignCgroup(pod);
-        await ownership.claim(pod.metadata, ran);
-        await preparePodDirectory({ pod, layout, signal });
-        return null;
-      }),
-    removeCgroup: ({ pod, ran }, { signal }) =>
-      inTurn(pod.metadata.uid, async () => {
-        if (await isOurs(ownership, { pod, ran })) await cgroups?.remove(pod, signal);
-        return null;
-      }),
-    removePodData: ({ pod }, { signal }) =>
-      inTurn(pod.metadata.uid, async () => {
-        const { uid } = pod.metadata;
-        if (!(await ownership.owns(pod.metadata))) return null;
-        const removeLogs = async () => {
-          await removeLogSymlinks(layout, pod.metadata);
-          await removePodLogs({ layout, maker, signal }, pod.metadata);
-        };
-        // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go
-        // last, for their mark is what tells that all the rest is ours.
-        await removeLogs();
-        await removeOrphan({ uid, layout, maker, plugins: volumePlugins, signal });
-        ownership.forget(uid);
-        return null;
-      }),
-    mountVolume: ({ pod, volume: name }, { signal }) =>
-      inTurn(pod.metadata.uid, async () => {
-        const volume = volumeNamed(pod, name);
-        if (volume.image !== undefined) {
-          await requireImageVolumes(cri, name, { signal });
-          return { hostPath: '' };
-        }
-        const given = { pod, volume, layout, allocatable: allocatableOf(node), now: clock.now() };
-        return pluginFor(volumePlugins, volume).mount({ ...given, signal });
-      }),
-    unmountVolume: ({ pod, volume: name }, { signal }) =>
-      inTurn(pod.metadata.uid, async () => {
-        const volume = volumeNamed(pod, name);
-        if (!(await ownership.owns(pod.metadata))) return null;
-        await removeSubPaths(layout, { podUid: pod.metadata.uid, volume: name }, signal);
-        // A kind that no plugin stands for was never mounted.
-        const plugin = volumePlugins.find((each) => each.supports(volume));
-        await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, signal });
-        return null;
-      }),
+    prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
+      await cgroups?.prepare(pod);
+      return null;
+    },
+    preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
+      signal.throwIfAborted();
+      if (cgroups?.has(pod) && !(await isOurs(ownership, { pod, ran }))) throw foreignCgroup(pod);
+      await ownership.claim(pod.metadata, ran);
+      await preparePodDirectory({ pod, layout, signal });
+      return null;
+    },
+    removeCgroup: async ({ pod, ran }: Input<'removeCgroup'>, signal: AbortSignal) => {
+      if (await isOurs(ownership, { pod, ran })) await cgroups?.remove(pod, signal);
+      return null;
+    },
+    removePodData: async ({ pod }: Input<'removePodData'>, signal: AbortSignal) => {
+      const { uid } = pod.metadata;
+      if (!(await ownership.owns(pod.metadata))) return null;
+      // A pod that nobody wants any more is known by its directories alone: its volumes are found there. They go last,
+      // for their mark is what tells that all the rest is ours.
+      await removeLogSymlinks(layout, pod.metadata);
+      await removePodLogs({ layout, maker, signal }, pod.metadata);
+      await removeOrphan({ uid, layout, maker, plugins: volumePlugins, signal });
+      ownership.forget(uid);
+      return null;
+    },
+  };
+}
+
+function volumeServices({ cri, node, clock, layout, ownership }: DiskParts) {
+  return {
+    mountVolume: async ({ pod, volume: name }: Input<'mountVolume'>, signal: AbortSignal) => {
+      const volume = volumeNamed(pod, name);
+      if (volume.image !== undefined) {
+        await requireImageVolumes(cri, name, { signal });
+        return { hostPath: '' };
+      }
+      const given = { pod, volume, layout, allocatable: allocatableOf(node), now: clock.now() };
+      return pluginFor(volumePlugins, volume).mount({ ...given, signal });
+    },
+    unmountVolume: async ({ pod, volume: name }: Input<'unmountVolume'>, signal: AbortSignal) => {
+      const volume = volumeNamed(pod, name);
+      if (!(await ownership.owns(pod.metadata))) return null;
+      await removeSubPaths(layout, { podUid: pod.metadata.uid, volume: name }, signal);
+      // A kind that no plugin stands for was never mounted.
+      const plugin = volumePlugins.find((each) => each.supports(volume));
+      await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, signal });
+      return null;
+    },
   };
 }
 

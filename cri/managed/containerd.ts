@@ -7,7 +7,7 @@ import { prepareDirectories, refuseOthers } from './directories.ts';
 import { chooseSnapshotter, whyNoManagedContainerd } from './host.ts';
 import { hostImages } from './images.ts';
 import { importImages } from './importImages.ts';
-import { launch } from './launch.ts';
+import { type Launched, launch } from './launch.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { masquerade } from './masquerade.ts';
 import { mountsBelow } from './mounts.ts';
@@ -105,39 +105,48 @@ async function startIn(
   const snapshotter = await chooseSnapshotter(layout.directory, signal);
   const cri = connect();
   try {
-    const input = { layout, cri, snapshotter, pause, signal, onProgress };
-    const images = options.endsAll ? Promise.resolve([]) : hostImages(signal);
-    // Awaited after what may fail before it.
-    images.catch(() => {});
-    const { containerd, attached } = await launch(input);
-    await images
-      .then((wanted) => importImages({ ...input, images: wanted }))
-      .catch((error: Error) => {
-        // Its pods need it more than images that it most likely has.
-        if (!options.isRestart) throw error;
-        onProgress(`its images cannot be imported again: ${error.message}`);
-      });
-    const tearDownNow = (stopSignal: AbortSignal) => tearDown({ layout, connect, signal: stopSignal, pause });
-    // While nobody can tell no second one is started.
-    const isAlive = () => mayRun(containerd);
-    const { cgroupParent } = layout;
-    const halt = () => endProcess(containerd, 5_000, pause);
-    const answers = () => doesAnswer(connect());
-    return {
-      endpoint: endpointIn(layout),
-      pid: containerd.pid,
-      attached,
-      podCidr,
-      cgroupParent,
-      isAlive,
-      answers,
-      letOut,
-      halt,
-      ...letGo(tearDownNow),
-    };
+    const launched = await launchWithImages({ layout, cri, snapshotter, pause, signal, onProgress }, options);
+    return { ...containerdOf(layout, launched, { connect, pause }), podCidr, letOut };
   } finally {
     cri.close();
   }
+}
+
+async function launchWithImages(
+  input: Parameters<typeof launch>[0],
+  { endsAll = false, isRestart = false }: ManagedContainerdOptions,
+): Promise<Launched> {
+  const images = endsAll ? Promise.resolve([]) : hostImages(input.signal);
+  // Awaited after what may fail before it.
+  images.catch(() => {});
+  const launched = await launch(input);
+  await images
+    .then((wanted) => importImages({ ...input, images: wanted }))
+    .catch((error: Error) => {
+      // Its pods need it more than images that it most likely has.
+      if (!isRestart) throw error;
+      input.onProgress(`its images cannot be imported again: ${error.message}`);
+    });
+  return launched;
+}
+
+/** What can be asked of a containerd that runs, and how it ends. */
+function containerdOf(
+  layout: Layout,
+  { containerd, attached }: Launched,
+  { connect, pause }: { readonly connect: () => Cri; readonly pause: Pause },
+): Omit<ManagedContainerd, 'undo' | 'podCidr' | 'letOut'> {
+  return {
+    endpoint: endpointIn(layout),
+    pid: containerd.pid,
+    attached,
+    cgroupParent: layout.cgroupParent,
+    // While nobody can tell no second one is started.
+    isAlive: () => mayRun(containerd),
+    answers: () => doesAnswer(connect()),
+    halt: () => endProcess(containerd, 5_000, pause),
+    ...letGo((signal) => tearDown({ layout, connect, signal, pause })),
+  };
 }
 
 /** Where the private containerd of a directory listens. */

@@ -21,12 +21,18 @@ interface LaunchInput {
   readonly onProgress: (step: string) => void;
 }
 
+export interface Launched {
+  readonly containerd: RunningProcess;
+  /** Whether it ran already. */
+  readonly attached: boolean;
+}
+
 const readyLimitMs = 30_000;
 const attachLimitMs = 5000;
 const patienceMs = 5000;
 
 /** Attaches to the containerd that runs, when it answers and is configured as we would; else starts it (again). */
-export async function launch(input: LaunchInput): Promise<{ containerd: RunningProcess; attached: boolean }> {
+export async function launch(input: LaunchInput): Promise<Launched> {
   const { layout, pause, signal, onProgress } = input;
   const tell = (error: Error) => {
     signal.throwIfAborted();
