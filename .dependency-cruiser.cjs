@@ -32,12 +32,13 @@ module.exports = {
   forbidden: [
     ...only('pod', { packages: ['zod'], node: ['crypto'] }),
     ...only('machines', { folders: ['pod'], packages: ['xstate'], node: [] }),
-    ...only('cri', { folders: ['pod'] }),
-    ...only('volume', { folders: ['pod'] }),
-    ...only('cgroup', { folders: ['pod'] }),
+    ...only('host', { folders: ['pod'] }),
+    ...only('cri', { folders: ['pod', 'host'] }),
+    ...only('volume', { folders: ['pod', 'host'] }),
+    ...only('cgroup', { folders: ['pod', 'host'] }),
     ...only('kube', { folders: ['pod'] }),
-    ...only('actors', { folders: ['pod', 'machines', 'cri', 'volume', 'cgroup', 'kube'] }),
-    ...only('server', { folders: ['pod', 'machines', 'actors'] }),
+    ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'cgroup', 'kube'] }),
+    ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
     {
       name: 'nobody-imports-tests',
       severity: 'error',
@@ -65,7 +66,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|cri|volume|cgroup|kube|actors|server|cli)/' },
+      from: { path: '^(pod|machines|host|cri|volume|cgroup|kube|actors|server|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

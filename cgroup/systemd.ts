@@ -1,5 +1,5 @@
 /** Slices of systemd, over its D-Bus interface as `busctl` speaks it. */
-import { spawn } from 'node:child_process';
+import { runProgram } from '../host/program.ts';
 import { busctlProperties, newSliceProperties, sliceProperties } from '../pod/cgroupFiles.ts';
 import type { CgroupLimits } from '../pod/cgroupLimits.ts';
 
@@ -10,24 +10,12 @@ export type CallSystemd = (method: string, signature: string, args: readonly str
 const ANSWER_WITHIN_MS = 25_000;
 
 /** Calls the systemd of the host. */
-export const callSystemd: CallSystemd = (method, signature, args) => {
+export const callSystemd: CallSystemd = async (method, signature, args) => {
   const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
-  return new Promise((resolve, reject) => {
-    const child = spawn('busctl', ['--system', 'call', ...manager, method, signature, ...args], {
-      timeout: ANSWER_WITHIN_MS,
-      // A session of its own: a terminal's Ctrl-C would end it halfway.
-      detached: true,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-    });
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      if (code === 0) resolve();
-      else reject(new Error(`busctl ${method}: ${said.trim() || `ended with ${code ?? signal}`}`));
-    });
+  const { signal } = new AbortController();
+  const call = ['--system', 'call', ...manager, method, signature, ...args];
+  await runProgram('busctl', call, { signal, limitMs: ANSWER_WITHIN_MS }).catch((cause: Error) => {
+    throw new Error(`busctl ${method}: ${cause.message}`, { cause });
   });
 };
 

@@ -1,6 +1,7 @@
 /** What may follow on the command line, for the scripts of `statelet completion`: of words as they were typed. */
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
+import { startLimit } from '../host/limit.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { agentNamed } from './agent.ts';
 import { readPodList } from './readPods.ts';
@@ -28,7 +29,7 @@ const LIMIT_MS = 1_000;
 /** The names of the running agent's pods; none when there is no agent, or none that answers soon. */
 export const askPods: AskPods = async (flags) => {
   const late = new Promise<[]>((resolve) => {
-    AbortSignal.timeout(LIMIT_MS).addEventListener('abort', () => resolve([]));
+    startLimit(LIMIT_MS).signal.addEventListener('abort', () => resolve([]));
   });
   const ask = async () => {
     const agent = await agentNamed(flags);

@@ -283,7 +283,7 @@ async function nodeFacts(
 /** The driver that the runtime reports; older runtimes and those that are away leave it to the configuration. */
 async function askCgroupDriver(cri: Cri, configured: NodeFacts['cgroupDriver']): Promise<NodeFacts['cgroupDriver']> {
   try {
-    const { linux } = await cri.runtimeConfig({}, { signal: AbortSignal.timeout(2_000), timeoutMs: 2_000 });
+    const { linux } = await cri.runtimeConfig({}, { signal: new AbortController().signal, timeoutMs: 2_000 });
     if (linux === undefined) return configured;
     return linux.cgroupDriver === CgroupDriver.SYSTEMD ? 'systemd' : 'cgroupfs';
   } catch {

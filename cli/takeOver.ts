@@ -123,7 +123,7 @@ async function listRuntime(
   if (endpoint === SIMULATED) return { pods: new Map(), trouble: [] };
   const cri: Cri = connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: ANSWER_MS });
   try {
-    const options = { signal: AbortSignal.timeout(ANSWER_MS) };
+    const options = { signal: new AbortController().signal };
     const [{ items }, { containers }] = await Promise.all([
       cri.listPodSandbox({ filter: undefined }, options),
       cri.listContainers({ filter: undefined }, options),

@@ -1,7 +1,7 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
+import { startLimit } from '../host/limit.ts';
 import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedFailure, hangingFailure, runtimeFailure } from './failure.ts';
-import { startLimit } from './limit.ts';
 import { type Method, methodName } from './method.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { lstat, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { startLimit } from '../host/limit.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import type { AgentPort } from './agent.ts';
@@ -22,6 +23,9 @@ function send(response: ServerResponse, code: number, body: unknown): void {
   });
   response.end(text);
 }
+
+/** How long answers that are on their way may take once the socket closes, in milliseconds. */
+const LAST_ANSWER_MS = 500;
 
 /** The watches by the path that they are asked for at. */
 type Watches = Readonly<Record<string, Watch>>;
@@ -115,8 +119,10 @@ export async function serveSocket(options: {
       const closed = once(server, 'close');
       server.close();
       server.closeIdleConnections();
-      AbortSignal.timeout(500).addEventListener('abort', () => server.closeAllConnections());
+      const patience = startLimit(LAST_ANSWER_MS);
+      patience.signal.addEventListener('abort', () => server.closeAllConnections());
       await closed;
+      patience.end();
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { startLimit } from '../host/limit.ts';
 import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 
@@ -37,7 +38,7 @@ const line = (type: string, json: string) => `{"type":"${type}","object":${json}
 function drop({ response }: Client): void {
   const status = failure(410, 'Expired', 'the watch fell too far behind: list the pods and watch again');
   response.end(line('ERROR', JSON.stringify(status)));
-  AbortSignal.timeout(FAREWELL_MS).addEventListener('abort', () => response.destroy());
+  startLimit(FAREWELL_MS).signal.addEventListener('abort', () => response.destroy());
 }
 
 /** The line that tells of a change, and the memory of what was told; nothing when the object itself is the same. */

@@ -1,5 +1,5 @@
 /** Mounts and unmounts by the host's own binaries, which know the helpers of each file system. */
-import { type StdioOptions, spawn } from 'node:child_process';
+import { PASSED_FD, ProgramFailure, runProgram } from '../host/program.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { messageOf } from './fileErrors.ts';
 import { mountAt } from './mountinfo.ts';
@@ -14,8 +14,6 @@ interface MountRequest {
 }
 
 const MOUNT_LIMIT_MS = 30_000;
-/** Where a child process has the handle that it is given: the first after its standard streams. */
-const PASSED_FD = 3;
 
 /** Mounts a file system; fails with `FailedMount` and what the binary said. */
 export async function mount({ source, target, type, options, signal }: MountRequest): Promise<void> {
@@ -48,21 +46,12 @@ export async function bindHandle(fd: number, target: string, signal: AbortSignal
   }
 }
 
-/** Runs a binary to its end; it is killed when the signal aborts or the time limit is over. `passed` is handed on to it. */
-function run(binary: string, args: readonly string[], signal: AbortSignal, passed?: number): Promise<void> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(MOUNT_LIMIT_MS)]);
-  const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`, LC_ALL: 'C' };
-  return new Promise((resolve, reject) => {
-    const stdio: StdioOptions = ['ignore', 'ignore', 'pipe', ...(passed === undefined ? [] : [passed])];
-    const child = spawn(binary, args, { signal: limit, killSignal: 'SIGKILL', detached: true, env, stdio });
-    const said: Buffer[] = [];
-    child.stderr?.on('data', (chunk: Buffer) => said.push(chunk));
-    const fail = (problem: string) => {
-      if (signal.aborted) reject(signal.reason);
-      else if (limit.aborted) reject(new Error(`no answer from ${binary} within ${MOUNT_LIMIT_MS / 1000} s`));
-      else reject(new Error(Buffer.concat(said).toString().trim() || problem));
-    };
-    child.on('error', (error) => fail(error.message));
-    child.on('close', (code) => (code === 0 ? resolve() : fail(`${binary} failed with exit code ${code}`)));
+/** Runs a binary of the host to its end. `passedFd` is handed on to it. */
+async function run(binary: string, args: readonly string[], signal: AbortSignal, passedFd?: number): Promise<void> {
+  const passed = passedFd === undefined ? {} : { passedFd };
+  await runProgram(binary, args, { signal, limitMs: MOUNT_LIMIT_MS, ...passed }).catch((error: unknown) => {
+    if (!(error instanceof ProgramFailure)) throw error;
+    const late = `no answer from ${binary} within ${MOUNT_LIMIT_MS / 1000} s`;
+    throw new Error(error.isLate ? late : error.message, { cause: error });
   });
 }

@@ -1,6 +1,6 @@
 /** Deletes a directory tree, never what is mounted below it or what links in it point to. */
-import { spawn } from 'node:child_process';
 import { constants, type FileHandle, open, rmdir, unlink } from 'node:fs/promises';
+import { ProgramFailure, runProgram } from '../host/program.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { entriesIn, within } from './entries.ts';
 import { errorCode, isMissing } from './fileErrors.ts';
@@ -80,38 +80,19 @@ function unlessMissing(error: unknown): undefined {
 }
 
 /** By coreutils' `rm`: it takes any name, any depth and any number of files, and none of this process's time. */
-function removeByProgram(directory: string, signal: AbortSignal): Promise<void> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-  const env = { PATH: `${process.env.PATH ?? ''}:/usr/bin:/bin`, LC_ALL: 'C' };
-  return new Promise((resolve, reject) => {
-    const args = ['--recursive', '--force', '--one-file-system', '--', directory];
-    // In a session of its own: a terminal's Ctrl-C would end it halfway.
-    const child = spawn('rm', args, {
-      signal: limit,
-      killSignal: 'SIGKILL',
-      detached: true,
-      env,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    let said = '';
-    // It may have a line for each of a million files: all are read, a few are kept.
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (said.length < MOST_WORDS) said += chunk.toString().slice(0, MOST_WORDS);
-    });
-    const fail = (problem: string) => {
-      if (signal.aborted) return reject(signal.reason);
-      const [first = problem] = said.split('\n').filter(Boolean);
-      const words = first.slice(0, MOST_WORDS);
-      const why = limit.aborted
-        ? `not done within ${LIMIT_MS / 60_000} minutes: it is very large, or something still writes to it`
-        : isOption(words)
-          ? `${words}: the rm of coreutils is needed`
-          : words;
-      reject(new NodeFailure('FailedUnmount', `${directory} is not deleted yet: ${why}`));
-    };
-    child.on('error', (error) => fail(error.message));
-    child.on('close', (code) => (code === 0 ? resolve() : fail(`rm failed with exit code ${code}`)));
+async function removeByProgram(directory: string, signal: AbortSignal): Promise<void> {
+  const args = ['--recursive', '--force', '--one-file-system', '--', directory];
+  await runProgram('rm', args, { signal, limitMs: LIMIT_MS }).catch((error: unknown) => {
+    if (!(error instanceof ProgramFailure)) throw error;
+    throw new NodeFailure('FailedUnmount', `${directory} is not deleted yet: ${whyNot(error)}`, { cause: error });
   });
+}
+
+function whyNot({ message, isLate }: ProgramFailure): string {
+  if (isLate) return `not done within ${LIMIT_MS / 60_000} minutes: it is very large, or something still writes to it`;
+  const [first = ''] = message.split('\n').filter(Boolean);
+  const words = first.slice(0, MOST_WORDS);
+  return isOption(words) ? `${words}: the rm of coreutils is needed` : words;
 }
 
 /** That of busybox, for one, does not know how to stay on one file system. */

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findProgram, firstExecutable, run } from './program.ts';
+import { findProgram, firstExecutable } from '../../host/program.ts';
+import { run } from './program.ts';
 import { findStaticProgram } from './staticProgram.ts';
 
 /** The programs that a private containerd needs, with the Debian packages that bring them. */

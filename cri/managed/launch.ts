@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { startLimit } from '../../host/limit.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import { containerdConfig } from './config.ts';
@@ -102,8 +103,9 @@ function waitFor(
   containerd: RunningProcess,
   limitMs: number,
 ): Promise<void> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
-  return becomeReady({ layout, cri, pause, signal: limit, lives: () => mayRun(containerd) });
+  const limit = startLimit(limitMs);
+  const ending = AbortSignal.any([signal, limit.signal]);
+  return becomeReady({ layout, cri, pause, signal: ending, lives: () => mayRun(containerd) }).finally(limit.end);
 }
 
 /**

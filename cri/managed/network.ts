@@ -1,9 +1,10 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findProgram } from '../../host/program.ts';
 import { cniConfig } from './config.ts';
 import { uplinkMtu } from './host.ts';
 import type { Layout } from './layout.ts';
-import { findProgram, run } from './program.ts';
+import { run } from './program.ts';
 import { holdSubnet, releaseSubnet } from './subnet.ts';
 
 /** Writes the pods' network down for containerd, with a subnet that it keeps; gives that subnet. */

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, writeFile } from 'node:fs/promises';
+import { programEnvironment } from '../../host/program.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
-import { programEnvironment } from './program.ts';
 import {
   commandLine,
   isRunning,

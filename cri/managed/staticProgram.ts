@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { findProgram } from './program.ts';
+import { findProgram } from '../../host/program.ts';
 
 /** A program of this host that runs without any library beside it; undefined when there is none of this name. */
 export async function findStaticProgram(name: string): Promise<{ path: string; content: Buffer } | undefined> {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { missingPackages } from '../../cri/managed/host.ts';
-import { findProgram } from '../../cri/managed/program.ts';
+import { findProgram } from '../../host/program.ts';
 import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { findProgram } from '../../cri/managed/program.ts';
+import { findProgram } from '../../host/program.ts';
 import { eventually } from '../node/support/eventually.ts';
 import { installedCommand } from '../node/support/statelet.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { startLimit } from '../../cri/limit.ts';
+import { startLimit } from '../../host/limit.ts';
 import { LONGEST_TIMER_MS } from '../../pod/duration.ts';
 
 /** Stands for the longest that a timer can count. */

@@ -1,0 +1,119 @@
+import { type StdioOptions, spawn } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { startLimit } from './limit.ts';
+
+/** Searched besides PATH: a plain `su` leaves the system's directories out of it. */
+const systemDirectories = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+const passedOn = /^(path|home|tmpdir|(https?|all|no)_proxy)$/i;
+
+/** The environment of the programs that run for us: nothing of npm, of a service manager's sockets, of the shell. */
+export function programEnvironment(): Record<string, string> {
+  const entries = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && passedOn.test(name) ? [[name, value]] : [],
+  );
+  return { ...Object.fromEntries(entries), PATH: searchPath().join(':') };
+}
+
+function searchPath(): string[] {
+  const own = (process.env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'));
+  return [...new Set([...own, ...systemDirectories])];
+}
+
+/** The path of a program, undefined when this host does not have it. */
+export function findProgram(name: string): Promise<string | undefined> {
+  return firstExecutable(searchPath().map((directory) => join(directory, name)));
+}
+
+/** The first of these files that can be executed. */
+export async function firstExecutable(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) {
+    const executable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (executable) return file;
+  }
+  return undefined;
+}
+
+/** Where a program has the handle that it is given: the first after its standard streams. */
+export const PASSED_FD = 3;
+
+interface ProgramOptions {
+  /** Ends the program; the call then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** How long it may take, in milliseconds, before it is ended. */
+  readonly limitMs: number;
+  /** How it is ended; `SIGTERM` where it has something to clean up. */
+  readonly killSignal?: NodeJS.Signals;
+  readonly input?: Buffer | string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** A handle that it has as `PASSED_FD`. */
+  readonly passedFd?: number;
+}
+
+/** Why a program did not end well. */
+export class ProgramFailure extends Error {
+  override readonly name = 'ProgramFailure';
+  /** What it wrote on standard error: the beginning of it, trimmed. */
+  readonly stderr: string;
+  /** Whether it was ended for taking too long. */
+  readonly isLate: boolean;
+
+  constructor(message: string, { stderr, isLate, cause }: { stderr: string; isLate: boolean; cause: unknown }) {
+    super(message, { cause });
+    this.stderr = stderr;
+    this.isLate = isLate;
+  }
+}
+
+/** There may be a line for each of a million files. */
+const KEPT_STDERR = 64 * 1024;
+
+/**
+ * Runs a program to its end and gives its standard output; else it rejects with a `ProgramFailure`, whose message is what
+ * it wrote on standard error or, where that is nothing, how it ended. It has a session of its own: a terminal's Ctrl-C is
+ * for us to act on, and would end it halfway.
+ */
+export async function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<string> {
+  const { signal, limitMs, killSignal = 'SIGKILL', input, environment, passedFd } = options;
+  signal.throwIfAborted();
+  const limit = startLimit(limitMs);
+  const stdin = input === undefined ? 'ignore' : 'pipe';
+  const stdio: StdioOptions = [stdin, 'pipe', 'pipe', ...(passedFd === undefined ? [] : [passedFd])];
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const child = spawn(program, args, {
+    signal: AbortSignal.any([signal, limit.signal]),
+    ...{ killSignal, detached: true, stdio },
+    env: { ...programEnvironment(), LC_ALL: 'C', ...environment },
+  });
+  const [out, err] = [collect(child.stdout), collect(child.stderr, KEPT_STDERR)];
+  const fail = (ending: string, cause: unknown) => {
+    if (signal.aborted) return reject(signal.reason);
+    const [stderr, isLate] = [err().trim(), limit.signal.aborted];
+    const problem = isLate ? `not done within ${limitMs / 1_000} s` : ending;
+    reject(new ProgramFailure(stderr || problem, { stderr, isLate, cause }));
+  };
+  child.on('error', (error) => fail(error.message, error));
+  child.on('close', (code, name) => {
+    if (code === 0) resolve(out());
+    else fail(code === null ? `ended by ${name}` : `failed with exit code ${code}`, { code });
+  });
+  // A program that ends before it has read its input is reported by its exit code.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
+  return promise.finally(limit.end);
+}
+
+function collect(stream: Readable | null, most = Number.POSITIVE_INFINITY): () => string {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    if (length < most) chunks.push(chunk);
+    length += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString();
+}

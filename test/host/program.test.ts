@@ -1,0 +1,81 @@
+import { getEventListeners } from 'node:events';
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { ProgramFailure, runProgram } from '../../host/program.ts';
+import { eventually } from '../node/support/eventually.ts';
+
+const { signal } = new AbortController();
+const limitMs = 60_000;
+const shell = (script: string, options: Partial<Parameters<typeof runProgram>[2]> = {}) =>
+  runProgram('sh', ['-c', script], { signal, limitMs, ...options });
+
+describe('a program that runs for us', () => {
+  test('gives what it has written, of what it was given', async () => {
+    expect(await shell('tr a-z A-Z', { input: 'text' })).toBe('TEXT');
+  });
+
+  test('has a session of its own, which no Ctrl-C of a terminal reaches', async () => {
+    // The process, its group and its session are one.
+    const [pid, group, session] = (await shell('echo $$; cut -d" " -f5,6 /proc/$$/stat | tr " " "\\n"')).split('\n');
+    expect([group, session]).toEqual([pid, pid]);
+  });
+
+  test('has the handle that it is given', async () => {
+    const file = await open(import.meta.filename);
+    expect(await shell('cat <&3', { passedFd: file.fd })).toContain('the handle that it is given');
+    await file.close();
+  });
+
+  test('sees nothing of the environment but what is meant for it, and speaks English', async () => {
+    process.env.npm_config_secret = 'x';
+    const seen = await shell('echo "$npm_config_secret $LC_ALL $OWN"', { environment: { OWN: 'own' } });
+    delete process.env.npm_config_secret;
+    expect(seen).toBe(' C own\n');
+  });
+
+  test.each([
+    ['what it wrote on standard error', 'echo no room >&2; exit 3', 'no room'],
+    ['its exit code where it wrote nothing', 'exit 3', 'failed with exit code 3'],
+    ['the signal that ended it', 'kill -KILL $$', 'ended by SIGKILL'],
+  ])('fails with %s', async (_, script, message) => {
+    const failure = await shell(script).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ProgramFailure);
+    expect(failure).toMatchObject({ message, isLate: false });
+  });
+
+  test('keeps the beginning of what it wrote on standard error, however much that is', async () => {
+    const failure = await shell('yes "no room" | head -c 10000000 >&2; exit 1').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ stderr: expect.stringMatching(/^no room\n/) });
+    expect((failure as ProgramFailure).stderr.length).toBeLessThan(300_000);
+  });
+
+  test('one that is not there fails with its name', async () => {
+    const failure = runProgram('no-such-program', [], { signal, limitMs });
+    await expect(failure).rejects.toMatchObject({ message: expect.stringContaining('no-such-program') });
+  });
+
+  test('is ended when it takes too long', async () => {
+    const failure = await shell('exec sleep 1000', { limitMs: 50 }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ message: 'not done within 0.05 s', isLate: true });
+  });
+
+  test('is asked to end where it has something to clean up, and not waited for', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'statelet-program-'));
+    const script = `trap 'touch ${directory}/cleaned; exit 1' TERM; sleep 1 & wait`;
+    const failure = await shell(script, { limitMs: 500, killSignal: 'SIGTERM' }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ isLate: true });
+    await eventually('it has cleaned up', async () => (await readdir(directory)).includes('cleaned'));
+    await rm(directory, { recursive: true });
+  });
+
+  test('is ended when it is not wanted any more', async () => {
+    const ending = new AbortController();
+    const ended = shell('exec sleep 1000', { signal: ending.signal });
+    ending.abort('SIGINT');
+    await expect(ended).rejects.toBe('SIGINT');
+    await expect(shell('exit 0', { signal: ending.signal })).rejects.toBe('SIGINT');
+    expect(getEventListeners(ending.signal, 'abort')).toEqual([]);
+  });
+});
