@@ -92,6 +92,9 @@ export async function runProgram(program: string, args: readonly string[], optio
   });
   const [out, err] = [collect(child.stdout), collect(child.stderr, KEPT_STDERR)];
   const fail = (ending: string, cause: unknown) => {
+    // What does not even end by a signal, as in a mount that hangs, holds nothing up.
+    child.unref();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     if (signal.aborted) return reject(signal.reason);
     const [stderr, isLate] = [err().trim(), limit.signal.aborted];
     const problem = isLate ? `not done within ${limitMs / 1_000} s` : ending;
