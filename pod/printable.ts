@@ -2,8 +2,7 @@
  * What a container, a manifest or a file's name says, made safe for a terminal: control characters move its cursor, change
  * its title and colours, and answer for the user; those of bidirectional text show another order than there is.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const UNSAFE = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Escape and carriage return as kubectl shows them; the others by their numbers. */
 function shown(character: string): string {

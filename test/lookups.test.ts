@@ -5,15 +5,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
 import { type ElementAccessExpression, type Node, SyntaxKind } from 'typescript/unstable/ast';
 import { isBinaryExpression, isBindingElement, isComputedPropertyName, isIdentifier } from 'typescript/unstable/ast/is';
 import { API, type Checker, type Type } from 'typescript/unstable/sync';
+import { isProduct, root } from './support/tree.ts';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const api = new API({ cwd: root });
-const looked = /^(actors|cgroup|cli|cri|machines|pod|server|volume)\/(?!generated\/)/;
 /** They are what the others look things up by. */
 const exempt = ['pod/lookUp.ts'];
 
@@ -71,7 +69,7 @@ function lookUpsIn(config: string): string[] {
   const { program, checker } = project;
   const files = program.getSourceFileNames().map((name) => ({ name, file: relative(dirname(config), name) }));
   return files
-    .filter(({ file }) => looked.test(file) && !exempt.includes(file))
+    .filter(({ file }) => isProduct(file) && !file.startsWith('cri/generated/') && !exempt.includes(file))
     .flatMap(({ name, file }) => {
       const source = program.getSourceFile(name);
       if (source === undefined) return [];

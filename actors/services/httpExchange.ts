@@ -100,7 +100,8 @@ function requestOf(url: URL, headers: HttpHeaders): string {
 /** A name or value that cannot end its line. */
 function clean(name: string, value: string): string {
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) throw new Error(`net/http: invalid header field name ${quoted(name)}`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-  if (/[\0-\x08\n-\x1f\x7f]/.test(value)) throw new Error(`net/http: invalid header field value for ${quoted(name)}`);
+  // Those of ASCII: the bytes of any other character are above them.
+  if (/(?![\t\x80-\x9f])\p{Cc}/u.test(value))
+    throw new Error(`net/http: invalid header field value for ${quoted(name)}`);
   return value;
 }

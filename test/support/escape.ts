@@ -1,0 +1,2 @@
+/** How each control sequence of a terminal begins. */
+export const ESC = '\x1b';
