@@ -1,4 +1,7 @@
-/** The events that pass between the actors. Facts are named `source.fact`; commands go from parent to child only. */
+/**
+ * The events that pass between the actors, named `source.fact`. Commands go from parent to child, and to those that serve
+ * all pods: the gates and the ledger, which answer whoever asked.
+ */
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { Claims } from '../pod/claims.ts';
 import type { ContainerSize } from '../pod/containerSize.ts';
