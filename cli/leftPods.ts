@@ -3,8 +3,9 @@ import { NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, UNKNOWN } from '../pod/observed.ts';
 import { messageOf } from '../volume/fileErrors.ts';
 import { createLayout } from '../volume/layout.ts';
-import { podDirectories, removeOrphan } from '../volume/orphans.ts';
+import { removeOrphan } from '../volume/orphans.ts';
 import { volumePlugins } from '../volume/plugins.ts';
+import { podDirectories } from '../volume/podDirectory.ts';
 import { type Maker, makerOfMark } from '../volume/podMark.ts';
 import type { stateLayout } from './places.ts';
 

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from './fileErrors.ts';
-import { isSafeSegment, type Layout } from './layout.ts';
+import type { Layout } from './layout.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { standingOfPod } from './podClaim.ts';
 import { removePodDirectory } from './podDirectory.ts';
@@ -15,12 +15,6 @@ interface Orphan {
   readonly maker: Maker;
   readonly plugins: readonly VolumePlugin[];
   readonly signal: AbortSignal;
-}
-
-/** Lists the UIDs of the pods that have a directory, whoever made it. */
-export async function podDirectories(layout: Layout): Promise<readonly string[]> {
-  const entries = await entriesOf(layout.podsDir);
-  return entries.filter(isSafeSegment);
 }
 
 /**

@@ -5,7 +5,7 @@ import { containersOf } from '../pod/containers.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Pod } from '../pod/schema/pod.ts';
 import { isMissing } from './fileErrors.ts';
-import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
+import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { mountsUnder } from './mountinfo.ts';
 import { hasOwnLogs, standingOfPod } from './podClaim.ts';
 import { isHalfDone, type Maker, nameOfRemoved } from './podMark.ts';
@@ -50,6 +50,12 @@ interface Removal {
   readonly layout: Layout;
   readonly maker: Maker;
   readonly signal: AbortSignal;
+}
+
+/** Lists the UIDs of the pods that have a directory, whoever made it. */
+export async function podDirectories({ podsDir }: Layout): Promise<readonly string[]> {
+  const entries = await readdir(podsDir).catch(noneIfMissing);
+  return entries.filter(isSafeSegment);
 }
 
 /**

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { NodeFailure } from '../pod/failure.ts';
 import { isMissing } from './fileErrors.ts';
 import type { Layout } from './layout.ts';
-import { podDirectories } from './orphans.ts';
+import { podDirectories } from './podDirectory.ts';
 
 /** Users and groups of the host: so many from this one on are those of a pod from 0 on. */
 interface IdRange {

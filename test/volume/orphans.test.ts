@@ -5,10 +5,11 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { unmount } from '../../volume/mounter.ts';
 import { mountsUnder } from '../../volume/mountinfo.ts';
-import { podDirectories, removeOrphan } from '../../volume/orphans.ts';
+import { removeOrphan } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { claimPod } from '../../volume/podClaim.ts';
+import { podDirectories } from '../../volume/podDirectory.ts';
 import { MARK_FILE, writeMark } from '../../volume/podMark.ts';
 import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
 

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { unmount } from '../../volume/mounter.ts';
-import { podDirectories } from '../../volume/orphans.ts';
 import { claimPod } from '../../volume/podClaim.ts';
 import {
   makeTerminationLog,
+  podDirectories,
   preparePodDirectory,
   removePodDirectory,
   removePodLogs,
