@@ -35,10 +35,10 @@ module.exports = {
     ...only('host', { folders: ['pod'] }),
     ...only('cri', { folders: ['pod', 'host'] }),
     ...only('volume', { folders: ['pod', 'host'] }),
-    ...only('cgroup', { folders: ['pod', 'host'] }),
     ...only('kube', { folders: ['pod'] }),
-    ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'cgroup', 'kube'] }),
+    ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube'] }),
     ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
+    ...only('node', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server'] }),
     {
       name: 'nobody-imports-tests',
       severity: 'error',
@@ -66,7 +66,7 @@ module.exports = {
     {
       name: 'no-development-package-in-the-product',
       severity: 'error',
-      from: { path: '^(pod|machines|host|cri|volume|cgroup|kube|actors|server|cli)/' },
+      from: { path: '^(pod|machines|host|cri|volume|kube|actors|server|node|cli)/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     },
   ],

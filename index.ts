@@ -13,24 +13,24 @@ export {
   type NodeOverview,
   type NodeServices,
 } from './actors/createNodeAgent.ts';
-/** Everything that a real node puts behind the ports; it needs a CRI, a clock, a store, and the facts of its host. */
-export { type DurableFacts, type NodeStore, openNodeStore } from './actors/durableFacts.ts';
 /** What the machines tell, and the core/v1 Events that it becomes. */
-export { createEventRecorder, type EventChange, type EventRecorder } from './actors/eventRecorder.ts';
-export type { EventSink } from './actors/eventSink.ts';
-export { podsLeftOnDisk } from './actors/leftOnDisk.ts';
+export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
+export type { EventSink } from './actors/events/eventSink.ts';
 export { type NodeParts, nodeServices } from './actors/nodeServices.ts';
 /** A recording, fed to a fresh agent. */
 export { createReplay, type Replay } from './actors/replay.ts';
 /** Time that stands still until it is moved: for tests over the simulated runtime. */
-export { SimulatedClock } from './actors/simulatedClock.ts';
+export { SimulatedClock } from './actors/simulated/simulatedClock.ts';
 /** A whole node over the simulated runtime, in one call. */
-export { type SimulatedNode, type SimulatedNodeOptions, startSimulatedNode } from './actors/startSimulatedNode.ts';
-export type { PodChange, StatusSink } from './actors/statusBoard.ts';
-/** The cgroups above containers: a part that a node over real containers is given. */
-export { type Hierarchy, readHierarchies } from './cgroup/hierarchies.ts';
-export { type PodCgroups, type PodCgroupsParts, podCgroups } from './cgroup/podCgroups.ts';
-export { callSystemd } from './cgroup/systemd.ts';
+export {
+  type SimulatedNode,
+  type SimulatedNodeOptions,
+  startSimulatedNode,
+} from './actors/simulated/startSimulatedNode.ts';
+export type { PodChange, StatusSink } from './actors/status/statusBoard.ts';
+/** Everything that a real node puts behind the ports; it needs a CRI, a clock, a store, and the facts of its host. */
+export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
+export { podsLeftOnDisk } from './actors/store/leftOnDisk.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeHint } from './cri/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/grpc.ts';
@@ -39,26 +39,30 @@ export { inProcessCri } from './cri/simulated/inProcess.ts';
 export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';
 export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/runtime.ts';
 export { serveSimulatedRuntime } from './cri/simulated/server.ts';
+/** The cgroups above containers: a part that a node over real containers is given. */
+export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';
+export { type PodCgroups, type PodCgroupsParts, podCgroups } from './host/cgroup/podCgroups.ts';
+export { callSystemd } from './host/cgroup/systemd.ts';
+export { ledgerMachine } from './machines/admission/chart.ts';
+export { containerMachine } from './machines/container/chart.ts';
+export { type Chart, charts } from './machines/drawing/charts.ts';
+export { gateMachine } from './machines/limiter/chart.ts';
+export { nodeAgentMachine } from './machines/node/chart.ts';
+export { garbageMachine } from './machines/node/garbage.ts';
+export { logRotationMachine } from './machines/node/logRotation.ts';
 /** The machines. A port of theirs rejects until it is provided. */
-export { activeDeadlineMachine } from './machines/activeDeadline.ts';
-export { type Chart, charts } from './machines/charts.ts';
-export { containerMachine } from './machines/container.ts';
-export type { NodeFact, RuntimeHealth, SourceProblem } from './machines/events.ts';
-export { garbageMachine } from './machines/garbage.ts';
-export { gateMachine } from './machines/gate.ts';
-export { ledgerMachine } from './machines/ledger.ts';
-export { logRotationMachine } from './machines/logRotation.ts';
-export { nodeAgentMachine } from './machines/nodeAgent.ts';
-export { podMachine } from './machines/pod.ts';
-export type { PortName, PortTypes } from './machines/ports.ts';
-export { probeMachine } from './machines/probe.ts';
-export { volumeMachine } from './machines/volume.ts';
+export { activeDeadlineMachine } from './machines/pod/activeDeadline.ts';
+export { podMachine } from './machines/pod/chart.ts';
+export { probeMachine } from './machines/probe/chart.ts';
+export type { NodeFact, RuntimeHealth, SourceProblem } from './machines/shared/events.ts';
+export type { PortName, PortTypes } from './machines/shared/ports.ts';
+export { volumeMachine } from './machines/volume/chart.ts';
+export { type Pod, podSchema } from './pod/api/schema/pod.ts';
+export type { PodStatus } from './pod/api/schema/status.ts';
 /** The words: pods, failures, and what an explanation says. */
-export type { CoreEvent } from './pod/event.ts';
-export { type Explanation, explainPod } from './pod/explain.ts';
-export { explainNode, type NodeExplanation } from './pod/explainNode.ts';
+export type { CoreEvent } from './pod/events/event.ts';
 export { type Failure, NodeFailure } from './pod/failure.ts';
-export { formatExplanation, formatNodeExplanation } from './pod/formatExplanation.ts';
-export { type Pod, podSchema } from './pod/schema/pod.ts';
-export type { PodStatus } from './pod/schema/status.ts';
-export type { ContainerView, PodView, VolumeView } from './pod/view.ts';
+export { type Explanation, explainPod } from './pod/show/explain.ts';
+export { explainNode, type NodeExplanation } from './pod/show/explainNode.ts';
+export { formatExplanation, formatNodeExplanation } from './pod/show/formatExplanation.ts';
+export type { ContainerView, PodView, VolumeView } from './pod/show/view.ts';

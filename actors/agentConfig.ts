@@ -1,8 +1,8 @@
 /** What a node agent is told once, with defaults for what a program does not care about. */
 import * as z from 'zod/mini';
-import type { NodeInput } from '../machines/nodeContext.ts';
-import type { HostAddresses } from '../pod/hostAddresses.ts';
-import { problemOf } from '../pod/problem.ts';
+import type { NodeInput } from '../machines/node/context.ts';
+import { problemOf } from '../pod/api/problem.ts';
+import type { HostAddresses } from '../pod/node/hostAddresses.ts';
 
 /** What a node agent is told once, as it knows it. */
 export interface CompleteConfig extends NodeInput {

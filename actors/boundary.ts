@@ -3,8 +3,8 @@
  * a plain, serialisable value that is stamped, can be written down, and can be fed again instead of the world.
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
-import type { NodeFact } from '../machines/events.ts';
-import type { FeedLogic, Port, PortName, PortTypes, TimerInput, TimerLogic } from '../machines/ports.ts';
+import type { NodeFact } from '../machines/shared/events.ts';
+import type { FeedLogic, Port, PortName, PortTypes, TimerInput, TimerLogic } from '../machines/shared/ports.ts';
 import { toFailure } from '../pod/failure.ts';
 import type { Clock } from './clock.ts';
 import { guarded } from './guarded.ts';

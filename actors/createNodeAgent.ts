@@ -1,27 +1,27 @@
 /** Builds the node agent: the only place that fills the machines' ports, and the only way in to the running actors. */
 import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent } from 'xstate';
-import type { NodeFact } from '../machines/events.ts';
-import type { nodeAgentMachine } from '../machines/nodeAgent.ts';
-import type { NodeContext } from '../machines/nodeContext.ts';
-import { wantedPods } from '../machines/nodeContext.ts';
-import { foreignPods } from '../machines/nodeOwn.ts';
-import { nodeOwnView, nodeView, runtimeView } from '../machines/nodeView.ts';
-import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/views.ts';
-import { type Explanation, explainPod } from '../pod/explain.ts';
-import { explainNode, type NodeExplanation } from '../pod/explainNode.ts';
+import type { nodeAgentMachine } from '../machines/node/chart.ts';
+import type { NodeContext } from '../machines/node/context.ts';
+import { wantedPods } from '../machines/node/context.ts';
+import { foreignPods } from '../machines/node/own.ts';
+import { nodeOwnView, nodeView, runtimeView } from '../machines/node/view.ts';
+import type { NodeFact } from '../machines/shared/events.ts';
+import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/shared/views.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { LogTails } from '../pod/logTail.ts';
-import type { ForeignPod } from '../pod/observed.ts';
-import type { Pod } from '../pod/schema/pod.ts';
-import type { ActorView, PodView, RuntimeView } from '../pod/view.ts';
+import type { ForeignPod } from '../pod/lifecycle/observed.ts';
+import { type Explanation, explainPod } from '../pod/show/explain.ts';
+import { explainNode, type NodeExplanation } from '../pod/show/explainNode.ts';
+import type { LogTails } from '../pod/show/logTail.ts';
+import type { ActorView, PodView, RuntimeView } from '../pod/show/view.ts';
 import { type CompleteConfig, checkServices, completeConfig, type NodeAgentConfig } from './agentConfig.ts';
 import { type Boundary, type BoundaryOptions, createBoundary, type Recorder, type World } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import { type EventSink, eventListener } from './eventSink.ts';
+import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { providedMachine } from './providedMachine.ts';
-import { createSinceMap } from './since.ts';
-import { createStatusBoard, type PodChange, type StatusSink } from './statusBoard.ts';
+import { createSinceMap } from './status/since.ts';
+import { createStatusBoard, type PodChange, type StatusSink } from './status/statusBoard.ts';
 
 /** What fills the ports: answers, feeds of facts, and where statuses and events go. */
 export interface NodeServices extends World {

@@ -1,21 +1,18 @@
 /** Everything that a real node puts behind the ports: the CRI, the disk, the manifests, the durable facts. */
 import * as z from 'zod/mini';
-import type { PodCgroups } from '../cgroup/podCgroups.ts';
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
-import type { NodeFact, RuntimeHealth } from '../machines/events.ts';
-import type { PodIdentity } from '../pod/observed.ts';
-import { createLayout } from '../volume/layout.ts';
-import { userNamespaces } from '../volume/userNamespaces.ts';
+import type { PodCgroups } from '../host/cgroup/podCgroups.ts';
+import { createLayout } from '../host/pods/layout.ts';
+import { userNamespaces } from '../host/pods/userNamespaces.ts';
+import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
+import type { PodIdentity } from '../pod/lifecycle/observed.ts';
 import { clockSchema, mustHold } from './agentConfig.ts';
 import { systemChance } from './clock.ts';
 import type { NodeServices } from './createNodeAgent.ts';
 import { createAlarm } from './feeds/alarm.ts';
-import { observeRuntime } from './feeds/pleg.ts';
-import { watchRuntimeHealth } from './feeds/runtimeHealth.ts';
-import { keepFacts } from './keepFacts.ts';
-import { makerOf } from './leftOnDisk.ts';
-import { createOwnership } from './ownership.ts';
+import { observeRuntime } from './runtime/pleg.ts';
+import { watchRuntimeHealth } from './runtime/runtimeHealth.ts';
 import { containerServices } from './services/containers.ts';
 import { diskServices } from './services/disk.ts';
 import { garbageServices } from './services/garbage.ts';
@@ -30,7 +27,10 @@ import { type FindRuntimeHandler, noRuntimeClasses } from './services/runtimeCla
 import { sandboxServices } from './services/sandboxes.ts';
 import { stoppedByUs } from './services/stoppedByUs.ts';
 import { touchedPods } from './services/touchedPods.ts';
-import { type SourceParts, sourcesFeed } from './sources.ts';
+import { type SourceParts, sourcesFeed } from './sources/sources.ts';
+import { keepFacts } from './store/keepFacts.ts';
+import { makerOf } from './store/leftOnDisk.ts';
+import { createOwnership } from './store/ownership.ts';
 
 const partsSchema = z.looseObject({
   clock: clockSchema,

@@ -1,12 +1,12 @@
-import { activeDeadlineMachine } from '../machines/activeDeadline.ts';
-import { containerMachine } from '../machines/container.ts';
-import { garbageMachine } from '../machines/garbage.ts';
-import { gateMachine } from '../machines/gate.ts';
-import { logRotationMachine } from '../machines/logRotation.ts';
-import { nodeAgentMachine } from '../machines/nodeAgent.ts';
-import { podMachine } from '../machines/pod.ts';
-import { probeMachine } from '../machines/probe.ts';
-import { volumeMachine } from '../machines/volume.ts';
+import { containerMachine } from '../machines/container/chart.ts';
+import { gateMachine } from '../machines/limiter/chart.ts';
+import { nodeAgentMachine } from '../machines/node/chart.ts';
+import { garbageMachine } from '../machines/node/garbage.ts';
+import { logRotationMachine } from '../machines/node/logRotation.ts';
+import { activeDeadlineMachine } from '../machines/pod/activeDeadline.ts';
+import { podMachine } from '../machines/pod/chart.ts';
+import { probeMachine } from '../machines/probe/chart.ts';
+import { volumeMachine } from '../machines/volume/chart.ts';
 import type { Boundary } from './boundary.ts';
 
 /** The machines with every port filled, everything that enters passing the boundary. */

@@ -1,7 +1,7 @@
 /** Feeds a recording to a fresh agent: the same machines, with nothing behind them but what was written down. */
 
 import { fromCallback, fromPromise } from 'xstate';
-import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/ports.ts';
+import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/ports.ts';
 import { completeConfig, type NodeAgentConfig } from './agentConfig.ts';
 import { type Boundary, type Entry, type FactTaker, pathOf } from './boundary.ts';
 import type { Clock } from './clock.ts';

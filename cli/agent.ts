@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
+import { runningAgent } from '../node/lock.ts';
+import { candidateSockets } from '../node/places.ts';
 import { type AgentClient, findAgent } from '../server/client.ts';
-import { runningAgent } from './lock.ts';
-import { candidateSockets } from './places.ts';
 
 /** The process that an agent with this socket runs in, as its claim of the root directory tells. */
 const processAt = (socket: string): Promise<number | undefined> => runningAgent(dirname(socket));

@@ -1,5 +1,5 @@
 import { Document, visit } from 'yaml';
-import { isPrintable, printableQuoted } from '../pod/printable.ts';
+import { isPrintable, printableQuoted } from '../pod/show/printable.ts';
 
 /**
  * An object as YAML, every part of it written out, what it is first, as kubectl has it; characters that a terminal may

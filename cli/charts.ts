@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { charts as allCharts, type Chart } from '../machines/charts.ts';
-import { errorCode, messageOf } from '../volume/fileErrors.ts';
-import { ConfigError } from './config/configError.ts';
+import { errorCode, messageOf } from '../host/files/fileErrors.ts';
+import { charts as allCharts, type Chart } from '../machines/drawing/charts.ts';
+import { ConfigError } from '../node/config/configError.ts';
 
 export interface ChartsOptions {
   readonly name?: string;

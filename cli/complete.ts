@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
 import { startLimit } from '../host/limit.ts';
-import type { Pod } from '../pod/schema/pod.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
 import { agentNamed } from './agent.ts';
 import { readPodList } from './readPods.ts';
 import { KINDS } from './resource.ts';

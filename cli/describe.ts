@@ -1,9 +1,9 @@
 import { systemClock } from '../actors/clock.ts';
-import { ambiguity, podsCalled } from '../pod/called.ts';
-import { describeNode } from '../pod/describe/node.ts';
-import { describePod } from '../pod/describe/pod.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { Pod } from '../pod/schema/pod.ts';
+import { ambiguity, podsCalled } from '../pod/show/called.ts';
+import { describeNode } from '../pod/show/describe/node.ts';
+import { describePod } from '../pod/show/describe/pod.ts';
 import { agentNamed } from './agent.ts';
 import { nodeOf, podNameOf } from './explain.ts';
 import { readEventList } from './readEvents.ts';

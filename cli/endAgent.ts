@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import type { Clock } from '../actors/clock.ts';
 import { createAlarm } from '../actors/feeds/alarm.ts';
+import { runningAgent } from '../node/lock.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { agentClient } from '../server/client.ts';
 import { isAnswering, socketPath } from '../server/socketPath.ts';
 import { patience } from './drain.ts';
-import { runningAgent } from './lock.ts';
 import { readPodList } from './readPods.ts';
 
 const LOOK_MS = 100;

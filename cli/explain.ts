@@ -1,6 +1,6 @@
+import { ConfigError } from '../node/config/configError.ts';
+import { suggestion } from '../node/config/fields.ts';
 import { agentNamed } from './agent.ts';
-import { ConfigError } from './config/configError.ts';
-import { suggestion } from './config/fields.ts';
 import { asText } from './output.ts';
 import { KINDS, resourceOf } from './resource.ts';
 

@@ -1,9 +1,9 @@
 import { systemClock } from '../actors/clock.ts';
-import { haveTwins, podsCalled } from '../pod/called.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { printable } from '../pod/printable.ts';
-import type { Pod } from '../pod/schema/pod.ts';
-import { podTable } from '../pod/table.ts';
+import { haveTwins, podsCalled } from '../pod/show/called.ts';
+import { printable } from '../pod/show/printable.ts';
+import { podTable } from '../pod/show/table.ts';
 import type { NodeSummary } from '../server/agent.ts';
 import { mayBeIn, problemSentence, problemsOf } from '../server/manifestProblems.ts';
 import { agentNamed } from './agent.ts';

@@ -1,14 +1,14 @@
 /** `get events`: what happened on the node in the last hour. */
 import { systemClock } from '../actors/clock.ts';
-import { isCalled } from '../pod/called.ts';
-import type { CoreEvent } from '../pod/event.ts';
-import { eventTable } from '../pod/eventTable.ts';
+import { ConfigError } from '../node/config/configError.ts';
+import { suggestion } from '../node/config/fields.ts';
+import type { CoreEvent } from '../pod/events/event.ts';
+import { eventTable } from '../pod/events/eventTable.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { printable } from '../pod/printable.ts';
+import { isCalled } from '../pod/show/called.ts';
+import { printable } from '../pod/show/printable.ts';
 import type { AgentClient } from '../server/client.ts';
 import { agentNamed } from './agent.ts';
-import { ConfigError } from './config/configError.ts';
-import { suggestion } from './config/fields.ts';
 import { podNameOf } from './explain.ts';
 import { asText, type OutputFormat } from './output.ts';
 import { readEvent, readEventList } from './readEvents.ts';

@@ -1,6 +1,6 @@
 /** `get nodes`: the agent's own node. */
 import { systemClock } from '../actors/clock.ts';
-import { nodeTable } from '../pod/nodeTable.ts';
+import { nodeTable } from '../pod/node/nodeTable.ts';
 import { agentNamed } from './agent.ts';
 import { asText, type OutputFormat } from './output.ts';
 import { askForNodes } from './readNodes.ts';

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
+import { lacksFiles } from '../host/files/fileErrors.ts';
+import { ConfigError } from '../node/config/configError.ts';
+import type { StartNode } from '../node/startNode.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { printable } from '../pod/printable.ts';
-import { lacksFiles } from '../volume/fileErrors.ts';
-import { ConfigError } from './config/configError.ts';
+import { printable } from '../pod/show/printable.ts';
 import { createProgram } from './program.ts';
 import { whyUnwritten, writeWhole } from './standardOutput.ts';
-import type { StartNode } from './startNode.ts';
 import type { UpParts } from './up.ts';
 
 /** Prints what was asked for. */
@@ -68,7 +68,7 @@ function messageOf(error: unknown): string {
 const ownUmask = () => void process.umask(0o022);
 
 // Only loaded when the configuration has no mistakes: it brings gRPC and the actors along.
-const startNode: StartNode = async (options) => (await import('./node.ts')).startNode(options);
+const startNode: StartNode = async (options) => (await import('../node/createNode.ts')).startNode(options);
 
 const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
   (await import('./ownRuntime.ts')).startOwnContainerd(directory, start);

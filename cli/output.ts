@@ -1,4 +1,4 @@
-import { printableQuoted } from '../pod/printable.ts';
+import { printableQuoted } from '../pod/show/printable.ts';
 
 /** The forms in which objects are printed. */
 export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';

@@ -9,8 +9,8 @@ import {
   startManagedContainerd,
   tracesOfContainerd,
 } from '../cri/managed/containerd.ts';
-import { expectDirectory } from '../volume/expectDirectory.ts';
-import { messageOf } from '../volume/fileErrors.ts';
+import { expectDirectory } from '../host/files/expectDirectory.ts';
+import { messageOf } from '../host/files/fileErrors.ts';
 import type { DownParts } from './down.ts';
 import type { UpParts } from './up.ts';
 

@@ -1,17 +1,17 @@
 import { Argument, Command, Option } from 'commander';
+import { ConfigError } from '../node/config/configError.ts';
+import { type Flags, readFlags } from '../node/config/flags.ts';
+import { packageVersion, runDirectory } from '../node/places.ts';
 import { lookUp } from '../pod/lookUp.ts';
-import { printable } from '../pod/printable.ts';
+import { printable } from '../pod/show/printable.ts';
 import type { ChartsOptions } from './charts.ts';
 import { SHELLS, type Shell } from './completionScripts.ts';
-import { ConfigError } from './config/configError.ts';
-import { type Flags, readFlags } from './config/flags.ts';
 import type { DescribeOptions } from './describe.ts';
 import type { DownOptions } from './down.ts';
 import type { ExplainOptions } from './explain.ts';
 import type { GetOptions } from './get.ts';
 import type { GetEventsOptions } from './getEvents.ts';
 import type { GetNodesOptions } from './getNodes.ts';
-import { packageVersion, runDirectory } from './places.ts';
 import { resourceOf } from './resource.ts';
 import type { VersionOptions } from './version.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Told } from '../pod/describe/pod.ts';
+import type { Told } from '../pod/show/describe/pod.ts';
 
 const logShape = z.looseObject({ file: z.string(), lines: z.array(z.string()) });
 const actorShape = z.looseObject({ name: z.string(), log: z.optional(logShape) });

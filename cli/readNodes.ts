@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { NodeFailure } from '../pod/failure.ts';
-import type { NodeObject } from '../pod/nodeObject.ts';
+import type { NodeObject } from '../pod/node/nodeObject.ts';
 import type { AgentClient } from '../server/client.ts';
 
 const amounts = z.record(z.string(), z.string());

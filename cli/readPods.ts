@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { Pod } from '../pod/schema/pod.ts';
 import type { NodeSummary } from '../server/agent.ts';
 
 /** As much of a pod as a table cannot do without; the rest is as the agent wrote it. */

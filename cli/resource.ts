@@ -1,6 +1,6 @@
 /** The kinds of resources that commands know, under all of their names. */
-import { ConfigError } from './config/configError.ts';
-import { suggestion } from './config/fields.ts';
+import { ConfigError } from '../node/config/configError.ts';
+import { suggestion } from '../node/config/fields.ts';
 
 /** Each kind with its names, the one for lists first. */
 export const KINDS = {

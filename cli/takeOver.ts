@@ -1,18 +1,18 @@
 /** `run --take-over`: the pods that another kubelet has left below a root directory become this agent's, to be ended or gone on with. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { identityOf, makerOf, ownedByFact, SIMULATED, takenOver } from '../actors/leftOnDisk.ts';
+import { identityOf, makerOf, ownedByFact, SIMULATED, takenOver } from '../actors/store/leftOnDisk.ts';
 import type { Cri } from '../cri/calls.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { ownerMark } from '../cri/labels.ts';
 import { observedPods } from '../cri/observe.ts';
+import { messageOf } from '../host/files/fileErrors.ts';
+import { mountsUnder } from '../host/files/mountinfo.ts';
+import { createLayout } from '../host/pods/layout.ts';
+import type { NodeConfig } from '../node/config/nodeConfig.ts';
+import { kubeletsOver } from '../node/kubelets.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { type ForeignPod, type ObservedPod, UNKNOWN } from '../pod/observed.ts';
-import { messageOf } from '../volume/fileErrors.ts';
-import { createLayout } from '../volume/layout.ts';
-import { mountsUnder } from '../volume/mountinfo.ts';
-import type { NodeConfig } from './config/nodeConfig.ts';
-import { kubeletsOver } from './kubelets.ts';
+import { type ForeignPod, type ObservedPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
 
 /** A pod that would be taken over, with what there is of it on this host. */
 interface Taken extends ForeignPod {

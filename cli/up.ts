@@ -1,22 +1,22 @@
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
-import { printableLine } from '../pod/printable.ts';
+import { messageOf } from '../host/files/fileErrors.ts';
+import type { Flags } from '../node/config/flags.ts';
+import type { NodeConfig } from '../node/config/nodeConfig.ts';
+import { refuseKubeletsRoot } from '../node/kubelets.ts';
+import { claimRootDirectory } from '../node/lock.ts';
+import { createLogger } from '../node/logger.ts';
+import { defaultStateDirectory, packageDirectory, stateLayout } from '../node/places.ts';
+import { serveNode } from '../node/serveNode.ts';
+import { readSettings, type Settings } from '../node/settings.ts';
+import type { StartNode } from '../node/startNode.ts';
+import { printableLine } from '../pod/show/printable.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
-import { messageOf } from '../volume/fileErrors.ts';
-import type { Flags } from './config/flags.ts';
-import type { NodeConfig } from './config/nodeConfig.ts';
 import { drainInTime } from './drain.ts';
-import { refuseKubeletsRoot } from './kubelets.ts';
 import { openLiveView } from './liveTable.ts';
 import type { LiveView, Output } from './liveView.ts';
-import { claimRootDirectory } from './lock.ts';
-import { createLogger } from './logger.ts';
-import { defaultStateDirectory, packageDirectory, stateLayout } from './places.ts';
-import { serveNode } from './serveNode.ts';
-import { readSettings, type Settings } from './settings.ts';
 import { askedToEnd, endOnSignals } from './signals.ts';
-import type { StartNode } from './startNode.ts';
 import type { Input } from './table/keyboard.ts';
 
 /** A runtime that was started for the node alone. */

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
+import { kubeletVersion } from '../node/hostIdentity.ts';
+import { packageVersion } from '../node/places.ts';
 import { agentNamed } from './agent.ts';
-import { kubeletVersion } from './hostIdentity.ts';
 import { asText } from './output.ts';
-import { packageVersion } from './places.ts';
 
 export interface VersionOptions {
   readonly client?: boolean;

@@ -1,7 +1,7 @@
-import { expandedCommand } from '../pod/environment.ts';
-import { containerHash } from '../pod/identity.ts';
-import type { Container } from '../pod/schema/container.ts';
-import type { Pod } from '../pod/schema/pod.ts';
+import { containerHash } from '../pod/api/identity.ts';
+import type { Container } from '../pod/api/schema/container.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { expandedCommand } from '../pod/environment/environment.ts';
 import { environmentOf } from './environment.ts';
 import { ContainerConfig, type Mount } from './generated/runtime.ts';
 import type { ImageUser } from './imageUser.ts';

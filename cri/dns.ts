@@ -1,6 +1,6 @@
-import type { Note } from '../pod/occurrence.ts';
-import type { Pod, PodDnsConfig, PodSpec } from '../pod/schema/pod.ts';
-import { isStaticPod } from '../pod/staticPod.ts';
+import type { Pod, PodDnsConfig, PodSpec } from '../pod/api/schema/pod.ts';
+import { isStaticPod } from '../pod/api/staticPod.ts';
+import type { Note } from '../pod/events/occurrence.ts';
 import type { DNSConfig } from './generated/runtime.ts';
 import type { NodeFacts, ResolvConf } from './nodeFacts.ts';
 

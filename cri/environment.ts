@@ -1,9 +1,9 @@
-import { envFileValue } from '../pod/envFile.ts';
-import { containerEnvironment, type EnvEntry } from '../pod/environment.ts';
-import { fieldValue, resourceValue } from '../pod/fieldRef.ts';
-import { addressesNow } from '../pod/hostAddresses.ts';
-import type { Container, EnvVarSource } from '../pod/schema/container.ts';
-import type { Pod } from '../pod/schema/pod.ts';
+import type { Container, EnvVarSource } from '../pod/api/schema/container.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { envFileValue } from '../pod/environment/envFile.ts';
+import { containerEnvironment, type EnvEntry } from '../pod/environment/environment.ts';
+import { fieldValue, resourceValue } from '../pod/environment/fieldRef.ts';
+import { addressesNow } from '../pod/node/hostAddresses.ts';
 import { allocatableOf, type NodeFacts } from './nodeFacts.ts';
 
 interface EnvironmentInput {

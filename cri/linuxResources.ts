@@ -1,10 +1,10 @@
-import { cpuQuota, cpuShares, oomScoreAdj } from '../pod/cgroup.ts';
-import { hugepages } from '../pod/cgroupLimits.ts';
+import type { Container } from '../pod/api/schema/container.ts';
+import type { Pod, PodSpec } from '../pod/api/schema/pod.ts';
 import { lookUp } from '../pod/lookUp.ts';
-import { aggregate, amountOf, containerSize } from '../pod/resources.ts';
-import type { Container } from '../pod/schema/container.ts';
-import type { Pod, PodSpec } from '../pod/schema/pod.ts';
-import { maySwap } from '../pod/swap.ts';
+import { cpuQuota, cpuShares, oomScoreAdj } from '../pod/resources/cgroup.ts';
+import { hugepages } from '../pod/resources/cgroupLimits.ts';
+import { aggregate, amountOf, containerSize } from '../pod/resources/resources.ts';
+import { maySwap } from '../pod/resources/swap.ts';
 import { LinuxContainerResources } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 

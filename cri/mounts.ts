@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
-import { type EnvEntry, expand } from '../pod/environment.ts';
+import type { Container, VolumeMount } from '../pod/api/schema/container.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Volume } from '../pod/api/schema/volume.ts';
+import { type EnvEntry, expand } from '../pod/environment/environment.ts';
+import { isReadOnly } from '../pod/environment/projection.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
-import { isReadOnly } from '../pod/projection.ts';
-import type { Container, VolumeMount } from '../pod/schema/container.ts';
-import type { Pod } from '../pod/schema/pod.ts';
-import type { Volume } from '../pod/schema/volume.ts';
 import { Mount, MountPropagation } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 

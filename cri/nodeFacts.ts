@@ -1,8 +1,8 @@
-import { DISK } from '../pod/allocatable.ts';
-import type { CgroupRules } from '../pod/cgroupLimits.ts';
-import type { Capacity } from '../pod/claims.ts';
-import type { HostAddresses } from '../pod/hostAddresses.ts';
-import type { ResourceList } from '../pod/schema/scalars.ts';
+import type { ResourceList } from '../pod/api/schema/scalars.ts';
+import type { HostAddresses } from '../pod/node/hostAddresses.ts';
+import { DISK } from '../pod/resources/allocatable.ts';
+import type { CgroupRules } from '../pod/resources/cgroupLimits.ts';
+import type { Capacity } from '../pod/resources/claims.ts';
 
 /** A resolver's configuration, as /etc/resolv.conf has it. */
 export interface ResolvConf {

@@ -1,6 +1,7 @@
-/** What the runtime answers, read as the plain facts of `pod/observed.ts`. Nanoseconds become milliseconds here. */
-import type { MadeContainer, ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/observed.ts';
-import { readPorts } from '../pod/schema/container.ts';
+/** What the runtime answers, read as the plain facts of `pod/lifecycle/observed.ts`. Nanoseconds become milliseconds here. */
+
+import { readPorts } from '../pod/api/schema/container.ts';
+import type { MadeContainer, ObservedContainer, ObservedPod, ObservedSandbox } from '../pod/lifecycle/observed.ts';
 import {
   type Container,
   ContainerState,

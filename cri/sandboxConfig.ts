@@ -1,9 +1,9 @@
 import { dottedSysctl } from '../pod/admission/sysctls.ts';
-import { cgroupPath, podCgroupNames } from '../pod/cgroup.ts';
-import { containersOf } from '../pod/containers.ts';
-import { sandboxHostname } from '../pod/hostname.ts';
-import type { ContainerPort } from '../pod/schema/container.ts';
-import type { Pod } from '../pod/schema/pod.ts';
+import { containersOf } from '../pod/api/containers.ts';
+import type { ContainerPort } from '../pod/api/schema/container.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { sandboxHostname } from '../pod/environment/hostname.ts';
+import { cgroupPath, podCgroupNames } from '../pod/resources/cgroup.ts';
 import { podDns } from './dns.ts';
 import { PodSandboxConfig, type PortMapping, Protocol } from './generated/runtime.ts';
 import { OWNER, POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './labels.ts';

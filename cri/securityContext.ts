@@ -1,8 +1,8 @@
-import { appArmorProfileOf } from '../pod/appArmor.ts';
-import { containersOf } from '../pod/containers.ts';
-import type { Container } from '../pod/schema/container.ts';
-import type { Pod } from '../pod/schema/pod.ts';
-import type { PodSecurityContext, SecurityContext } from '../pod/schema/security.ts';
+import { appArmorProfileOf } from '../pod/api/appArmor.ts';
+import { containersOf } from '../pod/api/containers.ts';
+import type { Container } from '../pod/api/schema/container.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import type { PodSecurityContext, SecurityContext } from '../pod/api/schema/security.ts';
 import {
   LinuxContainerSecurityContext,
   LinuxSandboxSecurityContext,

@@ -1,5 +1,5 @@
+import type { SecurityProfile as Wanted } from '../pod/api/schema/security.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { SecurityProfile as Wanted } from '../pod/schema/security.ts';
 import { SecurityProfile_ProfileType as ProfileType, type SecurityProfile } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 

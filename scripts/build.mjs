@@ -100,7 +100,7 @@ const library = { ...common, entryPoints: { index: join(root, 'index.ts') }, pac
 /** A thread has a file of its own. */
 const worker = {
   ...common,
-  entryPoints: { manifestWorker: join(root, 'actors/feeds/manifestWorker.ts') },
+  entryPoints: { manifestWorker: join(root, 'actors/sources/manifestWorker.ts') },
   banner: withRequire,
   sourcemap: false,
 };

@@ -4,9 +4,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fieldsActedOn } from '../cli/config/fieldsActedOn.ts';
-import { fieldNames } from '../cli/config/kubeletConfiguration.ts';
 import { createProgram } from '../cli/program.ts';
+import { fieldsActedOn } from '../node/config/fieldsActedOn.ts';
+import { fieldNames } from '../node/config/kubeletConfiguration.ts';
 import { root } from './setup/places.mjs';
 
 const page = join(root, 'docs/reference.md');

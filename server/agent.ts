@@ -1,11 +1,11 @@
-import type { CoreEvent } from '../pod/event.ts';
-import type { Explanation } from '../pod/explain.ts';
-import type { NodeExplanation } from '../pod/explainNode.ts';
-import type { LogTails } from '../pod/logTail.ts';
-import type { NodeObject } from '../pod/nodeObject.ts';
-import type { ForeignPod } from '../pod/observed.ts';
-import type { Pod } from '../pod/schema/pod.ts';
-import type { PodView, RuntimeView } from '../pod/view.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import type { CoreEvent } from '../pod/events/event.ts';
+import type { ForeignPod } from '../pod/lifecycle/observed.ts';
+import type { NodeObject } from '../pod/node/nodeObject.ts';
+import type { Explanation } from '../pod/show/explain.ts';
+import type { NodeExplanation } from '../pod/show/explainNode.ts';
+import type { LogTails } from '../pod/show/logTail.ts';
+import type { PodView, RuntimeView } from '../pod/show/view.ts';
 
 /** A pod after a change of its status or its actors' states; `removed` when it is gone from the node. */
 export interface PodChange {

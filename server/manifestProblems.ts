@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { nearest } from '../pod/nearest.ts';
-import type { Pod } from '../pod/schema/pod.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { nearest } from '../pod/show/nearest.ts';
 import type { NodeSummary } from './agent.ts';
 
 type Problem = NodeSummary['problems'][number];

@@ -1,8 +1,8 @@
-import { ambiguity, podsCalled } from '../pod/called.ts';
-import type { Explanation } from '../pod/explain.ts';
-import { withUse } from '../pod/explainNodeUse.ts';
-import { formatExplanation, formatNodeExplanation } from '../pod/formatExplanation.ts';
-import type { Pod } from '../pod/schema/pod.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { ambiguity, podsCalled } from '../pod/show/called.ts';
+import type { Explanation } from '../pod/show/explain.ts';
+import { withUse } from '../pod/show/explainNodeUse.ts';
+import { formatExplanation, formatNodeExplanation } from '../pod/show/formatExplanation.ts';
 import type { AgentPort } from './agent.ts';
 import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
 import { failure } from './status.ts';

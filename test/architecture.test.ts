@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import { containerMachine } from '../machines/container.ts';
-import { podMachine } from '../machines/pod.ts';
+import { containerMachine } from '../machines/container/chart.ts';
+import { podMachine } from '../machines/pod/chart.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { withDefaults } from '../pod/defaults.ts';
-import { readManifest } from '../pod/manifest.ts';
-import { staticPod } from '../pod/staticPod.ts';
-import { validatePod } from '../pod/validate.ts';
+import { withDefaults } from '../pod/api/defaults.ts';
+import { readManifest } from '../pod/api/manifest.ts';
+import { staticPod } from '../pod/api/staticPod.ts';
+import { validatePod } from '../pod/api/validate.ts';
 import { pluginFor } from '../volume/plugin.ts';
 import { volumePlugins } from '../volume/plugins.ts';
 

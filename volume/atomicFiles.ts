@@ -1,8 +1,8 @@
 /** Files that change all at once: whoever reads them sees the old set or the new one, never some of each. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ProjectedFile } from '../pod/projection.ts';
-import { isMissing } from './fileErrors.ts';
+import { isMissing } from '../host/files/fileErrors.ts';
+import type { ProjectedFile } from '../pod/environment/projection.ts';
 
 interface AtomicWrite {
   /** The time, in milliseconds since the epoch: the set is named after it. */

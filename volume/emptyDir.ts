@@ -1,12 +1,12 @@
 /** emptyDir: a pod's scratch directory, on the node's disk or in memory. */
 import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isMissing } from '../host/files/fileErrors.ts';
+import { type Layout, PRIVATE } from '../host/pods/layout.ts';
+import { parseQuantity } from '../pod/api/quantity.ts';
+import type { PodSpec } from '../pod/api/schema/pod.ts';
+import type { EmptyDirVolumeSource } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { parseQuantity } from '../pod/quantity.ts';
-import type { PodSpec } from '../pod/schema/pod.ts';
-import type { EmptyDirVolumeSource } from '../pod/schema/volume.ts';
-import { isMissing } from './fileErrors.ts';
-import { type Layout, PRIVATE } from './layout.ts';
 import { type Medium, makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
 import { setOwnership } from './ownership.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';

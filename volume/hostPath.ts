@@ -3,9 +3,9 @@
 import type { Stats } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { isMissing, messageOf } from '../host/files/fileErrors.ts';
+import type { HostPathVolumeSource } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { HostPathVolumeSource } from '../pod/schema/volume.ts';
-import { isMissing, messageOf } from './fileErrors.ts';
 import type { VolumePlugin } from './plugin.ts';
 
 type HostPathType = NonNullable<HostPathVolumeSource['type']>;

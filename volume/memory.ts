@@ -1,14 +1,14 @@
 /** File systems in memory that volumes lie on: mounted once, and taken away with what is in them. */
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { isMissing } from '../host/files/fileErrors.ts';
+import { mountAt } from '../host/files/mountinfo.ts';
+import { removeTree } from '../host/files/removeTree.ts';
+import { parseQuantity, wholeValue } from '../pod/api/quantity.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { parseQuantity, wholeValue } from '../pod/quantity.ts';
-import { podLimit } from '../pod/resources.ts';
-import { isMissing } from './fileErrors.ts';
+import { podLimit } from '../pod/resources/resources.ts';
 import { mount, unmount } from './mounter.ts';
-import { mountAt } from './mountinfo.ts';
 import type { VolumeMount } from './plugin.ts';
-import { removeTree } from './removeTree.ts';
 
 /** A file system to be mounted on a volume's directory. */
 export interface Medium {

@@ -1,8 +1,9 @@
 /** Mounts and unmounts by the host's own binaries, which know the helpers of each file system. */
+
+import { messageOf } from '../host/files/fileErrors.ts';
+import { mountAt } from '../host/files/mountinfo.ts';
 import { PASSED_FD, ProgramFailure, runProgram } from '../host/program.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { messageOf } from './fileErrors.ts';
-import { mountAt } from './mountinfo.ts';
 
 interface MountRequest {
   readonly source: string;

@@ -1,12 +1,12 @@
 /** Pods of which only their directories are left: nobody knows them any more after a restart of the agent. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from './fileErrors.ts';
-import type { Layout } from './layout.ts';
+import { isMissing } from '../host/files/fileErrors.ts';
+import type { Layout } from '../host/pods/layout.ts';
+import { standingOfPod } from '../host/pods/podClaim.ts';
+import { removePodDirectory } from '../host/pods/podDirectory.ts';
+import type { Maker } from '../host/pods/podMark.ts';
 import type { VolumePlugin } from './plugin.ts';
-import { standingOfPod } from './podClaim.ts';
-import { removePodDirectory } from './podDirectory.ts';
-import type { Maker } from './podMark.ts';
 import { removeSubPaths } from './subPaths.ts';
 
 interface Orphan {

@@ -1,8 +1,9 @@
 /** What a volume plugin is, and how a volume finds its own. */
+
+import type { Layout } from '../host/pods/layout.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import type { Volume } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import type { Pod } from '../pod/schema/pod.ts';
-import type { Volume } from '../pod/schema/volume.ts';
-import type { Layout } from './layout.ts';
 
 /** A volume of a pod to be made available on the host. */
 export interface VolumeMount {

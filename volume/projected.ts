@@ -2,11 +2,12 @@
  * downwardAPI and projected: files of the pod itself, in memory, brought up to date in place. configMap and secret without
  * an API server: nothing, where that is allowed.
  */
+
+import { errorCode, messageOf } from '../host/files/fileErrors.ts';
+import type { Volume } from '../pod/api/schema/volume.ts';
+import { projectedFiles } from '../pod/environment/projection.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { projectedFiles } from '../pod/projection.ts';
-import type { Volume } from '../pod/schema/volume.ts';
 import { showFiles } from './atomicFiles.ts';
-import { errorCode, messageOf } from './fileErrors.ts';
 import { makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
 import { setOwnership } from './ownership.ts';
 import type { VolumePlugin } from './plugin.ts';

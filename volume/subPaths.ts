@@ -2,12 +2,12 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, realpath, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from './fileErrors.ts';
-import { type Layout, PRIVATE } from './layout.ts';
+import { isMissing } from '../host/files/fileErrors.ts';
+import { mountAt, mountsUnder } from '../host/files/mountinfo.ts';
+import { removeTree } from '../host/files/removeTree.ts';
+import { openWithin } from '../host/files/within.ts';
+import { type Layout, PRIVATE } from '../host/pods/layout.ts';
 import { bindHandle, unmount } from './mounter.ts';
-import { mountAt, mountsUnder } from './mountinfo.ts';
-import { removeTree } from './removeTree.ts';
-import { openWithin } from './within.ts';
 
 /** A part of a volume that a container mounts. */
 interface SubPath {

@@ -2,9 +2,9 @@
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { type LastWordsPlace, lastWordsPlace, loggedText } from '../../cri/lastWords.ts';
 import { observedContainerStatus } from '../../cri/observe.ts';
-import type { ObservedContainer } from '../../pod/observed.ts';
-import { messageOf } from '../../volume/fileErrors.ts';
-import { fileTail } from '../../volume/fileTail.ts';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { fileTail } from '../../host/files/fileTail.ts';
+import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { unlessGone } from './sandboxes.ts';
 
 const LONGEST_FILE = 4_096;

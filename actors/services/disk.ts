@@ -1,20 +1,21 @@
 /** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
-import type { PodCgroups } from '../../cgroup/podCgroups.ts';
+
 import type { Cri } from '../../cri/calls.ts';
 import { allocatableOf, type NodeFacts } from '../../cri/nodeFacts.ts';
+import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import { removeLogSymlinks } from '../../host/pods/logLinks.ts';
+import { preparePodDirectory, removePodLogs } from '../../host/pods/podDirectory.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Volume } from '../../pod/api/schema/volume.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
-import type { Volume } from '../../pod/schema/volume.ts';
-import type { Layout } from '../../volume/layout.ts';
-import { removeLogSymlinks } from '../../volume/logLinks.ts';
 import { removeOrphan } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
-import { preparePodDirectory, removePodLogs } from '../../volume/podDirectory.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
-import type { Ownership } from '../ownership.ts';
+import type { Ownership } from '../store/ownership.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
 
 type DiskServices = Pick<

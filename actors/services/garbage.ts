@@ -1,13 +1,13 @@
 /** Fills the ports of the garbage collection: the runtime's dead objects with their logs, and what is left on disk. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import { removeLogSymlink } from '../../host/pods/logLinks.ts';
+import { removeRunLogs } from '../../host/pods/podDirectory.ts';
 import { toFailure } from '../../pod/failure.ts';
-import type { ContainerRun } from '../../pod/observed.ts';
-import type { Layout } from '../../volume/layout.ts';
-import { removeLogSymlink } from '../../volume/logLinks.ts';
-import { removeRunLogs } from '../../volume/podDirectory.ts';
+import type { ContainerRun } from '../../pod/lifecycle/observed.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
-import type { Ownership } from '../ownership.ts';
+import type { Ownership } from '../store/ownership.ts';
 import { unlessGone } from './sandboxes.ts';
 
 interface GarbageParts {

@@ -1,6 +1,7 @@
 /** Reads the answer to a GET as it comes (RFC 9112): its head, and as much of its body as is wanted. */
-import { quoted } from '../../pod/quoted.ts';
-import { messageOf } from '../../volume/fileErrors.ts';
+
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { quoted } from '../../pod/show/quoted.ts';
 
 export interface HttpHead {
   readonly status: number;

@@ -4,8 +4,8 @@
  */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
-import { quoted } from '../../pod/quoted.ts';
-import { messageOf } from '../../volume/fileErrors.ts';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { quoted } from '../../pod/show/quoted.ts';
 import { addressOf, readFailure } from './dialWords.ts';
 import { append, type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';
 

@@ -1,8 +1,8 @@
 /** Sends the GET of a probe or hook as a kubelet would: no proxy, no reuse of connections, no look at certificates. */
 
-import { quoted } from '../../pod/quoted.ts';
-import type { Container, LifecycleHandler } from '../../pod/schema/container.ts';
-import { KUBERNETES_VERSION } from '../../pod/version.ts';
+import type { Container, LifecycleHandler } from '../../pod/api/schema/container.ts';
+import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
+import { quoted } from '../../pod/show/quoted.ts';
 import { addressOf, codeOf, dialFailure, readFailure } from './dialWords.ts';
 import { handlerPort } from './handlerTarget.ts';
 import type { HttpHead } from './httpAnswer.ts';

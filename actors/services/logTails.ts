@@ -1,10 +1,10 @@
 /** Reads the ends of the logs of a pod's failed containers. */
 import { join } from 'node:path';
 import { loggedText } from '../../cri/lastWords.ts';
-import { failedRun, type LogTail, type LogTails } from '../../pod/logTail.ts';
-import type { PodView } from '../../pod/view.ts';
-import { fileTail } from '../../volume/fileTail.ts';
-import { createLayout, type LayoutFolders } from '../../volume/layout.ts';
+import { fileTail } from '../../host/files/fileTail.ts';
+import { createLayout, type LayoutFolders } from '../../host/pods/layout.ts';
+import { failedRun, type LogTail, type LogTails } from '../../pod/show/logTail.ts';
+import type { PodView } from '../../pod/show/view.ts';
 
 const LINES = 5;
 /** So much of a log's end is read for its last lines; a longer line is seen from where this begins. */

@@ -1,8 +1,8 @@
 /** Fills the ports of containers' logs: their rotation, and what they tell of former runs. */
 import type { Cri } from '../../cri/calls.ts';
-import type { Layout } from '../../volume/layout.ts';
-import { restartsByLogs } from '../../volume/loggedRuns.ts';
-import { tendLog } from '../../volume/logRotation.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import { restartsByLogs } from '../../host/pods/loggedRuns.ts';
+import { tendLog } from '../../host/pods/logRotation.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 

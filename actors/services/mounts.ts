@@ -3,12 +3,12 @@ import type { Cri } from '../../cri/calls.ts';
 import type { ContainerConfigInput } from '../../cri/containerConfig.ts';
 import { envFilesOf, environmentOf } from '../../cri/environment.ts';
 import { subPathsOf } from '../../cri/mounts.ts';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { readWithin } from '../../host/files/within.ts';
+import type { Layout } from '../../host/pods/layout.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import { messageOf } from '../../volume/fileErrors.ts';
-import type { Layout } from '../../volume/layout.ts';
 import { bindSubPath } from '../../volume/subPaths.ts';
-import { readWithin } from '../../volume/within.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { recursiveReadOnly } from './runtimeFeatures.ts';
 

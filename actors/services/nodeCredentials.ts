@@ -1,7 +1,7 @@
 /** The node's own credentials for registries: read from the files that a kubelet has them from, anew for each pull. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../pod/keyring.ts';
+import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../pod/images/keyring.ts';
 
 /** Finds the credentials for a repository, those to try first at the beginning. */
 export type FindCredentials = (repository: string) => Promise<Credential[]>;

@@ -1,8 +1,8 @@
 /** Tries a probe by a command in the container. */
 import type { Cri } from '../../cri/calls.ts';
-import { expand } from '../../pod/environment.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
+import { expand } from '../../pod/environment/environment.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import type { Container } from '../../pod/schema/container.ts';
 import type { Try } from './probeTry.ts';
 
 const OUTPUT_BYTES = 10 * 1024;

@@ -1,7 +1,7 @@
 /** Tries a probe by the standard health protocol of gRPC: `grpc.health.v1.Health/Check`. */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
-import { KUBERNETES_VERSION } from '../../pod/version.ts';
+import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
 import { addressOf } from './dialWords.ts';
 import type { Try } from './probeTry.ts';
 

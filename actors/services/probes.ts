@@ -1,11 +1,11 @@
 /** Fills the ports of probes: one try of each kind of handler, and the chance by which they are spread. */
 
 import type { Cri } from '../../cri/calls.ts';
-import type { ProbeRun } from '../../machines/ports.ts';
-import { probeOf } from '../../machines/probeContext.ts';
-import { LONGEST_TIMER_MS } from '../../pod/duration.ts';
-import { addressesNow, type HostAddresses } from '../../pod/hostAddresses.ts';
-import { messageOf } from '../../volume/fileErrors.ts';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { probeOf } from '../../machines/probe/context.ts';
+import type { ProbeRun } from '../../machines/shared/ports.ts';
+import { LONGEST_TIMER_MS } from '../../pod/api/duration.ts';
+import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { containerNamed } from './containers.ts';

@@ -1,11 +1,12 @@
 /** Fills the ports of an in-place resize: containers over the CRI, the pod's cgroup by its files. */
-import type { PodCgroups } from '../../cgroup/podCgroups.ts';
+
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerResources } from '../../cri/linuxResources.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
+import { messageOf } from '../../host/files/fileErrors.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import { containerSize } from '../../pod/resources.ts';
-import { messageOf } from '../../volume/fileErrors.ts';
+import { containerSize } from '../../pod/resources/resources.ts';
 import type { Services } from '../boundary.ts';
 import { containerNamed } from './containers.ts';
 

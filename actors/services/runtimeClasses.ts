@@ -1,15 +1,15 @@
 /** Finds the RuntimeClass of a pod: on a node without an API server, in the files of a directory. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { problemOf } from '../../pod/api/problem.ts';
+import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import { type RuntimeClass, runtimeClassSchema } from '../../pod/api/schema/runtimeClass.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import { problemOf } from '../../pod/problem.ts';
-import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
-import type { PodSpec } from '../../pod/schema/pod.ts';
-import { type RuntimeClass, runtimeClassSchema } from '../../pod/schema/runtimeClass.ts';
-import { messageOf } from '../../volume/fileErrors.ts';
-import { problemsToTell } from '../feeds/problemsToTell.ts';
-import { excessOf, parseDocuments, type TextLimits } from '../yaml/boundedYaml.ts';
-import { readTextFile } from '../yaml/textFile.ts';
+import { problemsToTell } from '../sources/problemsToTell.ts';
+import { excessOf, parseDocuments, type TextLimits } from '../sources/yaml/boundedYaml.ts';
+import { readTextFile } from '../sources/yaml/textFile.ts';
 
 /** The handler that a RuntimeClass names; undefined when there is no such class. */
 export type FindRuntimeHandler = (runtimeClassName: string) => Promise<string | undefined>;

@@ -1,8 +1,8 @@
 /** What the runtime can do beyond the least, asked when a pod needs it: few do. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { Container } from '../../pod/schema/container.ts';
 
 /** The first versions that mount images; of other runtimes nothing is known, and they are asked to. */
 const WITH_IMAGE_VOLUMES: Readonly<Record<string, readonly [major: number, minor: number]>> = {

@@ -1,20 +1,21 @@
 /** Fills the ports of a pod's sandbox over the CRI. */
-import type { PodCgroups } from '../../cgroup/podCgroups.ts';
+
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { dnsWarnings } from '../../cri/dns.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
 import { type NodeFacts, withResolver } from '../../cri/nodeFacts.ts';
 import { observedSandbox, observedSandboxStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import { madeBy, type ObservedSandbox } from '../../pod/observed.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
-import { messageOf } from '../../volume/fileErrors.ts';
-import type { UserNamespaces } from '../../volume/userNamespaces.ts';
+import { madeBy, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
-import type { Ownership } from '../ownership.ts';
+import type { Ownership } from '../store/ownership.ts';
 import { isOurs } from './disk.ts';
 import { lostTasks, type RestartRuntime } from './lostTasks.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';

@@ -1,4 +1,4 @@
-import type { Pod } from '../../pod/schema/pod.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
 
 /** Remembers which pods a service has made something of, from its answer on until they are taken. */
 export function touchedPods() {

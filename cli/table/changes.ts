@@ -1,6 +1,6 @@
-import { humanDuration } from '../../pod/duration.ts';
-import { shownName } from '../../pod/shownName.ts';
-import type { ActorView, PodView } from '../../pod/view.ts';
+import { humanDuration } from '../../pod/api/duration.ts';
+import { shownName } from '../../pod/show/shownName.ts';
+import type { ActorView, PodView } from '../../pod/show/view.ts';
 import type { PodChange } from '../../server/agent.ts';
 
 interface Shown {

@@ -2,8 +2,8 @@
  * Text in columns that fits a width: columns that may give way go first, then the others shrink, each down to what it
  * needs at least.
  */
-import { cut, displayWidth, padded } from '../../pod/displayWidth.ts';
-import { printableLine } from '../../pod/printable.ts';
+import { cut, displayWidth, padded } from '../../pod/show/displayWidth.ts';
+import { printableLine } from '../../pod/show/printable.ts';
 
 export interface Column {
   readonly header: string;

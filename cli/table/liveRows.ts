@@ -1,9 +1,9 @@
-import { humanDuration } from '../../pod/duration.ts';
-import { containerReason, podReason, volumeReason } from '../../pod/reason.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
-import { shownName } from '../../pod/shownName.ts';
-import { podRow as kubectlRow } from '../../pod/table.ts';
-import type { ActorView, ContainerView, PodView, VolumeView } from '../../pod/view.ts';
+import { humanDuration } from '../../pod/api/duration.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { containerReason, podReason, volumeReason } from '../../pod/show/reason.ts';
+import { shownName } from '../../pod/show/shownName.ts';
+import { podRow as kubectlRow } from '../../pod/show/table.ts';
+import type { ActorView, ContainerView, PodView, VolumeView } from '../../pod/show/view.ts';
 import type { Controls, Sort } from './controls.ts';
 import { filterOf } from './controls.ts';
 

@@ -1,5 +1,5 @@
-import { displayWidth, padded } from '../../pod/displayWidth.ts';
-import { printableLine } from '../../pod/printable.ts';
+import { displayWidth, padded } from '../../pod/show/displayWidth.ts';
+import { printableLine } from '../../pod/show/printable.ts';
 
 const GAP = '   ';
 

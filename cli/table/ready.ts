@@ -1,5 +1,5 @@
-import type { Pod } from '../../pod/schema/pod.ts';
-import type { ContainerStatus } from '../../pod/schema/status.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { ContainerStatus } from '../../pod/api/schema/status.ts';
 
 /** How far the node is on its way to have all pods running that are expected to. */
 export interface NodeReadiness {

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
-import * as display from '../../pod/displayWidth.ts';
-import { humanDuration } from '../../pod/duration.ts';
-import { endingWords } from '../../pod/explainNode.ts';
-import { printableLine } from '../../pod/printable.ts';
+import { humanDuration } from '../../pod/api/duration.ts';
+import * as display from '../../pod/show/displayWidth.ts';
+import { endingWords } from '../../pod/show/explainNode.ts';
+import { printableLine } from '../../pod/show/printable.ts';
 import type { NodeSummary } from '../../server/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';

@@ -1,4 +1,5 @@
 import { access, readFile } from 'node:fs/promises';
+import { mayRun } from '../../host/runningProcess.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import { connectCri } from '../grpc.ts';
@@ -13,7 +14,6 @@ import { masquerade } from './masquerade.ts';
 import { mountsBelow } from './mounts.ts';
 import { prepareNetwork } from './network.ts';
 import { endProcess, findContainerd, findShims, type Pause } from './process.ts';
-import { mayRun } from './runningProcess.ts';
 import { notedBefore, takeBack } from './takeBack.ts';
 import { tearDown } from './teardown.ts';
 

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { startLimit } from '../../host/limit.ts';
+import { mayRun, type RunningProcess } from '../../host/runningProcess.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Cri } from '../calls.ts';
 import { containerdConfig } from './config.ts';
@@ -11,7 +12,6 @@ import { netNamespaces, removeNetNamespaces } from './leftNetworks.ts';
 import { endTask, lostTasks, tasks } from './leftTasks.ts';
 import { endProcess, findContainerd, killProcess, type Pause, spawnContainerd } from './process.ts';
 import { becomeReady } from './ready.ts';
-import { mayRun, type RunningProcess } from './runningProcess.ts';
 
 interface LaunchInput {
   readonly layout: Layout;

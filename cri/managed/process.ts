@@ -2,8 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { programEnvironment } from '../../host/program.ts';
-import { NodeFailure } from '../../pod/failure.ts';
-import type { Layout } from './layout.ts';
 import {
   commandLine,
   isRunning,
@@ -13,7 +11,9 @@ import {
   processOf,
   type RunningProcess,
   statOf,
-} from './runningProcess.ts';
+} from '../../host/runningProcess.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { Layout } from './layout.ts';
 
 /** Waits so many milliseconds. */
 export type Pause = (ms: number) => Promise<void>;

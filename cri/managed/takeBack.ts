@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { RunningProcess } from '../../host/runningProcess.ts';
 import type { Cri } from '../calls.ts';
 import type { Layout } from './layout.ts';
 import { endProcess, findContainerd, findShims, type Pause } from './process.ts';
-import type { RunningProcess } from './runningProcess.ts';
 import { tearDown } from './teardown.ts';
 
 /** What ran before a start of a private containerd: a start that is taken back leaves that as it was. */

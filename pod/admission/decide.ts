@@ -1,13 +1,13 @@
 /** Whether a node takes a pod: every question that the kubelet asks, in its order and with its reasons and messages. */
-import { needsAppArmor } from '../appArmor.ts';
-import { type Capacity, type Claims, portConflict, refusalFor, shortages } from '../claims.ts';
-import type { Refusal, Shortage } from '../refusal.ts';
-import { shortageCause } from '../refusal.ts';
-import type { Pod } from '../schema/pod.ts';
-import { isStaticPod } from '../staticPod.ts';
+import { needsAppArmor } from '../api/appArmor.ts';
+import type { Pod } from '../api/schema/pod.ts';
+import { isStaticPod } from '../api/staticPod.ts';
+import { type Capacity, type Claims, portConflict, refusalFor, shortages } from '../resources/claims.ts';
 import type { AdmissionNode } from './node.ts';
 import { isNodeWanted } from './nodeAffinity.ts';
 import { type Occupant, preemption } from './preemption.ts';
+import type { Refusal, Shortage } from './refusal.ts';
+import { shortageCause } from './refusal.ts';
 import { sysctlRefusal } from './sysctls.ts';
 import { toleratesNode } from './taints.ts';
 

@@ -1,6 +1,6 @@
 /** Which pods must end so that a critical one finds room (C24), as the kubelet chooses them: as few and small as can be. */
-import { amountClaimed, type Claims } from '../claims.ts';
-import type { Shortage } from '../refusal.ts';
+import { amountClaimed, type Claims } from '../resources/claims.ts';
+import type { Shortage } from './refusal.ts';
 
 /** A pod that takes room, by its uid; `wanted` ranks it: what it asks for now, not what it was admitted with. */
 export interface Occupant {

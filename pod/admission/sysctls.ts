@@ -1,5 +1,5 @@
-import type { Refusal } from '../refusal.ts';
-import type { PodSpec } from '../schema/pod.ts';
+import type { PodSpec } from '../api/schema/pod.ts';
+import type { Refusal } from './refusal.ts';
 
 /** The sysctls that are safe for a pod to set, each with the kernel since which it belongs to a namespace. */
 const SAFE: readonly (readonly [name: string, since?: readonly [number, number]])[] = [

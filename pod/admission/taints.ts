@@ -1,4 +1,4 @@
-import type { PodSpec } from '../schema/pod.ts';
+import type { PodSpec } from '../api/schema/pod.ts';
 import type { Taint } from './node.ts';
 import { compares } from './nodeAffinity.ts';
 

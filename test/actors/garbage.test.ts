@@ -3,9 +3,9 @@ import { mkdir, readdir, readlink, rmdir, symlink, writeFile } from 'node:fs/pro
 import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { makerOf } from '../../actors/leftOnDisk.ts';
-import { createLayout } from '../../volume/layout.ts';
-import { claimPod } from '../../volume/podClaim.ts';
+import { makerOf } from '../../actors/store/leftOnDisk.ts';
+import { createLayout } from '../../host/pods/layout.ts';
+import { claimPod } from '../../host/pods/podClaim.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { NodeStore } from '../../actors/durableFacts.ts';
-import type { PodChange } from '../../actors/statusBoard.ts';
+import type { PodChange } from '../../actors/status/statusBoard.ts';
+import type { NodeStore } from '../../actors/store/durableFacts.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 

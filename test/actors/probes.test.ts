@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createReplay } from '../../actors/replay.ts';
-import type { Container, Probe } from '../../pod/schema/container.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
-import { type SimulatedNode, simulatedNode } from './../fakes/node.ts';
+import type { Container, Probe } from '../../pod/api/schema/container.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
 const probe = (word: string, more: Partial<Probe> = {}): Probe => ({

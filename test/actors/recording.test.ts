@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../actors/boundary.ts';
-import type { EventSink } from '../../actors/eventSink.ts';
+import type { EventSink } from '../../actors/events/eventSink.ts';
 import { createReplay } from '../../actors/replay.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';

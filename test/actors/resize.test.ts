@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { podReason } from '../../pod/reason.ts';
-import type { Container } from '../../pod/schema/container.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { podReason } from '../../pod/show/reason.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
-import { watchManifests } from '../../actors/feeds/fileSource.ts';
-import type { GoodManifest, KeptManifest, ManifestSet } from '../../actors/feeds/manifestSet.ts';
 import { readRuntimeClasses, runtimeClassesIn, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
-import type { RuntimeClasses } from '../../pod/runtimeClass.ts';
+import { watchManifests } from '../../actors/sources/fileSource.ts';
+import type { GoodManifest, KeptManifest, ManifestSet } from '../../actors/sources/manifestSet.ts';
+import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { readAnswer, readAtOnce, readFileText } from '../fakes/manifests.ts';
 
 let directory = '';

@@ -5,7 +5,7 @@ import {
   requireImageVolumes,
   requireUserNamespaces,
 } from '../../actors/services/runtimeFeatures.ts';
-import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import type { Cri } from '../../cri/calls.ts';
 import { StatusResponse } from '../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';

@@ -5,7 +5,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { socketPath } from '../../server/socketPath.ts';
-import { linkPackage } from '../node/support/installation.ts';
+import { linkPackage } from '../e2e/support/installation.ts';
 import { interruption } from './interruption.ts';
 import { nodeName } from './manifests.ts';
 import { preciseNow } from './statistics.ts';

@@ -6,11 +6,11 @@ import type { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runt
 import { busyboxImage } from '../../cri/managed/images.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
-import { createLayout } from '../../volume/layout.ts';
-import { makeTerminationLog, preparePodDirectory } from '../../volume/podDirectory.ts';
+import { createLayout } from '../../host/pods/layout.ts';
+import { makeTerminationLog, preparePodDirectory } from '../../host/pods/podDirectory.ts';
+import { noAbort } from '../e2e/support/containerd.ts';
+import { plainFacts } from '../e2e/support/facts.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
-import { noAbort } from '../node/support/containerd.ts';
-import { plainFacts } from '../node/support/facts.ts';
 import { nodeName, podNamed } from './manifests.ts';
 
 const options = { signal: noAbort };

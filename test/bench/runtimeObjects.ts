@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import type { Cri } from '../../cri/calls.ts';
-import { noAbort } from '../node/support/containerd.ts';
+import { noAbort } from '../e2e/support/containerd.ts';
 import type { AgentPlace } from './agentProcess.ts';
 import { preciseNow } from './statistics.ts';
 import type { RunningPod } from './watcher.ts';

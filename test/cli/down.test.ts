@@ -6,12 +6,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { SIMULATED } from '../../actors/leftOnDisk.ts';
+import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import { type DownParts, down } from '../../cli/down.ts';
 import { endContainerd } from '../../cri/managed/containerd.ts';
+import { makeMarked } from '../../host/pods/podMark.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { socketPath } from '../../server/socketPath.ts';
-import { makeMarked } from '../../volume/podMark.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { NOW } from '../pod/views.ts';
 

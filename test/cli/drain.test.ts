@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { drainInTime } from '../../cli/drain.ts';
 import { podView } from '../pod/views.ts';
 

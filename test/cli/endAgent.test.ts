@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { endAgent } from '../../cli/endAgent.ts';
 import { type AgentSocket, serveSocket } from '../../server/socket.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { startStatelet } from '../node/support/statelet.ts';
+import { startStatelet } from '../e2e/support/statelet.ts';
 import { withRoot } from '../volume/onDisk.ts';
 
 const launcher = join(import.meta.dirname, '../../cli/statelet.sh');

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openLiveView } from '../../cli/liveTable.ts';
 import { terminalView } from '../../cli/terminalView.ts';
-import type { PodView } from '../../pod/view.ts';
+import type { PodView } from '../../pod/show/view.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { backOff, NOW, podView, running, sandbox, waiting } from '../pod/views.ts';
 import { seenOn } from './support/terminal.ts';

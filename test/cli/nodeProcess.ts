@@ -1,9 +1,10 @@
 /** A process that runs `run` or `up` over a node agent that does nothing but tell what is asked of it. */
-import { readFlags } from '../../cli/config/flags.ts';
+
 import { run } from '../../cli/run.ts';
-import type { StartNode } from '../../cli/startNode.ts';
 import { type UpParts, up } from '../../cli/up.ts';
-import { involvedNode, involvedPod, occurrence } from '../../pod/occurrence.ts';
+import { readFlags } from '../../node/config/flags.ts';
+import type { StartNode } from '../../node/startNode.ts';
+import { involvedNode, involvedPod, occurrence } from '../../pod/events/occurrence.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { podView, running, sandbox } from '../pod/views.ts';
 

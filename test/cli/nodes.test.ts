@@ -6,7 +6,7 @@ import { describe as describeObject } from '../../cli/describe.ts';
 import { explain } from '../../cli/explain.ts';
 import { type GetNodesOptions, getNodes } from '../../cli/getNodes.ts';
 import { ownVersion } from '../../cli/version.ts';
-import { involvedNode, occurrence } from '../../pod/occurrence.ts';
+import { involvedNode, occurrence } from '../../pod/events/occurrence.ts';
 import { type AgentSocket, serveSocket } from '../../server/socket.ts';
 import { socketPath } from '../../server/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';

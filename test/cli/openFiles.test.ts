@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { startStatelet } from '../node/support/statelet.ts';
+import { startStatelet } from '../e2e/support/statelet.ts';
 
 let directory: string;
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { keepAlive } from '../../cli/ownRuntime.ts';
 
 /** A private containerd that is looked after; `after` is so many seconds. */

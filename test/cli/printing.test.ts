@@ -5,8 +5,8 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { SIMULATED } from '../../actors/leftOnDisk.ts';
-import { makeMarked } from '../../volume/podMark.ts';
+import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
+import { makeMarked } from '../../host/pods/podMark.ts';
 
 jest.setTimeout(60_000);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { runOnce } from '../../cli/runOnce.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { exited, podView, running, sandbox, waiting } from '../pod/views.ts';

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { findProgram } from '../../host/program.ts';
-import { eventually } from '../node/support/eventually.ts';
-import { installedCommand } from '../node/support/statelet.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { installedCommand } from '../e2e/support/statelet.ts';
 
 jest.setTimeout(120_000);
 

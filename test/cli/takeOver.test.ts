@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { SIMULATED } from '../../actors/leftOnDisk.ts';
-import type { NodeConfig } from '../../cli/config/nodeConfig.ts';
+import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import { planTakeOver } from '../../cli/takeOver.ts';
+import type { NodeConfig } from '../../node/config/nodeConfig.ts';
 import { inFolder } from '../volume/onDisk.ts';
 
 test('the plan of a take-over names the logs of a pod by its whole UID, and no other whose UID ends like it', async () => {

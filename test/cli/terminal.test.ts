@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { eventually } from '../node/support/eventually.ts';
+import { eventually } from '../e2e/support/eventually.ts';
 import { ESC } from '../support/escape.ts';
 import { seenOn } from './support/terminal.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { startOwnContainerd } from '../../cli/ownRuntime.ts';
-import { expectDirectory } from '../../volume/expectDirectory.ts';
+import { expectDirectory } from '../../host/files/expectDirectory.ts';
 
 jest.setTimeout(60_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { dnsWarnings, podDns } from '../../cri/dns.ts';
 import { parseResolvConf } from '../../cri/resolvConf.ts';
-import type { PodSpec } from '../../pod/schema/pod.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { node, pod } from './nodeAndPod.ts';
 
 const host = { servers: ['9.9.9.9'], searches: ['lan'], options: ['edns0'] };

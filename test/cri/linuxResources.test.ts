@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { containerResources, sandboxResources } from '../../cri/linuxResources.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
-import type { ResourceRequirements } from '../../pod/schema/container.ts';
-import type { PodSpec } from '../../pod/schema/pod.ts';
+import type { ResourceRequirements } from '../../pod/api/schema/container.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
 import { container, node, pod } from './nodeAndPod.ts';
 

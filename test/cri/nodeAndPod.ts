@@ -1,6 +1,6 @@
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
-import type { Container } from '../../pod/schema/container.ts';
-import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
 
 /** A node as tests need it. */

@@ -1,9 +1,9 @@
-import { createEventRecorder, type EventRecorder } from '../../actors/eventRecorder.ts';
-import { explainPod } from '../../pod/explain.ts';
-import { explainNode } from '../../pod/explainNode.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
-import { podStatus } from '../../pod/status.ts';
-import type { PodView } from '../../pod/view.ts';
+import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { explainPod } from '../../pod/show/explain.ts';
+import { explainNode } from '../../pod/show/explainNode.ts';
+import type { PodView } from '../../pod/show/view.ts';
+import { podStatus } from '../../pod/status/status.ts';
 import type { AgentPort, NodeSummary, PodChange } from '../../server/agent.ts';
 import { aNode } from '../pod/nodes.ts';
 import { nodeView } from '../pod/views.ts';

@@ -1,8 +1,8 @@
-import type { ManifestFile, ManifestOrigin } from '../../actors/feeds/manifestFile.ts';
-import { loopLimits } from '../../actors/feeds/manifestLimits.ts';
-import { type ManifestList, podsOf } from '../../actors/feeds/manifestList.ts';
-import type { ReadManifests } from '../../actors/feeds/manifestReader.ts';
-import { type ManifestText, manifestsIn } from '../../actors/feeds/manifestText.ts';
+import type { ManifestFile, ManifestOrigin } from '../../actors/sources/manifestFile.ts';
+import { loopLimits } from '../../actors/sources/manifestLimits.ts';
+import { type ManifestList, podsOf } from '../../actors/sources/manifestList.ts';
+import type { ReadManifests } from '../../actors/sources/manifestReader.ts';
+import { type ManifestText, manifestsIn } from '../../actors/sources/manifestText.ts';
 
 const nowhere: ManifestOrigin = {
   ...{ source: 'file', origin: '/pods/a.yaml', nodeName: 'node', seenAt: 0, classes: new Map() },

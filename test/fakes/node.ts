@@ -11,19 +11,19 @@ import {
   type NodeAgentOptions,
   type NodeServices,
 } from '../../actors/createNodeAgent.ts';
-import { type NodeStore, openNodeStore } from '../../actors/durableFacts.ts';
-import { podsLeftOnDisk } from '../../actors/leftOnDisk.ts';
 import { nodeServices } from '../../actors/nodeServices.ts';
-import { SimulatedClock } from '../../actors/simulatedClock.ts';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { type NodeStore, openNodeStore } from '../../actors/store/durableFacts.ts';
+import { podsLeftOnDisk } from '../../actors/store/leftOnDisk.ts';
 import { ownerMark } from '../../cri/labels.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import type { CallName } from '../../cri/simulated/callNames.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type LoggedCall, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';
-import type { NodeFact } from '../../machines/events.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
-import type { ContainerStatus, PodStatus } from '../../pod/schema/status.ts';
-import type { ContainerView, PodView } from '../../pod/view.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
+import type { ContainerView, PodView } from '../../pod/show/view.ts';
 import { cgroupFacts } from './cgroups.ts';
 import { type Connection, connect, type Death } from './connection.ts';
 import { IMAGE } from './pods.ts';

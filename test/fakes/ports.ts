@@ -1,6 +1,6 @@
 /** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
 import { type ActorLogic, type AnyActorRef, type EventObject, fromCallback, type Snapshot } from 'xstate';
-import type { Port, PortName, PortTypes, TimerInput, TimerLogic } from '../../machines/ports.ts';
+import type { Port, PortName, PortTypes, TimerInput, TimerLogic } from '../../machines/shared/ports.ts';
 import { type Failure, toFailure } from '../../pod/failure.ts';
 
 /** What a world answers by itself; a port without an answer waits for the test. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
-import { eventually } from '../node/support/eventually.ts';
+import { eventually } from '../e2e/support/eventually.ts';
 
 const { signal } = new AbortController();
 const limitMs = 60_000;

@@ -1,56 +1,64 @@
-/** A kubelet that really runs, as far as its command line and its mounts tell. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { kubeletsOver } from '../../cli/kubelets.ts';
+import { kubeletsOver, refuseKubeletsRoot } from '../../node/kubelets.ts';
 
 let folder: string;
 let root: string;
-let kubelet: ChildProcess | undefined;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'statelet-mounts-'));
+  folder = await mkdtemp(join(tmpdir(), 'statelet-kubelets-'));
   root = join(folder, 'root');
-  await mkdir(root);
+  await mkdir(join(root, 'pod-resources'), { recursive: true });
+  await mkdir(join(root, 'device-plugins'));
 });
 
-afterEach(async () => {
-  if (kubelet?.exitCode === null) {
-    kubelet.stdin?.end();
-    await once(kubelet, 'exit');
-  }
-  await rm(folder, { recursive: true });
-});
+afterEach(() => rm(folder, { recursive: true }));
 
-/** Starts what calls itself a kubelet over a root directory, in a mount namespace of its own, once `prepare` is done there. */
-async function kubeletOver(directory: string, prepare: string): Promise<number | undefined> {
-  const waits = 'echo ready; read _';
-  const script = `${prepare} && exec -a kubelet bash -c '${waits}' kubelet "--root-dir=$0"`;
-  kubelet = spawn('unshare', ['--mount', 'bash', '-c', script, directory], { cwd: folder });
-  if (kubelet.stdout) await once(kubelet.stdout, 'data');
-  return kubelet.pid;
+/** A /proc in which one process has this command line. */
+async function processWith(...args: string[]): Promise<string> {
+  const proc = join(folder, 'proc');
+  await mkdir(join(proc, '42'), { recursive: true });
+  await writeFile(join(proc, '42', 'cmdline'), `${args.join('\0')}\0`);
+  await rm(join(proc, '42', 'cwd'), { force: true });
+  await symlink(folder, join(proc, '42', 'cwd'));
+  return proc;
 }
 
-test('a kubelet whose root directory is another one, though its path is the same, is no hindrance', async () => {
-  await kubeletOver(root, 'mount -t tmpfs none "$0"');
-  expect(await kubeletsOver(root)).toEqual([]);
+test.each(['pod-resources', 'device-plugins'])('a root on which something listens in %s is refused', async (place) => {
+  const path = join(root, place, 'kubelet.sock');
+  const server = createServer().listen(path);
+  await new Promise((resolve) => server.once('listening', resolve));
+  await expect(refuseKubeletsRoot(root)).rejects.toMatchObject({
+    reason: 'RootInUse',
+    message: `something listens on ${path}, as a kubelet does: stop the kubelet first, or use another root directory`,
+  });
+  await new Promise((resolve) => server.close(resolve));
+  await writeFile(path, '');
+  await expect(refuseKubeletsRoot(root)).resolves.toBeUndefined();
 });
 
-test('nor is one whose root directory does not exist here', async () => {
-  const elsewhere = join(folder, 'elsewhere');
-  await kubeletOver(elsewhere, `mount -t tmpfs none "${folder}" && mkdir "$0"`);
-  expect(await kubeletsOver(elsewhere)).toEqual([]);
+test('so is a root that the command line of a running kubelet names, however it does', async () => {
+  const said = [`a kubelet (process 42) runs over ${root}`];
+  await symlink(root, join(folder, 'link'));
+  for (const args of [
+    ['/usr/bin/kubelet', `--root-dir=${root}`],
+    ['kubelet', '--v=2', '--root-dir', root],
+    ['kubelet', '--root-dir=root'],
+    ['kubelet', `--root-dir=${join(folder, 'link')}/`],
+    ['/hyperkube', 'kubelet', `-root-dir=${root}`],
+    ['kubelet', '--root-dir=/elsewhere', `--root-dir=${root}`],
+  ]) {
+    expect(await kubeletsOver(root, await processWith(...args))).toEqual(said);
+  }
 });
 
-test('one that has the same directory is, though it sees other mounts', async () => {
-  const pid = await kubeletOver(root, 'true');
-  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) runs over ${root}`]);
-});
-
-test('so is one that has it by another path', async () => {
-  const pid = await kubeletOver('other', 'mkdir other && mount --bind root other');
-  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) runs over ${root}`]);
+test('another program, or a kubelet over another root, is no hindrance; without a root it has the default one', async () => {
+  for (const args of [['vi', `--root-dir=${root}`], ['kubelet', '--root-dir=/elsewhere'], ['kubelet'], ['']]) {
+    expect(await kubeletsOver(root, await processWith(...args))).toEqual([]);
+  }
+  const proc = await processWith('kubelet');
+  expect(await kubeletsOver('/var/lib/kubelet', proc)).toEqual(['a kubelet (process 42) runs over /var/lib/kubelet']);
 });

@@ -1,6 +1,6 @@
-import type { Claims } from '../../pod/claims.ts';
-import type { Container } from '../../pod/schema/container.ts';
-import type { Pod, PodSpec } from '../../pod/schema/pod.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
+import type { Claims } from '../../pod/resources/claims.ts';
 
 /** A container that says no more than it must. */
 export function aContainer(over: Partial<Container> = {}): Container {

@@ -1,4 +1,4 @@
-import { type NodeKnowledge, type NodeObject, nodeObject } from '../../pod/nodeObject.ts';
+import { type NodeKnowledge, type NodeObject, nodeObject } from '../../pod/node/nodeObject.ts';
 
 /** When the nodes of tests were made: 2026-01-01T00:00:00Z. */
 export const STARTED = Date.UTC(2026, 0, 1);

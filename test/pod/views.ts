@@ -1,7 +1,14 @@
 /** Views of pods as the machines would export them, for the tests of statuses, tables and explanations. */
-import type { Container } from '../../pod/schema/container.ts';
-import type { Pod } from '../../pod/schema/pod.ts';
-import type { ContainerRole, ContainerView, NodeView, PodView, TerminatedRun, VolumeView } from '../../pod/view.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type {
+  ContainerRole,
+  ContainerView,
+  NodeView,
+  PodView,
+  TerminatedRun,
+  VolumeView,
+} from '../../pod/show/view.ts';
 
 /** 12:02:56 UTC on a day. */
 export const NOW = Date.parse('2026-05-04T12:02:56Z');

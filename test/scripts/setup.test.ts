@@ -3,7 +3,7 @@ import { chmod, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Statelet, startStatelet } from '../node/support/statelet.ts';
+import { type Statelet, startStatelet } from '../e2e/support/statelet.ts';
 import { withRoot } from '../volume/onDisk.ts';
 
 const root = join(import.meta.dirname, '..', '..');

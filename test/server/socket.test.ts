@@ -3,7 +3,7 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { occurrence } from '../../pod/occurrence.ts';
+import { occurrence } from '../../pod/events/occurrence.ts';
 import { agentClient } from '../../server/client.ts';
 import { serveSocket } from '../../server/socket.ts';
 import { UNREAD_LIMIT } from '../../server/watch.ts';

@@ -3,11 +3,11 @@ import { chmod, mkdir, readFile, stat, statfs, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import type { EmptyDirVolumeSource } from '../../pod/schema/volume.ts';
+import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import type { EmptyDirVolumeSource } from '../../pod/api/schema/volume.ts';
 import { emptyDirPlugin } from '../../volume/emptyDir.ts';
-import type { Layout } from '../../volume/layout.ts';
 import { unmount } from '../../volume/mounter.ts';
-import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
+import type { Layout } from '../../host/pods/layout.ts';
 import { hostPathPlugin } from '../../volume/hostPath.ts';
-import type { Layout } from '../../volume/layout.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
 

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from '@jest/globals';
-import { type Pod, podSchema } from '../../pod/schema/pod.ts';
-import type { Volume } from '../../pod/schema/volume.ts';
-import { createLayout, type Layout } from '../../volume/layout.ts';
+import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { createLayout, type Layout } from '../../host/pods/layout.ts';
+import type { Maker } from '../../host/pods/podMark.ts';
+import { type Pod, podSchema } from '../../pod/api/schema/pod.ts';
+import type { Volume } from '../../pod/api/schema/volume.ts';
 import { unmount } from '../../volume/mounter.ts';
-import { mountsUnder } from '../../volume/mountinfo.ts';
 import type { VolumeMount } from '../../volume/plugin.ts';
-import type { Maker } from '../../volume/podMark.ts';
 
 /** A test of what only root may do. Without root it fails: a test that is left out proves nothing. */
 export function withRoot(name: string, story: () => Promise<void>): void {

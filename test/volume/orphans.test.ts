@@ -3,14 +3,14 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
+import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { claimPod } from '../../host/pods/podClaim.ts';
+import { podDirectories } from '../../host/pods/podDirectory.ts';
+import { MARK_FILE, writeMark } from '../../host/pods/podMark.ts';
 import { unmount } from '../../volume/mounter.ts';
-import { mountsUnder } from '../../volume/mountinfo.ts';
 import { removeOrphan } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
-import { claimPod } from '../../volume/podClaim.ts';
-import { podDirectories } from '../../volume/podDirectory.ts';
-import { MARK_FILE, writeMark } from '../../volume/podMark.ts';
 import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);

@@ -1,9 +1,9 @@
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import type { Volume } from '../../pod/schema/volume.ts';
-import type { Layout } from '../../volume/layout.ts';
-import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
+import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import type { Volume } from '../../pod/api/schema/volume.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';

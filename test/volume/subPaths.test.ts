@@ -3,14 +3,14 @@ import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest } from '@jest/globals';
-import type { Layout } from '../../volume/layout.ts';
+import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
+import { readWithin } from '../../host/files/within.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import { claimPod } from '../../host/pods/podClaim.ts';
 import { mount, unmount } from '../../volume/mounter.ts';
-import { mountAt, mountsUnder } from '../../volume/mountinfo.ts';
 import { removeOrphan } from '../../volume/orphans.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
-import { claimPod } from '../../volume/podClaim.ts';
 import { bindSubPath, removeSubPaths } from '../../volume/subPaths.ts';
-import { readWithin } from '../../volume/within.ts';
 import { inFolder, makerIn, signal, withRoot } from './onDisk.ts';
 
 jest.setTimeout(120_000);

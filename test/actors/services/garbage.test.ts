@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createOwnership } from '../../../actors/ownership.ts';
 import { garbageServices } from '../../../actors/services/garbage.ts';
+import { createOwnership } from '../../../actors/store/ownership.ts';
 import type { Cri } from '../../../cri/calls.ts';
+import type { Layout } from '../../../host/pods/layout.ts';
+import { claimPod } from '../../../host/pods/podClaim.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
-import type { Layout } from '../../../volume/layout.ts';
-import { claimPod } from '../../../volume/podClaim.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
 const gone = new NodeFailure('NotFound', 'not found');

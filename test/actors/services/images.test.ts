@@ -4,7 +4,7 @@ import { imageServices } from '../../../actors/services/images.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import { PullImageResponse } from '../../../cri/generated/runtime.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
-import type { Credential } from '../../../pod/keyring.ts';
+import type { Credential } from '../../../pod/images/keyring.ts';
 import { node, pod } from '../../cri/nodeAndPod.ts';
 
 /** Pulls with these users, of whom the registry answers each with its own words or, where it has none, the image. */

@@ -6,8 +6,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { tryGrpc } from '../../../actors/services/probeGrpc.ts';
 import { probeServices } from '../../../actors/services/probes.ts';
-import { SimulatedClock } from '../../../actors/simulatedClock.ts';
-import { eventually } from '../../node/support/eventually.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { eventually } from '../../e2e/support/eventually.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 
 const host = '127.0.0.1';

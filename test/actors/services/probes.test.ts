@@ -5,8 +5,8 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { probeServices } from '../../../actors/services/probes.ts';
+import type { Container, Probe } from '../../../pod/api/schema/container.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
-import type { Container, Probe } from '../../../pod/schema/container.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { certificate, key } from './certificate.ts';
 

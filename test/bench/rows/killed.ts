@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cri } from '../../../cri/calls.ts';
 import { ContainerState } from '../../../cri/generated/runtime.ts';
-import { noAbort } from '../../node/support/containerd.ts';
+import { noAbort } from '../../e2e/support/containerd.ts';
 import type { AgentProcess } from '../agentProcess.ts';
 import { type BenchNode, endPods, fullNameOf, namesFor, runPods, withAgent } from '../node.ts';
 import { inParallel, type RunningRawPod, removeRawPod, startRawContainer, startRawPod } from '../rawPods.ts';

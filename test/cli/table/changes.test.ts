@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { changeSentences } from '../../../cli/table/changes.ts';
-import type { PodView } from '../../../pod/view.ts';
+import type { PodView } from '../../../pod/show/view.ts';
 import type { PodChange } from '../../../server/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { backOff, NOW, podView, running, sandbox, volumeView, waiting } from '../../pod/views.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Controls, INITIAL_CONTROLS } from '../../../cli/table/controls.ts';
 import { type Frame, renderFrame, renderLast, type Scene, type Surface } from '../../../cli/table/render.ts';
-import { displayWidth } from '../../../pod/displayWidth.ts';
-import type { PodView } from '../../../pod/view.ts';
+import { displayWidth } from '../../../pod/show/displayWidth.ts';
+import type { PodView } from '../../../pod/show/view.ts';
 import type { NodeSummary } from '../../../server/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { backOff, exited, NOW, podView, run, running, sandbox, volumeView, waiting } from '../../pod/views.ts';

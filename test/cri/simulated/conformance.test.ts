@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../../actors/simulatedClock.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { connectCri } from '../../../cri/grpc.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';

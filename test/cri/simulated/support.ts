@@ -1,4 +1,4 @@
-import { SimulatedClock } from '../../../actors/simulatedClock.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Cri, RuntimeHint } from '../../../cri/calls.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../../cri/simulated/options.ts';

@@ -1,15 +1,15 @@
 /** One container's machine over fake ports, told event by event. */
 import { createActor } from 'xstate';
-import { actorView } from '../../../machines/actorView.ts';
-import { containerMachine } from '../../../machines/container.ts';
-import type { ContainerInput } from '../../../machines/containerContext.ts';
-import { containerView } from '../../../machines/containerView.ts';
-import type { ContainerEvent, ContainerStanding, PodEvent } from '../../../machines/events.ts';
-import type { PortName } from '../../../machines/ports.ts';
-import { probeMachine } from '../../../machines/probe.ts';
-import { probeViews } from '../../../machines/probeView.ts';
-import { statePath } from '../../../machines/stateMeta.ts';
-import type { Pod } from '../../../pod/schema/pod.ts';
+import { containerMachine } from '../../../machines/container/chart.ts';
+import type { ContainerInput } from '../../../machines/container/context.ts';
+import { containerView } from '../../../machines/container/view.ts';
+import { probeMachine } from '../../../machines/probe/chart.ts';
+import { probeViews } from '../../../machines/probe/view.ts';
+import { actorView } from '../../../machines/shared/actorView.ts';
+import type { ContainerEvent, ContainerStanding, PodEvent } from '../../../machines/shared/events.ts';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';

@@ -1,16 +1,16 @@
 /** The node's machine with real pods over fake ports, told what its feeds would tell. */
 import { createActor, fromCallback } from 'xstate';
-import type { NodeFact } from '../../../machines/events.ts';
-import { garbageMachine } from '../../../machines/garbage.ts';
-import { logRotationMachine } from '../../../machines/logRotation.ts';
-import { nodeAgentMachine } from '../../../machines/nodeAgent.ts';
-import type { NodeInput } from '../../../machines/nodeContext.ts';
-import { nodeView } from '../../../machines/nodeView.ts';
-import type { PortName } from '../../../machines/ports.ts';
-import { statePath } from '../../../machines/stateMeta.ts';
-import type { PodRef } from '../../../machines/views.ts';
-import type { ObservedPod } from '../../../pod/observed.ts';
-import type { Pod } from '../../../pod/schema/pod.ts';
+import { nodeAgentMachine } from '../../../machines/node/chart.ts';
+import type { NodeInput } from '../../../machines/node/context.ts';
+import { garbageMachine } from '../../../machines/node/garbage.ts';
+import { logRotationMachine } from '../../../machines/node/logRotation.ts';
+import { nodeView } from '../../../machines/node/view.ts';
+import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { PodRef } from '../../../machines/shared/views.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';

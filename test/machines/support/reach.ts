@@ -6,7 +6,7 @@ import {
   createActor,
   type EventObject,
 } from 'xstate';
-import { statePath } from '../../../machines/stateMeta.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Failure } from '../../../pod/failure.ts';
 
 /** What a port may answer, by the name under which a machine invokes it. */

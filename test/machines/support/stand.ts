@@ -8,14 +8,14 @@ import {
   type InspectionEvent,
 } from 'xstate';
 import { systemClock } from '../../../actors/clock.ts';
-import { eventListener } from '../../../actors/eventSink.ts';
-import type { LedgerFact, Ref } from '../../../machines/events.ts';
-import { gateMachine } from '../../../machines/gate.ts';
-import { ledgerMachine } from '../../../machines/ledger.ts';
-import { admissionNode } from '../../../machines/nodeContext.ts';
+import { eventListener } from '../../../actors/events/eventSink.ts';
+import { ledgerMachine } from '../../../machines/admission/chart.ts';
+import { gateMachine } from '../../../machines/limiter/chart.ts';
+import { admissionNode } from '../../../machines/node/context.ts';
+import type { LedgerFact, Ref } from '../../../machines/shared/events.ts';
 import type { AdmissionNode } from '../../../pod/admission/node.ts';
-import type { Capacity } from '../../../pod/claims.ts';
-import type { Occurrence } from '../../../pod/occurrence.ts';
+import type { Occurrence } from '../../../pod/events/occurrence.ts';
+import type { Capacity } from '../../../pod/resources/claims.ts';
 
 export const START = Date.UTC(2026, 0, 1);
 

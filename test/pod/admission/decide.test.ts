@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Candidate, decide } from '../../../pod/admission/decide.ts';
 import type { AdmissionNode } from '../../../pod/admission/node.ts';
-import { type Claims, claimsOf } from '../../../pod/claims.ts';
-import type { Pod, PodSpec } from '../../../pod/schema/pod.ts';
+import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
+import { type Claims, claimsOf } from '../../../pod/resources/claims.ts';
 import { aContainer, aPod, claimsWith } from '../fixtures.ts';
 
 const plain: AdmissionNode = {

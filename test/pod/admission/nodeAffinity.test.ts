@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { goArchitecture, nodeLabels } from '../../../pod/admission/node.ts';
 import { isNodeWanted } from '../../../pod/admission/nodeAffinity.ts';
-import type { PodSpec } from '../../../pod/schema/pod.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import { aPod } from '../fixtures.ts';
 
 const labels = { disk: 'ssd', zone: 'a', cores: '8', empty: '' };

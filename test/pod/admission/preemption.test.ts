@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Occupant, preemption } from '../../../pod/admission/preemption.ts';
-import type { Claims } from '../../../pod/claims.ts';
+import type { Claims } from '../../../pod/resources/claims.ts';
 import { claimsWith } from '../fixtures.ts';
 
 const MiB = 2 ** 20;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { dottedSysctl, safeSysctls, sysctlPatternProblem, sysctlRefusal } from '../../../pod/admission/sysctls.ts';
-import type { PodSpec } from '../../../pod/schema/pod.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import { aPod } from '../fixtures.ts';
 
 const refusalOf = (name: string, allowed: string[], spec: Partial<PodSpec> = {}) =>

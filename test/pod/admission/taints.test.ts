@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Taint } from '../../../pod/admission/node.ts';
 import { toleratesNode } from '../../../pod/admission/taints.ts';
-import type { PodSpec } from '../../../pod/schema/pod.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import { aPod } from '../fixtures.ts';
 
 const taint: Taint = { key: 'load', value: '5', effect: 'NoExecute' };

@@ -1,9 +1,10 @@
 /** Reads the rows of golden tables: what a pod is made of, in words, and the view that its actors would show. */
-import { shouldRestart } from '../../../pod/restart.ts';
-import type { Container } from '../../../pod/schema/container.ts';
-import type { Pod } from '../../../pod/schema/pod.ts';
-import type { PodPhase } from '../../../pod/schema/status.ts';
-import type { ContainerRole, ContainerView, PodView } from '../../../pod/view.ts';
+
+import type { Container } from '../../../pod/api/schema/container.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { PodPhase } from '../../../pod/api/schema/status.ts';
+import { shouldRestart } from '../../../pod/lifecycle/restart.ts';
+import type { ContainerRole, ContainerView, PodView } from '../../../pod/show/view.ts';
 import { backOff, ending, exited, podView, running, waiting } from '../views.ts';
 
 interface Row {

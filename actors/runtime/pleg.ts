@@ -1,0 +1,202 @@
+/**
+ * The pod lifecycle event generator: brings in what the runtime shows. A relist of two calls finds every change,
+ * however it was missed; hints from the runtime's event stream only make it fast.
+ */
+import type { Cri, RuntimeHint } from '../../cri/calls.ts';
+import { PodSandboxState } from '../../cri/generated/runtime.ts';
+import { observedPods } from '../../cri/observe.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
+import type { Clock } from '../clock.ts';
+import { createAlarm } from '../feeds/alarm.ts';
+import { readContainer } from '../services/containerStatus.ts';
+
+/** How often the runtime is listed: rarely while its event stream is healthy. */
+const RELIST_MS = 1_000;
+const RELIST_WITH_STREAM_MS = 10_000;
+/** How far apart lists are at least, however many hints there are: many pods that end at once need no list each. */
+const RELIST_APART_MS = 200;
+/** When a hinted container is looked at again if the runtime does not show its end yet. */
+const SECOND_LOOKS_MS = [10, 50, 250, 1_000];
+const STREAM_RETRY_MS = 1_000;
+const LIST_TIMEOUT_MS = 20_000;
+
+export interface PlegOptions {
+  readonly cri: Cri;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly send: (fact: NodeFact) => void;
+  readonly onError: (source: string, error: unknown) => void;
+  /** Called when the event stream breaks: the first sign that the runtime is away. */
+  readonly onBreak: () => void;
+  /**
+   * Takes the pods that we made something of since it was called last. What the next list shows of them is told even if
+   * it is what the list before had shown: something may have been made and lost between the two.
+   */
+  readonly takeTouched: () => readonly PodIdentity[];
+  /** Whether we are stopping the container or sandbox ourselves: hints of its end are no news. */
+  readonly isBeingStopped: (id: string) => boolean;
+}
+
+/** Lists and listens until the signal aborts. */
+export async function observeRuntime(options: PlegOptions): Promise<void> {
+  const pleg = new Pleg(options);
+  await Promise.all([pleg.listLoop(), pleg.hintLoop()]);
+}
+
+class Pleg {
+  readonly #options: PlegOptions;
+  readonly #alarm;
+  /** What was told last, by pod; absent until the first list. */
+  #known: Map<string, ObservedPod> | undefined;
+  readonly #touched = new Map<string, PodIdentity>();
+  #streaming = false;
+  #listAt: number;
+  #listedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PlegOptions) {
+    this.#options = options;
+    this.#alarm = createAlarm(options.clock, options.signal);
+    this.#listAt = options.clock.now();
+  }
+
+  async listLoop(): Promise<void> {
+    const { clock, signal } = this.#options;
+    while (!signal.aborted) {
+      if (clock.now() < this.#listAt) {
+        await this.#alarm.wait(this.#listAt);
+        continue;
+      }
+      this.#listAt = Number.POSITIVE_INFINITY;
+      this.#listedAt = clock.now();
+      await this.#relist();
+      const period = this.#streaming ? RELIST_WITH_STREAM_MS : RELIST_MS;
+      this.#listAt = Math.min(this.#listAt, clock.now() + period);
+    }
+  }
+
+  async hintLoop(): Promise<void> {
+    const { cri, clock, signal, onError, onBreak } = this.#options;
+    while (!signal.aborted) {
+      try {
+        // What happened before the stream opened is found by the list that follows its opening.
+        const onOpen = () => {
+          this.#streaming = true;
+          this.#relistSoon();
+        };
+        await cri.hints((hint) => void this.#look(hint), { signal, onOpen });
+      } catch (error) {
+        if (!signal.aborted && this.#streaming) onError('hints', error);
+      }
+      if (this.#streaming) onBreak();
+      this.#streaming = false;
+      this.#relistSoon();
+      await createAlarm(clock, signal).wait(clock.now() + STREAM_RETRY_MS);
+    }
+  }
+
+  #relistSoon(): void {
+    this.#listAt = Math.min(this.#listAt, Math.max(this.#options.clock.now(), this.#listedAt + RELIST_APART_MS));
+    this.#alarm.ring();
+  }
+
+  async #relist(): Promise<void> {
+    const { cri, clock, signal, send, onError, takeTouched } = this.#options;
+    for (const pod of takeTouched()) this.#touched.set(pod.uid, pod);
+    try {
+      const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
+      const [sandboxes, containers] = await Promise.all([
+        cri.listPodSandbox({ filter: undefined }, options),
+        cri.listContainers({ filter: undefined }, options),
+      ]);
+      const shown = observedPods(sandboxes.items, containers.containers);
+      const { changed, unread } = await this.#changes(shown);
+      if (signal.aborted) return;
+      if (changed.length > 0 || this.#known === undefined) {
+        send({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
+      }
+      this.#touched.clear();
+      // What could not be read is read again by the next list, whether or not it differs then.
+      for (const pod of unread) this.#touched.set(pod.uid, pod);
+      this.#known = new Map([...shown].map(([uid, pod]) => [uid, changed.find((each) => each.uid === uid) ?? pod]));
+    } catch (error) {
+      if (!signal.aborted) onError('relist', error);
+    }
+  }
+
+  /** The pods that differ from what was told last, with the ends of containers read in full, and those where one fails. */
+  async #changes(shown: Map<string, ObservedPod>) {
+    const known = this.#known ?? new Map<string, ObservedPod>();
+    const changed = [...shown.values()].filter(
+      (pod) => this.#touched.has(pod.uid) || signatureOf(pod) !== signatureOf(known.get(pod.uid)),
+    );
+    const gone = [...new Map([...this.#touched, ...known]).values()].filter(({ uid }) => !shown.has(uid));
+    const unread: ObservedPod[] = [];
+    const read = async (pod: ObservedPod): Promise<ObservedPod[]> => {
+      try {
+        return [await this.#withEnds(pod, known.get(pod.uid))];
+      } catch (error) {
+        if (!this.#options.signal.aborted) this.#options.onError('relist', error);
+        unread.push(pod);
+        // The first list must hold every pod, for what it lacks is made anew; ends are asked for again at the adoption.
+        return this.#known === undefined ? [pod] : [];
+      }
+    };
+    const full = (await Promise.all(changed.map(read))).flat();
+    const ended = gone.map(({ uid, namespace, name }) => ({ uid, namespace, name, sandboxes: [], containers: [] }));
+    return { changed: [...full, ...ended], unread };
+  }
+
+  async #withEnds(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {
+    const containers = await Promise.all(
+      pod.containers.map(async (container) => {
+        if (container.state !== 'exited') return container;
+        const known = before?.containers.find(({ id, exitCode }) => id === container.id && exitCode !== undefined);
+        return known ?? (await this.#inspect(container.id, container.sandboxId)) ?? container;
+      }),
+    );
+    return { ...pod, containers };
+  }
+
+  #inspect(id: string, sandboxId: string): Promise<ObservedContainer | null> {
+    const { cri, signal } = this.#options;
+    return readContainer(cri, { id, sandboxId }, { signal, timeoutMs: LIST_TIMEOUT_MS });
+  }
+
+  async #isSandboxReady(podSandboxId: string): Promise<boolean> {
+    const { cri, signal } = this.#options;
+    try {
+      const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
+      const { status } = await cri.podSandboxStatus({ podSandboxId, verbose: false }, options);
+      return status?.state === PodSandboxState.SANDBOX_READY;
+    } catch (error) {
+      if (error instanceof NodeFailure && error.reason === 'NotFound') return false;
+      throw error;
+    }
+  }
+
+  /** A hint can come before the runtime shows what it hints at: it is a reason to look, now and shortly again. */
+  async #look({ containerId }: RuntimeHint): Promise<void> {
+    const { clock, signal, send, onError, isBeingStopped } = this.#options;
+    try {
+      for (const again of [...SECOND_LOOKS_MS, undefined]) {
+        if (isBeingStopped(containerId)) return;
+        const container = await this.#inspect(containerId, '');
+        if (signal.aborted) return;
+        if (container?.state === 'exited') return send({ type: 'runtime.containerSeen', container });
+        // Not a container of a pod: a sandbox's own process. What its end means for the pod only a list shows.
+        if (container === null && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
+        if (again !== undefined) await createAlarm(clock, signal).wait(clock.now() + again);
+      }
+    } catch (error) {
+      if (!signal.aborted) onError('hints', error);
+    }
+  }
+}
+
+/** What of a pod makes a difference: which sandboxes and containers there are, and their states. */
+function signatureOf(pod: ObservedPod | undefined): string {
+  if (pod === undefined) return '';
+  return [...pod.sandboxes, ...pod.containers].map(({ id, state }) => `${id}:${state}`).join(' ');
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../clock.ts';
+
+/** A clock that stands still until it is moved, and what is due then happens in order: for tests and simulations. */
+export class SimulatedClock implements Clock {
+  readonly #timers = new Map<number, { readonly fn: () => void; readonly due: number }>();
+  #now: number;
+  #lastId = 0;
+
+  /** `start` is in milliseconds since the epoch. */
+  constructor(start: number = Date.UTC(2026, 0, 1)) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimeout(fn: () => void, ms: number): number {
+    this.#lastId++;
+    this.#timers.set(this.#lastId, { fn, due: this.#now + Math.max(0, ms) });
+    return this.#lastId;
+  }
+
+  /** Takes only what this clock gave out; anything else is ignored, as the system's does. */
+  clearTimeout(id: unknown): void {
+    if (typeof id === 'number') this.#timers.delete(id);
+  }
+
+  /** How many timers wait. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Moves time on by `ms`, one timer after the other, letting promises settle before and after each. */
+  async advance(ms: number): Promise<void> {
+    const target = this.#now + ms;
+    await settle();
+    while (this.#fireNext(target)) await settle();
+    this.#now = target;
+  }
+
+  /** Moves time on, timer by timer, until the promise settles; fails when nothing is left that could settle it. */
+  async drive<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const done = () => {
+      settled = true;
+    };
+    promise.then(done, done);
+    await settle();
+    while (!settled) {
+      if (!this.#fireNext(Number.POSITIVE_INFINITY)) throw new Error('no timer is left, and the promise is pending');
+      await settle();
+    }
+    return promise;
+  }
+
+  #fireNext(target: number): boolean {
+    let next: [number, { readonly fn: () => void; readonly due: number }] | undefined;
+    for (const timer of this.#timers) if (!next || timer[1].due < next[1].due) next = timer;
+    if (!next || next[1].due > target) return false;
+    const [id, { fn, due }] = next;
+    this.#timers.delete(id);
+    this.#now = Math.max(this.#now, due);
+    fn();
+    return true;
+  }
+}
+
+/** How often what is ready gets its turn: long chains of promises hop through the event loop more than once. */
+const ROUNDS = 3;
+
+/** Time stands still while real files are read or written, so that a disk however slow takes no simulated time. */
+async function settle(): Promise<void> {
+  for (let quiet = 0; quiet < ROUNDS; quiet = isDiskBusy() ? 0 : quiet + 1) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+function isDiskBusy(): boolean {
+  return process.getActiveResourcesInfo().some((kind) => kind.startsWith('FSReq') || kind === 'CloseReq');
+}

@@ -1,0 +1,63 @@
+import { messageOf } from '../../host/files/fileErrors.ts';
+import type { Clock } from '../clock.ts';
+import { LARGEST_ANSWER } from './manifestLimits.ts';
+import { splitCredentials } from './urlSecrets.ts';
+
+const ANSWER_WITHIN_MS = 10_000;
+
+export interface FetchOptions {
+  readonly url: string;
+  /** Several values of one name are sent in their order. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Reads what a URL answers, at most 10 MiB within 10 s; whatever is no answer throws with a message for people. */
+export async function fetchText({ url, headers, clock, signal }: FetchOptions): Promise<string> {
+  const late = new AbortController();
+  const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
+  const { url: asked, authorization } = splitCredentials(url);
+  const isAuthorized = headers.some(([name]) => name.toLowerCase() === 'authorization');
+  try {
+    const response = await fetch(asked, {
+      headers: [
+        ...headers.map(([name, value]): [string, string] => [name, value]),
+        ...(authorization === undefined || isAuthorized
+          ? []
+          : [['Authorization', authorization] satisfies [string, string]]),
+      ],
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`the server answers ${response.status} ${response.statusText}`.trim());
+    }
+    return await bodyOf(response);
+  } catch (error) {
+    if (late.signal.aborted) throw new Error(`no answer within ${ANSWER_WITHIN_MS / 1_000} s`, { cause: error });
+    // What fetch says itself is always that it failed; its cause says why.
+    const why = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
+    throw new Error(messageOf(why ?? error), { cause: error });
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}
+
+/** However small the pieces are that it comes in, they take no more room than what they hold. */
+async function bodyOf(response: Response): Promise<string> {
+  let room = Buffer.allocUnsafe(64 * 1024);
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    const end = length + part.byteLength;
+    if (end > LARGEST_ANSWER) throw new Error(`the answer has more than ${LARGEST_ANSWER} bytes`);
+    if (end > room.length) {
+      const larger = Buffer.allocUnsafe(2 * end);
+      room.copy(larger, 0, 0, length);
+      room = larger;
+    }
+    room.set(part, length);
+    length = end;
+  }
+  return room.toString('utf8', 0, length);
+}

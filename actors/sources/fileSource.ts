@@ -1,0 +1,258 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { goDuration } from '../../pod/api/duration.ts';
+import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
+import type { Clock } from '../clock.ts';
+import { createAlarm } from '../feeds/alarm.ts';
+import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
+import type { ReadManifests } from './manifestReader.ts';
+import { type GoodManifest, type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSet.ts';
+import { nextTurn } from './manifestThread.ts';
+import { A_DIRECTORY, type FoundText, readTextFile } from './yaml/textFile.ts';
+
+const FIRST_RETRY_MS = 1_000;
+/** A file that is still being written says so again within this time. */
+const SETTLE_MS = 5;
+/** And one that was made a moment ago is written within this time. */
+const EMPTY_MS = 500;
+const NO_RECURSION = `${A_DIRECTORY}: only manifests directly in the manifest path are read, not those in directories below it`;
+/** So many changed files make a set: of many that come at once the first pods start while the others are still read. */
+const FILES_AT_ONCE = 8;
+/** What may fail beside the single files; no path is like it. */
+const LISTING = 'list';
+const NOTHING_THERE = 'no such file or directory: no pods are read from here until there is one';
+/** Reading several that are larger one after the other could hold up the event loop. */
+const SHORT = 1_024;
+
+export interface FileSourceOptions {
+  /** A directory of manifests or one file; both may come and go. */
+  readonly path: string;
+  readonly nodeName: string;
+  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  readonly isLenient?: boolean;
+  /** Last good versions by file, from before a restart. */
+  readonly lastGood: ReadonlyMap<string, GoodManifest>;
+  /** How often all is listed, in milliseconds, beside what inotify tells. */
+  readonly listEveryMs: number;
+  /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: there are none. */
+  readonly readClasses?: () => Promise<RuntimeClasses>;
+  readonly readManifests: ReadManifests;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called with the full set once after the start and after each change. */
+  readonly onSet: (set: ManifestSet) => void;
+  /** Called before the set that it belongs to. */
+  readonly onManifest: (kept: KeptManifest) => void;
+}
+
+/** Follows the static pods of a path by inotify and a full list every so often, until the signal aborts. */
+export async function watchManifests(options: FileSourceOptions): Promise<void> {
+  const { signal, onSet } = options;
+  const source = new FileSource(options);
+  const end = () => source.end();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    while (!signal.aborted) {
+      await source.read();
+      const set = signal.aborted ? undefined : source.files.take();
+      if (set !== undefined) onSet(set);
+      if (!signal.aborted) await source.untilDue();
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    source.end();
+  }
+}
+
+class FileSource {
+  readonly files: ManifestFiles;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #alarm;
+  /** When each file that changed may be read, by its name in the directory. */
+  readonly #due = new Map<string, number>();
+  /** Since when files have been seen to be empty. */
+  readonly #emptySince = new Map<string, number>();
+  /** What can not be read or watched, and why: each is told once. */
+  readonly #troubles = new Map<string, string>();
+  readonly #listEveryMs: number;
+  readonly #readClasses: FileSourceOptions['readClasses'];
+  #classes: RuntimeClasses | undefined;
+  #listAt: number;
+  #retryMs = FIRST_RETRY_MS;
+  #watched: { place: ManifestPlace; watcher: FSWatcher } | undefined;
+
+  constructor(options: FileSourceOptions) {
+    const {
+      path,
+      clock,
+      signal,
+      nodeName,
+      isLenient = false,
+      lastGood,
+      onManifest,
+      listEveryMs,
+      readClasses,
+      readManifests,
+    } = options;
+    this.#readClasses = readClasses;
+    this.#listEveryMs = listEveryMs;
+    this.files = new ManifestFiles({ nodeName, isLenient, lastGood, readManifests, onManifest });
+    this.#path = path;
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#alarm = createAlarm(clock);
+    this.#listAt = clock.now();
+  }
+
+  end(): void {
+    this.#unwatch();
+    this.#alarm.ring();
+  }
+
+  untilDue(): Promise<void> {
+    return this.#alarm.wait(Math.min(this.#listAt, ...this.#due.values()));
+  }
+
+  /** Reads what is due: everything when a list is, else some of the files that have settled. */
+  async read(): Promise<void> {
+    await this.#attempt('RuntimeClasses', async () => {
+      this.#classes = await this.#readClasses?.();
+    });
+    const now = this.#clock.now();
+    if (now >= this.#listAt) return this.#attempt(LISTING, () => this.#list(now), this.#path);
+    const settled = [...this.#due].flatMap(([name, at]) => (at <= now ? [name] : [])).slice(0, FILES_AT_ONCE);
+    for (const name of settled) this.#due.delete(name);
+    const directory = this.#watched?.place.directory;
+    if (directory !== undefined) await this.#readFiles(settled.map((name) => join(directory, name)));
+  }
+
+  async #list(now: number): Promise<void> {
+    this.#listAt = now + this.#listEveryMs;
+    const place = await locateManifests(this.#path);
+    if (this.#signal.aborted) return;
+    if (place === undefined) return this.#absent(now);
+    this.#retryMs = FIRST_RETRY_MS;
+    this.files.odd(this.#path);
+    await this.#attempt(`inotify on ${place.directory}`, () => this.#watch(place));
+    const { files, unnameable } = await listManifests(place);
+    // What is being written has its own time.
+    await this.#readFiles(files.filter((file) => !this.#due.has(basename(file))));
+    if (this.#signal.aborted) return;
+    const present = new Set(files);
+    this.files.keepOnly(present);
+    this.#forgetTroubles(place.directory, new Set([...files, ...unnameable]));
+    for (const file of this.#emptySince.keys()) if (!present.has(file)) this.#emptySince.delete(file);
+    for (const file of unnameable) this.#trouble(file, file, 'the name is not UTF-8', 'it is renamed');
+  }
+
+  /** Nothing is at the path: an empty set, and another look soon, then ever later. */
+  #absent(now: number): void {
+    this.#unwatch();
+    this.#due.clear();
+    this.files.keepOnly(new Set());
+    this.#forgetTroubles(this.#path, new Set());
+    this.files.odd(this.#path, NOTHING_THERE);
+    this.#listAt = now + this.#retryMs;
+    this.#retryMs = Math.min(this.#listEveryMs, this.#retryMs * 2);
+  }
+
+  /** The files of a place whose troubles are over because they are gone. */
+  #forgetTroubles(directory: string, present: ReadonlySet<string>): void {
+    for (const what of this.#troubles.keys()) {
+      if ((what !== this.#path && dirname(what) !== directory) || present.has(what)) continue;
+      this.#troubles.delete(what);
+      this.files.readable(what);
+    }
+  }
+
+  /** Some files at a time, so that never all are held in memory; what they hold is taken in one by one. */
+  async #readFiles(files: readonly string[]): Promise<void> {
+    for (let at = 0; at < files.length && !this.#signal.aborted; at += FILES_AT_ONCE) {
+      const found = files.slice(at, at + FILES_AT_ONCE).map((file) => {
+        const reading = readTextFile(file, this.#signal);
+        // Whoever waits for it hears of it.
+        reading.catch(() => {});
+        return { file, reading };
+      });
+      for (const { file, reading } of found) await this.#attempt(file, async () => this.#take(file, await reading));
+    }
+  }
+
+  async #take(file: string, found: FoundText): Promise<void> {
+    if (this.#signal.aborted) return;
+    if (found === undefined || 'noFile' in found) this.#forget(file);
+    if (found === undefined) return;
+    if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
+    if (this.#isBegun(file, found.text)) return;
+    await this.files.update(file, found.text, this.#clock.now(), this.#classes);
+    if (found.text.length > SHORT) await nextTurn();
+  }
+
+  #forget(file: string): void {
+    this.#emptySince.delete(file);
+    this.files.remove(file);
+  }
+
+  /** Whether a file is empty and may only be so until it is written: it is looked at again before that is a mistake. */
+  #isBegun(file: string, text: string): boolean {
+    if (text.trim() !== '') {
+      this.#emptySince.delete(file);
+      return false;
+    }
+    const now = this.#clock.now();
+    const since = this.#emptySince.get(file) ?? now;
+    this.#emptySince.set(file, since);
+    if (now - since >= EMPTY_MS) return false;
+    this.#due.set(basename(file), since + EMPTY_MS);
+    return true;
+  }
+
+  /** Does something that the file system may refuse; the refusal is told once, until it succeeds again. */
+  async #attempt(what: string, action: () => void | Promise<void>, file = what): Promise<void> {
+    try {
+      await action();
+      if (this.#troubles.delete(what)) this.files.readable(what);
+    } catch (error) {
+      const message = messageOf(error);
+      this.#trouble(what, file, message, `it can be read: it is tried again every ${goDuration(this.#listEveryMs)}`);
+    }
+  }
+
+  #trouble(what: string, file: string, message: string, until: string): void {
+    if (this.#signal.aborted || this.#troubles.get(what) === message) return;
+    this.#troubles.set(what, message);
+    this.files.unreadable(what, { file, path: '', message, until });
+  }
+
+  #watch(place: ManifestPlace): void {
+    if (this.#watched?.place.id === place.id && this.#watched.place.only === place.only) return;
+    this.#unwatch();
+    const watcher = watch(place.directory, (_event, name) => this.#heard(place, name));
+    watcher.on('error', () => this.#lost());
+    this.#watched = { place, watcher };
+  }
+
+  #unwatch(): void {
+    this.#watched?.watcher.close();
+    this.#watched = undefined;
+  }
+
+  #lost(): void {
+    this.#unwatch();
+    this.#listAt = Math.min(this.#listAt, this.#clock.now() + FIRST_RETRY_MS);
+    this.#alarm.ring();
+  }
+
+  #heard(place: ManifestPlace, name: string | null): void {
+    const now = this.#clock.now();
+    // Of a name that is not UTF-8 only a list can tell what it is.
+    if (name?.includes('\ufffd')) this.#listAt = now;
+    else if (name !== null && isManifestName(place, name)) this.#due.set(name, now + SETTLE_MS);
+    // The directory itself, or the link that a mounted volume swaps to change all its files at once.
+    if (name === null || name === basename(place.directory) || name.startsWith('..')) this.#listAt = now;
+    this.#alarm.ring();
+  }
+}

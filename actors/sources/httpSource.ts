@@ -1,0 +1,141 @@
+/** Follows the pods that a URL lists: asked every so often, the last good answer stands until a better one comes. */
+import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import type { SourceProblem } from '../../machines/shared/events.ts';
+import { goDuration } from '../../pod/api/duration.ts';
+import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Clock } from '../clock.ts';
+import { createAlarm } from '../feeds/alarm.ts';
+import { fetchText } from './fetchText.ts';
+import { type ListProblem, podsOf } from './manifestList.ts';
+import type { ReadManifests } from './manifestReader.ts';
+import { type ManifestSet, samePod } from './manifestSet.ts';
+import { nextTurn } from './manifestThread.ts';
+import { shortProblem } from './problemsToTell.ts';
+import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
+
+export interface ManifestUrl {
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** How often it is asked, in milliseconds. */
+  readonly everyMs: number;
+}
+
+export interface HttpSourceOptions extends ManifestUrl {
+  readonly nodeName: string;
+  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  readonly isLenient?: boolean;
+  /** Reads the RuntimeClasses that its pods may name; absent: there are none. */
+  readonly readClasses?: () => Promise<RuntimeClasses>;
+  /** The last good set from before a restart. */
+  readonly lastGood: readonly Pod[] | undefined;
+  readonly readManifests: ReadManifests;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called with the full set at first and whenever it, or what is wrong, has changed. */
+  readonly onSet: (set: ManifestSet) => void;
+  /** Called when it cannot be read and there is no set to stand in; again when there is another reason. */
+  readonly onUnread: (problems: readonly SourceProblem[]) => void;
+  /** Called with each new good set, before it is told. */
+  readonly onGood: (pods: readonly Pod[]) => void;
+}
+
+/** Asks the URL again and again until the signal aborts. */
+export async function watchManifestUrl(options: HttpSourceOptions): Promise<void> {
+  const { clock, signal, everyMs } = options;
+  const source = new HttpSource(options);
+  const alarm = createAlarm(clock, signal);
+  while (!signal.aborted) {
+    await source.ask();
+    await alarm.wait(clock.now() + everyMs);
+  }
+}
+
+class HttpSource {
+  readonly #options: HttpSourceOptions;
+  /** The last answer, and the classes that it was read with: the same again says nothing new. */
+  #text: string | undefined;
+  #classes: RuntimeClasses | undefined;
+  #pods: readonly Pod[] | undefined;
+  /** What is wrong with the last answer, and with getting one. */
+  #invalid: readonly SourceProblem[] = [];
+  #unreachable: readonly SourceProblem[] = [];
+  #warnings: readonly SourceProblem[] = [];
+  /** How many answers were read; what was told last. */
+  #answers = 0;
+  #told: string | undefined;
+
+  constructor(options: HttpSourceOptions) {
+    this.#options = options;
+  }
+
+  async ask(): Promise<void> {
+    const { signal, everyMs } = this.#options;
+    try {
+      const text = await fetchText(this.#options);
+      this.#unreachable = [];
+      await this.#take(text, await this.#options.readClasses?.());
+    } catch (error) {
+      const message = messageOf(error);
+      const until = `there is an answer: it is asked again every ${goDuration(everyMs)}`;
+      this.#unreachable = this.#located([{ path: '', message }], until);
+    }
+    if (!signal.aborted) this.#tell();
+  }
+
+  async #take(text: string, classes: RuntimeClasses = new Map()): Promise<void> {
+    const { nodeName, clock, lastGood, onGood, isLenient = false, url, readManifests } = this.#options;
+    // What was admitted stays so whatever becomes of its class; what was refused others may admit.
+    const isOther = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
+    if (text === this.#text && !isOther) return;
+    const known = new Map((this.#pods ?? lastGood ?? []).map((pod) => [pod.metadata.uid, pod]));
+    const admitted = admissionsOf(known.values());
+    const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, seenAt: clock.now() } as const;
+    const manifests = await readManifests({
+      ...{ text, kind: 'answer' },
+      origin: { ...origin, classes, admitted, isLenient },
+    });
+    this.#text = text;
+    this.#classes = classes;
+    this.#answers += 1;
+    const read = podsOf(manifests, (uid) => known.get(uid));
+    this.#invalid = this.#located('problems' in read ? read.problems : read.refused, 'there is another answer');
+    if ('problems' in read) return;
+    const pods: Pod[] = [];
+    for (const pod of read.pods) {
+      const same = known.get(pod.metadata.uid);
+      pods.push(same !== undefined && samePod(same, pod) ? same : pod);
+      if (same !== undefined) await nextTurn();
+    }
+    const isNew = pods.length !== known.size || pods.some((pod) => known.get(pod.metadata.uid) !== pod);
+    this.#pods = pods;
+    this.#warnings = this.#located(read.warnings);
+    if (isNew) onGood(pods);
+  }
+
+  #tell(): void {
+    const { lastGood, onSet, onUnread } = this.#options;
+    const problems = [...this.#unreachable, ...this.#invalid];
+    if (problems.length > 0) this.#pods ??= lastGood;
+    const pods = this.#pods;
+    const said = JSON.stringify([this.#answers, pods === undefined, problems]);
+    if (said === this.#told) return;
+    this.#told = said;
+    if (pods === undefined) onUnread(problems);
+    else onSet({ pods, problems, warnings: this.#warnings });
+  }
+
+  #located(problems: readonly ListProblem[], until?: string): SourceProblem[] {
+    const { url, headers } = this.#options;
+    const file = withoutSecrets(url);
+    // The server may repeat in what it gives what it was asked with.
+    const hidden = (text: string) => hideSecrets(text, url, headers);
+    return problems.map(({ path, message, pod }) => ({
+      file,
+      ...shortProblem({ path: hidden(path), message: hidden(message) }),
+      ...(pod === undefined ? {} : { pod: hidden(pod) }),
+      ...(until === undefined ? {} : { until }),
+    }));
+  }
+}

@@ -1,0 +1,60 @@
+import { withDefaults } from '../../pod/api/defaults.ts';
+import type { ManifestResult, NamedMetadata } from '../../pod/api/manifest.ts';
+import type { Problem } from '../../pod/api/problem.ts';
+import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../pod/api/runtimeClass.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { staticPod, staticPodName } from '../../pod/api/staticPod.ts';
+import { validatePod } from '../../pod/api/validate.ts';
+import { problemsToTell } from './problemsToTell.ts';
+
+/** What a manifest gives: the static pod to run, or all that is wrong with it. */
+export type ManifestFile =
+  | { readonly pod: Pod; readonly warnings: readonly Problem[] }
+  | {
+      readonly problems: readonly Problem[];
+      /** `NAMESPACE/NAME`, as far as it can be told. */
+      readonly name?: string;
+      /** The uid of the pod, when it is its RuntimeClass that refuses it: others may admit it. */
+      readonly refusedByClass?: string;
+    };
+
+/** Where a manifest was read, and what is known on the node: data that a thread can be given. */
+export interface ManifestOrigin {
+  readonly source: 'file' | 'http';
+  /** The file's path, or the URL. */
+  readonly origin: string;
+  readonly nodeName: string;
+  /** Milliseconds since the epoch. */
+  readonly seenAt: number;
+  /** The RuntimeClasses that a pod may name. */
+  readonly classes: RuntimeClasses;
+  /** The pods of before that have a RuntimeClass, by uid. */
+  readonly admitted: ReadonlyMap<string, AdmittedPod>;
+  /** Whether references to objects of an API server are taken as far as a pod can do without them. */
+  readonly isLenient: boolean;
+}
+
+/** Makes of a manifest the static pod that the node runs of it (C24). */
+export function podOf(
+  manifest: ManifestResult,
+  { source, origin, nodeName, seenAt, classes, admitted, isLenient }: ManifestOrigin,
+): ManifestFile {
+  const nameOf = ({ name, namespace }: NamedMetadata) => `${namespace || 'default'}/${staticPodName(name, nodeName)}`;
+  if ('problems' in manifest) {
+    const { problems, metadata } = manifest;
+    return { problems: problemsToTell(problems), ...(metadata ? { name: nameOf(metadata) } : {}) };
+  }
+  const { warnings } = manifest;
+  const name = nameOf(manifest.pod.metadata);
+  const written = staticPod(manifest.pod, { nodeName, source, origin, seenAt });
+  const { uid } = written.metadata;
+  const classed = withRuntimeClass(written, classes, admitted.get(uid));
+  if ('problems' in classed) {
+    return { problems: problemsToTell([...classed.problems, ...warnings]), name, refusedByClass: uid };
+  }
+  const pod = withDefaults(classed.pod);
+  const problems = validatePod(pod, { isLenient });
+  return problems.length > 0
+    ? { problems: problemsToTell([...problems, ...warnings]), name }
+    : { pod, warnings: problemsToTell(warnings) };
+}

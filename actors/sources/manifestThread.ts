@@ -1,0 +1,112 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { errorCode, messageOf } from '../../host/files/fileErrors.ts';
+import type { Clock } from '../clock.ts';
+import { type ManifestText, type ReadManifest, refused } from './manifestText.ts';
+import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
+
+/** Far more than the limits leave to do: a thread that takes longer is ended. */
+const READ_WITHIN_MS = 30_000;
+/** Far more than the largest answer within the limits needs. */
+const THREAD_MEGABYTES = 320;
+
+/** Lets whoever else waits for the event loop have a turn. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A thread that reads one text after the other, until one is too much for it or it is ended. */
+export class ManifestThread {
+  readonly #worker: Worker;
+  readonly #clock: Clock;
+  readonly #megabytes: number;
+  #hasStarted = false;
+  #hasEnded = false;
+
+  constructor(clock: Clock, megabytes = THREAD_MEGABYTES) {
+    this.#clock = clock;
+    this.#megabytes = megabytes;
+    this.#worker = new Worker(workerFile(), { resourceLimits: { maxOldGenerationSizeMb: megabytes } });
+    this.#worker.once('online', () => {
+      this.#hasStarted = true;
+    });
+    this.#worker.once('exit', () => {
+      this.#hasEnded = true;
+    });
+    // Whoever waits for a text hears of it.
+    this.#worker.on('error', () => {});
+  }
+
+  /** Whether it can be given another text. */
+  get isAlive(): boolean {
+    return !this.#hasEnded;
+  }
+
+  /**
+   * Reads a text. What is too much for the thread is refused as a text that is wrong; it rejects where no thread can
+   * start, and where one takes too long: within the limits that is the host's fault, so the text is worth another try.
+   */
+  async read(text: ManifestText): Promise<readonly ReadManifest[]> {
+    const late = new AbortController();
+    const timer = this.#clock.setTimeout(() => late.abort(), READ_WITHIN_MS);
+    const manifests: ReadManifest[] = [];
+    try {
+      for (let task: ReadingTask = text; ; task = 'more') {
+        const some = await this.#ask(task, late.signal);
+        if (some.length === 0) return manifests;
+        for (const each of some) {
+          // The thread is of the same program, and JSON keeps all that a pod is made of.
+          manifests.push(JSON.parse(each) as ReadManifest);
+        }
+        await nextTurn();
+      }
+    } catch (error) {
+      this.end();
+      if (!this.#hasStarted)
+        throw new Error(`no thread can be started to read it: ${messageOf(error)}`, { cause: error });
+      if (late.signal.aborted) throw error;
+      return refused(`cannot be read: ${messageOf(error)}`).manifests;
+    } finally {
+      this.#clock.clearTimeout(timer);
+    }
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#worker.terminate().catch(() => {});
+  }
+
+  get #tooMuch(): string {
+    return `it takes more than ${this.#megabytes} MiB of memory`;
+  }
+
+  #ask(task: ReadingTask, late: AbortSignal): Promise<ReadingNews> {
+    const worker = this.#worker;
+    const done = new AbortController();
+    return new Promise<ReadingNews>((resolve, reject) => {
+      const hear = (event: string, then: (value: unknown) => void) => {
+        worker.once(event, then);
+        done.signal.addEventListener('abort', () => worker.off(event, then));
+      };
+      // Nobody else posts to this thread's port.
+      hear('message', (some) => resolve(some as ReadingNews));
+      hear('error', (error) => reject(isOutOfMemory(error) ? new Error(this.#tooMuch, { cause: error }) : error));
+      hear('exit', () => reject(new Error('the thread that read it has ended')));
+      const tooLate = () => reject(new Error(`reading it takes longer than ${READ_WITHIN_MS / 1_000} s`));
+      late.addEventListener('abort', tooLate, { signal: done.signal });
+      if (late.aborted) tooLate();
+      worker.postMessage(task);
+    }).finally(() => done.abort());
+  }
+}
+
+const isOutOfMemory = (error: unknown): boolean => errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
+
+/** Beside the sources, or beside the bundle that was made of them. */
+function workerFile(): string {
+  const source = join(import.meta.dirname, 'manifestWorker.ts');
+  if (existsSync(source)) return source;
+  const name = 'manifestWorker.mjs';
+  const beside = join(import.meta.dirname, name);
+  // The bundle's parts lie one directory below it.
+  return existsSync(beside) ? beside : join(dirname(import.meta.dirname), name);
+}

@@ -1,0 +1,237 @@
+/** The board of all pods: after each turn of the actors it computes the statuses anew and tells what changed. */
+import type { AnyActorRef } from 'xstate';
+import { isMeeting, type PodRef, podView, type SinceOf } from '../../machines/shared/views.ts';
+import { rfc3339 } from '../../pod/api/rfc3339.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { PodStatus } from '../../pod/api/schema/status.ts';
+import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
+import { DELETED, type PodView } from '../../pod/show/view.ts';
+import { podStatus, samePodStatus } from '../../pod/status/status.ts';
+import type { Clock } from '../clock.ts';
+import { heldChanges } from './heldChanges.ts';
+
+/** A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. */
+export interface PodChange {
+  readonly uid: string;
+  readonly pod: Pod;
+  readonly view: PodView;
+  readonly removed: boolean;
+}
+
+/**
+ * Where changes go besides the subscribers, and before them. What it answers holds the change back from all others until
+ * it settles: what is told must not be otherwise after a restart.
+ */
+export type StatusSink = (change: PodChange) => Promise<unknown> | undefined;
+
+export interface StatusBoard {
+  /** Says which actor has made a transition. */
+  note(ref: AnyActorRef): void;
+  /** Tells every pod's status anew when the node's addresses have changed. */
+  followAddresses(): void;
+  /**
+   * Posts pods that have no actor yet, by what they wait for; their actors take their places. Those that are not wanted
+   * any more before they got one are gone.
+   */
+  expect(views: readonly PodView[], isWanted: (uid: string) => boolean): void;
+  pods(): readonly Pod[];
+  views(): readonly PodView[];
+  /** The pod of a full name; without a namespace, the first of any. */
+  find(name: string, namespace?: string): PodView | undefined;
+  /** The pod of a UID. */
+  of(uid: string): PodView | undefined;
+  subscribe(listener: (change: PodChange) => void): () => void;
+  close(): void;
+}
+
+interface Posted {
+  /** Absent while the pod has no actor yet. */
+  readonly ref: PodRef | undefined;
+  readonly pod: Pod;
+  readonly view: PodView;
+}
+
+export interface StatusBoardOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly hostIps: HostAddresses;
+  readonly since: SinceOf;
+  /** The scheme of container ids. */
+  readonly runtimeName: () => string;
+  readonly sink?: StatusSink | undefined;
+}
+
+export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => new Board(options);
+
+class Board implements StatusBoard {
+  readonly #options: StatusBoardOptions;
+  readonly #posted = new Map<string, Posted>();
+  /** What watchers know: a posted pod comes here once it may be told. */
+  readonly #told = new Map<string, Pod>();
+  readonly #dirty = new Set<PodRef>();
+  readonly #listeners = new Set<(change: PodChange) => void>();
+  readonly #results = new WeakMap<AnyActorRef, string>();
+  readonly #held = heldChanges((change: PodChange) => this.#publish(change));
+  #hostIps: readonly string[];
+  #isScheduled = false;
+  #isClosed = false;
+
+  constructor(options: StatusBoardOptions) {
+    this.#options = options;
+    this.#hostIps = addressesNow(options.hostIps);
+  }
+
+  note(ref: AnyActorRef): void {
+    if (this.#isClosed || !isTold(this.#results, ref)) return;
+    const pod = podOf(ref);
+    // What is left of actors that were stopped says nothing of their pods.
+    if (pod === undefined) return;
+    this.#dirty.add(pod);
+    this.#schedule();
+  }
+
+  followAddresses(): void {
+    const now = addressesNow(this.#options.hostIps);
+    if (this.#isClosed || now === this.#hostIps || now.join() === this.#hostIps.join()) return;
+    this.#hostIps = now;
+    for (const { ref } of this.#posted.values()) if (ref) this.#dirty.add(ref);
+    this.#schedule();
+  }
+
+  expect(views: readonly PodView[], isWanted: (uid: string) => boolean): void {
+    for (const [uid, { ref, pod, view }] of this.#posted) {
+      if (ref !== undefined || isWanted(uid)) continue;
+      this.#posted.delete(uid);
+      this.#tell({ uid, pod, view, removed: true });
+    }
+    for (const view of views) {
+      const known = this.#posted.get(view.pod.metadata.uid);
+      if (known?.ref === undefined && known?.view.waitingFor !== view.waitingFor) this.#post(view, undefined);
+    }
+  }
+
+  pods(): readonly Pod[] {
+    return [...this.#told.values()].sort(byNamespaceAndName);
+  }
+
+  views(): readonly PodView[] {
+    return [...this.#posted.values()].map((posted) => this.#present(posted));
+  }
+
+  find(name: string, namespace?: string): PodView | undefined {
+    const found = [...this.#posted.values()].find(({ pod }) => isAt(pod, name, namespace));
+    return found && this.#present(found);
+  }
+
+  of(uid: string): PodView | undefined {
+    const found = this.#posted.get(uid);
+    return found && this.#present(found);
+  }
+
+  subscribe(listener: (change: PodChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#dirty.clear();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // One turn of the actors is many transitions: what they come to is told once, when it is over.
+    queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    for (const ref of this.#dirty) {
+      this.#dirty.delete(ref);
+      if (!isMeeting(ref)) this.#post(podView(ref, this.#options.since), ref);
+    }
+  }
+
+  #post(view: PodView, ref: PodRef | undefined): void {
+    const { uid } = view.pod.metadata;
+    const known = this.#posted.get(uid);
+    const removed = view.state === 'terminated';
+    if (removed && known?.ref !== ref) return;
+    const previous = known?.pod.status;
+    const status = podStatus(view, this.#statusContext(previous));
+    const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
+    const pod = same ? known.pod : withStatus(view, status);
+    if (removed) this.#posted.delete(uid);
+    else this.#posted.set(uid, { ref, pod, view });
+    this.#tell({ uid, pod, view, removed });
+  }
+
+  #statusContext(previous: PodStatus | undefined) {
+    const { clock, runtimeName } = this.#options;
+    const now = { now: clock.now(), hostIps: this.#hostIps, runtimeName: runtimeName() };
+    return { ...now, ...(previous ? { previous } : {}) };
+  }
+
+  #tell(change: PodChange): void {
+    this.#held.tell(change, this.#options.sink?.(change));
+  }
+
+  #publish(change: PodChange): void {
+    if (change.removed) this.#told.delete(change.uid);
+    else this.#told.set(change.uid, change.pod);
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
+  #present({ ref, view }: Posted): PodView {
+    const now = ref && !isMeeting(ref) ? podView(ref, this.#options.since) : view;
+    return this.#held.isHeld(now.pod.metadata.uid) ? { waitingFor: UNTOLD, ...now } : now;
+  }
+}
+
+const UNTOLD = 'its status to be durable, which is told then';
+
+const isAt = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
+  metadata.name === name && metadata.namespace === namespace;
+
+/** The order of kubectl's lists. */
+const byNamespaceAndName = ({ metadata: a }: Pod, { metadata: b }: Pod): number => {
+  const [one, other] = a.namespace === b.namespace ? [a.name, b.name] : [a.namespace, b.namespace];
+  return one < other ? -1 : one > other ? 1 : 0;
+};
+
+/** Whether all of the object but its status is the same: then, with the same status, it need not be told again. */
+const isSamePod = (before: PodView, now: PodView): boolean =>
+  before.pod === now.pod && before.termination === now.termination;
+
+function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
+  // Of those that stay only what a source deletes is deleted.
+  if (termination === undefined || (termination.stays && termination.reason !== DELETED)) return { ...pod, status };
+  const { at, graceSeconds } = termination;
+  const deletion = {
+    deletionTimestamp: rfc3339(at + graceSeconds * 1_000),
+    deletionGracePeriodSeconds: graceSeconds,
+  };
+  return { ...pod, metadata: { ...pod.metadata, ...deletion }, status };
+}
+
+/** The pod that an actor belongs to: itself, or the one that it is a child of. */
+function podOf(ref: AnyActorRef): PodRef | undefined {
+  for (let actor: AnyActorRef | undefined = ref; actor !== undefined; actor = actor._parent) {
+    // The prefix of an id says of which machine its actor is.
+    if (actor.id.startsWith('pod/')) return actor as PodRef;
+  }
+  return undefined;
+}
+
+/** Whether what an actor has come to can change a status: only machines are looked at, and of a probe its result alone. */
+function isTold(results: WeakMap<AnyActorRef, string>, ref: AnyActorRef): boolean {
+  const { value }: { value?: unknown } = ref.getSnapshot();
+  if (value === undefined || !ref.id.startsWith('probe/')) return value !== undefined;
+  // The outer state of a probe is its result.
+  const result = typeof value === 'object' && value !== null ? Object.keys(value).join() : String(value);
+  if (results.get(ref) === result) return false;
+  results.set(ref, result);
+  return true;
+}

@@ -1,0 +1,76 @@
+/** What must outlive a restart of the agent and can be read neither from the runtime nor from the sources. */
+import * as z from 'zod/mini';
+import type { Probed } from '../../machines/container/context.ts';
+import { resourceRequirementsSchema } from '../../pod/api/schema/container.ts';
+import { type Pod, podSchema } from '../../pod/api/schema/pod.ts';
+import type { PodStatus } from '../../pod/api/schema/status.ts';
+import type { Allocation } from '../../pod/resources/allocation.ts';
+import type { GoodManifest } from '../sources/manifestSet.ts';
+import { openStore, type Store } from './store.ts';
+import type { Retrying } from './storeBatches.ts';
+
+const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
+
+const podResources = z.object({
+  pod: z.optional(resourceRequirementsSchema),
+  containers: z.record(z.string(), resourceRequirementsSchema),
+});
+const containerSize = z.object({ cpuRequest: z.number(), cpuLimit: z.number(), memoryLimit: z.number() });
+
+const schemas = {
+  /** The last good version of each manifest, by its file. */
+  manifests: z.pipe(
+    // An older version kept the pod alone.
+    z.transform((kept: unknown) =>
+      typeof kept === 'object' && kept !== null && 'spec' in kept ? { pod: kept } : kept,
+    ),
+    z.object({ pod: podSchema, digest: z.optional(z.string()) }),
+  ) as unknown as z.ZodMiniType<GoodManifest>,
+  /** The last good set of a manifest URL, by the URL. */
+  fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
+  /** Terminal statuses, by the pod's uid. */
+  statuses: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }) as unknown as z.ZodMiniType<PodStatus>,
+  /** What was admitted, by the pod's uid. */
+  allocations: z.object({
+    cpuMillis: z.number(),
+    memoryBytes: z.number(),
+    hostPorts: z.array(hostPort),
+    critical: z.boolean(),
+    // An older version did not write these.
+    extra: z._default(z.record(z.string(), z.number()), {}),
+    priority: z._default(z.nullable(z.int()), null),
+    qos: z._default(z.enum(['Guaranteed', 'Burstable', 'BestEffort']), 'Burstable'),
+    resources: z.optional(podResources),
+    sizes: z.optional(z.record(z.string(), containerSize)),
+  }) as unknown as z.ZodMiniType<Allocation>,
+  /** What the probes of its running containers had come to, by the pod's uid. */
+  probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
+    readonly Probed[]
+  >,
+};
+
+export type NodeStore = Store<typeof schemas>;
+
+export interface DurableFacts {
+  readonly manifests: ReadonlyMap<string, GoodManifest>;
+  readonly fetched: ReadonlyMap<string, readonly Pod[]>;
+  readonly statuses: ReadonlyMap<string, PodStatus>;
+  readonly allocations: ReadonlyMap<string, Allocation>;
+  readonly probes: ReadonlyMap<string, readonly Probed[]>;
+  /** One message for each file that could not be read; it has been set aside. */
+  readonly damaged: readonly string[];
+}
+
+/** An older version kept what the node had refused, which is to be decided again (C24). */
+const wasRefused = ({ message }: PodStatus): boolean => message?.startsWith('Pod was rejected: ') === true;
+
+/** Opens the store below the agent's root directory and reads what is in it. */
+export async function openNodeStore(
+  rootDir: string,
+  retrying?: Retrying,
+): Promise<{ store: NodeStore; durable: DurableFacts }> {
+  const store = await openStore(`${rootDir}/statelet`, schemas, retrying);
+  const { facts, damaged } = await store.read();
+  const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRefused(status)));
+  return { store, durable: { ...facts, statuses, damaged } };
+}

@@ -1,0 +1,117 @@
+/** The sink of statuses that keeps what must outlive a restart: what was admitted, what probes came to, how pods ended. */
+import type { Probed } from '../../machines/container/context.ts';
+import { probeOf } from '../../machines/probe/context.ts';
+import { allocationOf } from '../../pod/resources/allocation.ts';
+import type { PodView } from '../../pod/show/view.ts';
+import { isTerminalPhase } from '../../pod/status/phase.ts';
+import type { Clock } from '../clock.ts';
+import type { StatusSink } from '../status/statusBoard.ts';
+import type { DurableFacts, NodeStore } from './durableFacts.ts';
+
+/** A disk that answers nothing holds a status back no longer than this, in milliseconds. */
+const HOLD_MS = 5_000;
+
+interface FactKeeping {
+  readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten'>;
+  readonly durable: Pick<DurableFacts, 'probes'>;
+  readonly clock: Clock;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+interface KeptFacts {
+  readonly sink: StatusSink;
+  /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
+  readonly isEvidence: (uid: string) => boolean;
+}
+
+/**
+ * Writes the facts of each change. What it answers resolves once those that the status itself rests on are durable, so
+ * that no later agent tells otherwise (C2, C29); also once their first write has failed, or takes too long: a status is
+ * late then, but never kept back by a full disk.
+ */
+export function keepFacts({ store, durable, clock, onError }: FactKeeping): KeptFacts {
+  /** The pods whose status was told from what the runtime has of them. */
+  const read = new Set<string>();
+  const settled = (write: Promise<void>) => write.catch((error) => onError('store', error));
+  const write = (...fact: Parameters<typeof store.write>) => settled(store.write(...fact));
+  const probes = keepProbes(durable, write);
+  const allocations = keepAllocations(write);
+
+  const forget = (uid: string) => {
+    read.delete(uid);
+    allocations.forget(uid);
+    probes.forget(uid);
+    for (const kind of ['allocations', 'statuses', 'probes'] as const) settled(store.remove(kind, uid));
+  };
+  const sink: StatusSink = ({ uid, pod, view, removed }) => {
+    if (removed) {
+      forget(uid);
+      return undefined;
+    }
+    if (view.state !== 'admitting' && !view.state.startsWith('preparing')) read.add(uid);
+    // What the node refused it decides again when it starts anew (C24).
+    const hasEnded = isTerminalPhase(pod.status?.phase) && !view.refused;
+    const writes = [
+      probes.keep(uid, view),
+      ...(hasEnded && pod.status ? [write('statuses', uid, pod.status)] : []),
+      allocations.keep(uid, view),
+    ].filter((each) => each !== undefined);
+    return writes.length > 0 ? atMost(clock, Promise.all(writes)) : undefined;
+  };
+  return { sink, isEvidence: (uid) => !read.has(uid) || store.isUnwritten('statuses', uid) };
+}
+
+type Write = (...fact: Parameters<NodeStore['write']>) => Promise<void>;
+
+/** The results of the probes of each pod, written where they differ from what was. */
+function keepProbes(durable: Pick<DurableFacts, 'probes'>, write: Write) {
+  const written = new Map(Array.from(durable.probes, ([uid, results]) => [uid, JSON.stringify(results)]));
+  return {
+    forget: (uid: string) => void written.delete(uid),
+    keep: (uid: string, view: PodView): Promise<void> | undefined => {
+      const results = probedOf(view);
+      const text = JSON.stringify(results);
+      if (text === (written.get(uid) ?? '[]')) return undefined;
+      written.set(uid, text);
+      return write('probes', uid, results);
+    },
+  };
+}
+
+/** What of each pod was admitted; a status rests on it only where it tells of another size than before. */
+function keepAllocations(write: Write) {
+  const admitted = new Map<string, PodView>();
+  return {
+    forget: (uid: string) => void admitted.delete(uid),
+    keep: (uid: string, view: PodView): Promise<void> | undefined => {
+      // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
+      const known = admitted.get(uid);
+      const isKept = known?.pod === view.pod && known.resizing === view.resizing;
+      if (isKept || view.termination || view.refused || view.state === 'admitting') return undefined;
+      admitted.set(uid, view);
+      const kept = write('allocations', uid, allocationOf(view));
+      return known === undefined ? undefined : kept;
+    },
+  };
+}
+
+/** Resolves with the work, or when it has had its time. */
+function atMost(clock: Clock, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(resolve, HOLD_MS);
+    work.then(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+/** What the probes of the running containers have come to (C29). */
+function probedOf({ pod, containers }: PodView): Probed[] {
+  return containers.flatMap(({ name, containerId: id, now, started, ready }) => {
+    const hasProbes = PROBES.some((kind) => probeOf(pod, name, kind) !== undefined);
+    return hasProbes && id !== undefined && now.kind === 'running' ? [{ id, started, ready }] : [];
+  });
+}
+
+const PROBES = ['startup', 'liveness', 'readiness'] as const;

@@ -1,0 +1,174 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { createLayout, type Layout } from '../../host/pods/layout.ts';
+import { adoptPod, standingOfPod } from '../../host/pods/podClaim.ts';
+import { podDirectories } from '../../host/pods/podDirectory.ts';
+import { isSamePath, type Maker, type Standing } from '../../host/pods/podMark.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../pod/lifecycle/observed.ts';
+import type { DurableFacts } from './durableFacts.ts';
+import { factFileName } from './storeFiles.ts';
+
+/** Who the agent is, and where its folders are, both absolute. */
+export interface AgentPlace {
+  readonly rootDir: string;
+  readonly podLogsDir: string;
+  readonly nodeName: string;
+  readonly runtimeEndpoint: string;
+}
+
+/** What was found below the root directory. */
+export interface FoundOnDisk {
+  readonly left: readonly LeftPod[];
+  readonly foreign: readonly ForeignPod[];
+}
+
+/** The runtime of an agent without containers: nothing of it outlives its process. */
+export const SIMULATED = 'simulated';
+
+export const makerOf = ({ rootDir, nodeName, runtimeEndpoint }: AgentPlace): Maker => ({
+  root: rootDir,
+  node: nodeName,
+  runtime: runtimeEndpoint,
+});
+
+/**
+ * The pods of which a former run left a directory or a durable fact, and those of others, of which a directory is here.
+ * A directory from before there were marks is given one when a durable fact tells that its pod was admitted here; when
+ * the agent takes over, every one. Fails with `RuntimeChanged` where pods are on another runtime than this agent's.
+ */
+export async function podsLeftOnDisk(
+  place: AgentPlace,
+  { allocations, statuses, probes }: Pick<DurableFacts, 'allocations' | 'statuses' | 'probes'>,
+  { takesOver = false }: { readonly takesOver?: boolean } = {},
+): Promise<FoundOnDisk> {
+  const layout = createLayout(place);
+  const maker = makerOf(place);
+  const identityOf = await identities(place.podLogsDir);
+  const uids = await podDirectories(layout);
+  const standings = uids.map((uid) => ({ uid, standing: standingOfPod(layout, maker, uid) }));
+  if (!takesOver) refuseOtherRuntime(standings, maker);
+  for (const each of standings) {
+    const { uid, standing } = each;
+    const isKnown = allocations.has(uid) || probes.has(uid);
+    const isTaken = takesOver && (standing.kind === 'others' || isOfOtherRuntime(standing, maker));
+    if (!isTaken && !(standing.kind === 'unmarked' && (isKnown || takesOver))) continue;
+    await adoptPod({ layout, maker, pod: identityOf(uid), isTaken: takesOver });
+    each.standing = standingOfPod(layout, maker, uid);
+  }
+  const found = standings.map(({ uid, standing }) => sorted(layout, uid, { standing, identityOf }));
+  const withoutDirectory = [...allocations.keys(), ...statuses.keys(), ...probes.keys()].filter(
+    (uid) => !uids.includes(uid),
+  );
+  return {
+    left: [...found.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
+    foreign: found.flatMap(({ foreign = [] }) => foreign),
+  };
+}
+
+/** The UIDs of the pods whose directories are this agent's: their cgroups were made, or adopted, by it. */
+export async function podsOfAgent(place: AgentPlace): Promise<readonly string[]> {
+  const layout = createLayout(place);
+  const maker = makerOf(place);
+  return (await podDirectories(layout)).filter((uid) => standingOfPod(layout, maker, uid).kind === 'ours');
+}
+
+/** The pods below a root that a take-over is about: those with a directory that is not this agent's, over this runtime. */
+export async function takenOver(
+  place: AgentPlace,
+  known: Pick<ReadonlySet<string>, 'has'>,
+): Promise<readonly ForeignPod[]> {
+  const layout = createLayout(place);
+  const maker = makerOf(place);
+  const identityOf = await identities(place.podLogsDir);
+  return (await podDirectories(layout)).flatMap((uid) => {
+    const standing = standingOfPod(layout, maker, uid);
+    const common = { directory: layout.podDir(uid), sandboxes: [] };
+    if (standing.kind === 'ours') {
+      const why = `made over the runtime ${standing.runtime}`;
+      return isOfOtherRuntime(standing, maker) ? [{ uid, ...standing.pod, ...common, why }] : [];
+    }
+    const isTheirs = standing.kind === 'others' || (standing.kind === 'unmarked' && !known.has(uid));
+    return isTheirs ? [{ ...identityOf(uid), ...common, why: standing.why }] : [];
+  });
+}
+
+/** The uids of which a durable fact tells that they were admitted: by the names of its files alone, which are not read. */
+export async function ownedByFact(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
+  const kinds = ['allocations', 'probes'].map((kind) => readdir(path.join(rootDir, 'statelet', kind)).catch(() => []));
+  const names = new Set((await Promise.all(kinds)).flat());
+  return { has: (uid) => names.has(factFileName(uid)) };
+}
+
+/** What is on disk of pods that the agent does not know. */
+export async function surveyPods(
+  { layout, maker, podLogsDir }: { readonly layout: Layout; readonly maker: Maker; readonly podLogsDir: string },
+  known: readonly string[],
+): Promise<FoundOnDisk> {
+  const skipped = new Set(known);
+  const uids = (await podDirectories(layout)).filter((uid) => !skipped.has(uid));
+  if (uids.length === 0) return { left: [], foreign: [] };
+  const identityOf = await identities(podLogsDir);
+  const found = uids.map((uid) => sorted(layout, uid, { standing: standingOfPod(layout, maker, uid), identityOf }));
+  return {
+    left: found.flatMap(({ left = [] }) => left),
+    foreign: found.flatMap(({ foreign = [] }) => foreign),
+  };
+}
+
+interface Known {
+  readonly standing: Standing;
+  readonly identityOf: (uid: string) => PodIdentity;
+}
+
+function sorted(
+  layout: Layout,
+  uid: string,
+  { standing, identityOf }: Known,
+): { left?: [LeftPod]; foreign?: [ForeignPod] } {
+  if (standing.kind === 'missing') return {};
+  if (standing.kind === 'ours') {
+    return { left: [{ uid, ...standing.pod, isMarked: true, ...(standing.isTaken ? { isTaken: true } : {}) }] };
+  }
+  return { foreign: [{ ...identityOf(uid), why: standing.why, directory: layout.podDir(uid), sandboxes: [] }] };
+}
+
+function isOfOtherRuntime(standing: Standing, { runtime }: Maker): boolean {
+  return standing.kind === 'ours' && standing.runtime !== SIMULATED && !isSameRuntime(standing.runtime, runtime);
+}
+
+/** Whether two endpoints lead to one runtime, through whatever links. */
+export function isSameRuntime(one: string, other: string): boolean {
+  const [path = '', otherPath = ''] = [one, other].map((each) => each.replace(/^unix:\/\//, ''));
+  return one === other || isSamePath(path, otherPath);
+}
+
+function refuseOtherRuntime(
+  found: readonly { readonly uid: string; readonly standing: Standing }[],
+  maker: Maker,
+): void {
+  const others = found.flatMap(({ standing }) =>
+    standing.kind === 'ours' && isOfOtherRuntime(standing, maker) ? standing.runtime : [],
+  );
+  const [runtime] = others;
+  if (runtime === undefined) return;
+  const count = others.length === 1 ? '1 pod' : `${others.length} pods`;
+  const message = `${maker.root} holds ${count} of the runtime ${runtime}, and this agent would use ${maker.runtime}: go on with the former runtime, or use another root directory`;
+  throw new NodeFailure('RuntimeChanged', message);
+}
+
+/**
+ * Who a pod is by its uid, as far as the names of the log folders tell. The folder that they are in is not only ours: it
+ * gives names and nothing more, and a pod without logs goes by its uid.
+ */
+async function identities(podLogsDir: string): Promise<(uid: string) => PodIdentity> {
+  const logs = await readdir(podLogsDir).catch(() => []);
+  const named = new Map(logs.map((folder) => identityOf(folder)).map((pod) => [pod.uid, pod]));
+  return (uid) => named.get(uid) ?? { uid, namespace: UNKNOWN, name: uid };
+}
+
+/** Log folders are named `<namespace>_<name>_<uid>` (C23); of these only a uid may have an underscore. */
+export function identityOf(folder: string): PodIdentity {
+  const [namespace = '', name = '', ...uid] = folder.split('_');
+  return { namespace, name, uid: uid.join('_') };
+}

@@ -1,0 +1,91 @@
+/** What must outlive a restart and cannot be read from the runtime: durable facts by kind and key, as plain files. */
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type * as z from 'zod/mini';
+import { expectDirectory } from '../../host/files/expectDirectory.ts';
+import { systemClock } from '../clock.ts';
+import { batchWriter, type Retrying, type StoreTrouble } from './storeBatches.ts';
+import { type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
+
+/** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
+type FactSchemas = Readonly<Record<string, z.ZodMiniType>>;
+
+/** Everything that the store holds, and one message for each file that could not be read. */
+interface StoreContent<Schemas extends FactSchemas> {
+  readonly facts: { readonly [Kind in keyof Schemas]: ReadonlyMap<string, z.output<Schemas[Kind]>> };
+  readonly damaged: readonly string[];
+}
+
+/**
+ * The port to the durable facts. A write that fails rejects with reason `StoreFailed`; it is kept and tried again until it
+ * succeeds, or another takes its place.
+ */
+export interface Store<Schemas extends FactSchemas> {
+  /** Reads all facts after what was written before; a file that holds none is set aside, not fatal. */
+  readonly read: () => Promise<StoreContent<Schemas>>;
+  /** Resolves when this value, or one written to the key after it, is durable. */
+  readonly write: <Kind extends keyof Schemas>(
+    kind: Kind,
+    key: string,
+    value: z.output<Schemas[Kind]>,
+  ) => Promise<void>;
+  /** Resolves when the key is durably gone, or written anew. */
+  readonly remove: (kind: keyof Schemas, key: string) => Promise<void>;
+  /** Resolves when nothing is left to write, whether it succeeded or not. */
+  readonly flush: () => Promise<void>;
+  /** As `flush`, for the last time: what cannot be written then is not tried again, and no timer is left. */
+  readonly close: () => Promise<void>;
+  /** What could not be written so far. */
+  readonly trouble: () => StoreTrouble | undefined;
+  /** Whether the last change of a key is not durable yet. */
+  readonly isUnwritten: (kind: keyof Schemas & string, key: string) => boolean;
+}
+
+/**
+ * Opens the store in a directory, which it makes: a folder a kind, below it a file a fact. Several changes of a key
+ * that wait for the disk are one.
+ */
+export async function openStore<Schemas extends FactSchemas>(
+  directory: string,
+  schemas: Schemas,
+  retrying: Retrying = { clock: systemClock },
+): Promise<Store<Schemas>> {
+  const folderOf = (kind: string) => path.join(directory, kind);
+  await Promise.all(
+    Object.keys(schemas).map(async (kind) => {
+      await expectDirectory(folderOf(kind));
+      await mkdir(folderOf(kind), { recursive: true, mode: 0o700 });
+      await removeHalfWritten(folderOf(kind));
+    }),
+  );
+  const writer = batchWriter(folderOf, retrying);
+  return {
+    read: async () => {
+      await writer.flush();
+      return readContent(folderOf, schemas);
+    },
+    write: (kind, key, value) => writer.change({ kind: String(kind), key, value }),
+    remove: (kind, key) => writer.change({ kind: String(kind), key }),
+    flush: writer.flush,
+    close: writer.close,
+    trouble: writer.trouble,
+    isUnwritten: writer.isUnwritten,
+  };
+}
+
+async function readContent<Schemas extends FactSchemas>(
+  folderOf: (kind: string) => string,
+  schemas: Schemas,
+): Promise<StoreContent<Schemas>> {
+  const read = await Promise.all(
+    Object.entries(schemas).map(async ([kind, schema]) => [kind, await readFacts(folderOf(kind), schema)] as const),
+  );
+  const facts = Object.fromEntries(read.map(([kind, found]) => [kind, new Map(found.flatMap(pairOf))]));
+  const damaged = read.flatMap(([, found]) => found.flatMap((fact) => ('damaged' in fact ? [fact.damaged] : [])));
+  // each map was read by the schema of its kind: fromEntries cannot say so
+  return { facts: facts as unknown as StoreContent<Schemas>['facts'], damaged };
+}
+
+function pairOf<Value>(fact: ReadFact<Value>): [string, Value][] {
+  return 'damaged' in fact ? [] : [[fact.key, fact.value]];
+}

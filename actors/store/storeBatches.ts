@@ -1,0 +1,230 @@
+/** Brings changes of durable facts to disk, many at a time. */
+
+import { messageOf } from '../../host/files/fileErrors.ts';
+import type { Note } from '../../pod/events/occurrence.ts';
+import { type Failure, NodeFailure } from '../../pod/failure.ts';
+import type { Clock } from '../clock.ts';
+import { removeFact, syncDirectory, writeFact } from './storeFiles.ts';
+
+/** The last thing wanted of one key, and everybody who waits for it. */
+interface Change {
+  readonly kind: string;
+  readonly key: string;
+  /** Absent: the fact is to be deleted. */
+  readonly value?: unknown;
+  readonly waiting: { resolve: () => void; reject: (error: unknown) => void }[];
+}
+
+/** Facts that could not be written: they are kept, and tried again until they are. */
+export interface StoreTrouble {
+  readonly facts: number;
+  /** Why the last of them could not be written. */
+  readonly failure: Failure;
+  /** When it began, and when they are tried next, in milliseconds since the epoch. */
+  readonly since: number;
+  readonly retryAt: number;
+}
+
+export interface Retrying {
+  readonly clock: Clock;
+  /** Told when facts begin to be unwritten, and with undefined when none is any more. */
+  readonly onTrouble?: (trouble: StoreTrouble | undefined) => void;
+}
+
+/** What the node's events tell of it. */
+export const storeNote = (trouble: StoreTrouble | undefined): Note =>
+  trouble === undefined
+    ? { reason: 'StoreRecovered', message: 'All durable facts are written again' }
+    : {
+        eventType: 'Warning',
+        reason: 'StoreFailed',
+        message: `Durable facts cannot be written, and are tried again: ${trouble.failure.message}`,
+      };
+
+/** A full disk may have room again at any time. */
+const RETRY_MS = 5_000;
+
+/** So many files are synced at a time: each holds one of the few threads that all file access shares. */
+const PARALLEL_SYNCS = 2;
+
+interface BatchWriter {
+  change(wanted: Omit<Change, 'waiting'>): Promise<void>;
+  /** Resolves when all has been tried, what had failed before once more. */
+  flush(): Promise<void>;
+  /** As `flush`, and nothing is tried again by itself any more: no timer is left. */
+  close(): Promise<void>;
+  trouble(): StoreTrouble | undefined;
+  /** Whether the last change of a key is not durable yet: it is on its way, or failed and is tried again. */
+  isUnwritten(kind: string, key: string): boolean;
+}
+
+/**
+ * Keeps what could not be written, and has it tried again. A change of the same key that came later goes before it.
+ */
+function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonly Change[]) => void) {
+  const kept = new Map<string, Change>();
+  let trouble: StoreTrouble | undefined;
+  let timer: unknown;
+  let closed = false;
+  const tryAgain = () => {
+    clock.clearTimeout(timer);
+    timer = undefined;
+    again([...kept.values()]);
+  };
+  return {
+    tryAgain,
+    trouble: () => trouble,
+    has: (id: string) => kept.has(id),
+    close: () => {
+      closed = true;
+      clock.clearTimeout(timer);
+    },
+    /** What came of a batch; `isNewer` tells of what is to be written in the place of one that failed. */
+    settle: (batch: readonly Change[], failed: ReadonlyMap<Change, unknown>, isNewer: (id: string) => boolean) => {
+      for (const change of batch) kept.delete(idOf(change));
+      for (const change of failed.keys())
+        if (!isNewer(idOf(change))) kept.set(idOf(change), { ...change, waiting: [] });
+      const before = trouble;
+      // What failed and is on its way anew in another form is no less unwritten.
+      const facts = new Set([...kept.keys(), ...[...failed.keys()].map(idOf)]).size;
+      trouble = facts === 0 ? undefined : troubleNow(facts, { before, failed, at: clock.now() });
+      if (failed.size > 0 && kept.size > 0 && !closed) timer ??= clock.setTimeout(tryAgain, RETRY_MS);
+      if ((before === undefined) !== (trouble === undefined)) onTrouble?.(trouble);
+    },
+  };
+}
+
+function troubleNow(
+  facts: number,
+  now: {
+    readonly before: StoreTrouble | undefined;
+    readonly failed: ReadonlyMap<Change, unknown>;
+    readonly at: number;
+  },
+): StoreTrouble | undefined {
+  const { before, failed, at } = now;
+  if (failed.size === 0) return before && { ...before, facts };
+  const failure = { reason: 'StoreFailed', message: messageOf([...failed.values()].at(-1)), at };
+  return { facts, failure, since: before?.since ?? at, retryAt: at + RETRY_MS };
+}
+
+const idOf = ({ kind, key }: Pick<Change, 'kind' | 'key'>): string => `${kind}/${key}`;
+
+/**
+ * Commits changes in batches: what comes while one batch is on its way to disk goes with the next, so that a burst
+ * of changes costs one sync of each folder, and several changes of a key are one.
+ */
+export function batchWriter(folderOf: (kind: string) => string, retrying: Retrying): BatchWriter {
+  return new Batches(folderOf, retrying);
+}
+
+class Batches implements BatchWriter {
+  readonly #folderOf: (kind: string) => string;
+  readonly #unwritten: ReturnType<typeof unwrittenFacts>;
+  #pending = new Map<string, Change>();
+  #inHand: ReadonlyMap<string, Change> = new Map();
+  #running: Promise<void> | undefined;
+
+  constructor(folderOf: (kind: string) => string, retrying: Retrying) {
+    this.#folderOf = folderOf;
+    this.#unwritten = unwrittenFacts(retrying, (changes) => {
+      for (const change of changes) if (!this.#pending.has(idOf(change))) this.#pending.set(idOf(change), change);
+      this.#begin();
+    });
+  }
+
+  change(wanted: Omit<Change, 'waiting'>): Promise<void> {
+    const id = idOf(wanted);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting = this.#pending.get(id)?.waiting ?? [];
+    waiting.push({ resolve, reject });
+    this.#pending.set(id, { ...wanted, waiting });
+    this.#begin();
+    return promise;
+  }
+
+  async flush(): Promise<void> {
+    await this.#running;
+    if (this.trouble() === undefined) return;
+    this.#unwritten.tryAgain();
+    await this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#unwritten.close();
+    await this.flush();
+  }
+
+  trouble(): StoreTrouble | undefined {
+    return this.#unwritten.trouble();
+  }
+
+  isUnwritten(kind: string, key: string): boolean {
+    const id = idOf({ kind, key });
+    return this.#pending.has(id) || this.#inHand.has(id) || this.#unwritten.has(id);
+  }
+
+  #begin(): void {
+    this.#running ??= Promise.resolve().then(() => this.#drain());
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#pending.size > 0) {
+      this.#inHand = this.#pending;
+      this.#pending = new Map();
+      const batch = [...this.#inHand.values()];
+      this.#unwritten.settle(batch, await commit(batch, this.#folderOf), (id) => this.#pending.has(id));
+      this.#inHand = new Map();
+    }
+    this.#running = undefined;
+  }
+}
+
+/** Brings a batch to disk: each file by itself, then each folder once for all of its files. Gives what failed, and why. */
+async function commit(
+  batch: readonly Change[],
+  folderOf: (kind: string) => string,
+): Promise<ReadonlyMap<Change, unknown>> {
+  const failed = new Map<Change, unknown>();
+  const settled = (changes: readonly Change[], work: () => Promise<void>) =>
+    isDone(changes, work, (cause) => {
+      for (const change of changes) failed.set(change, cause);
+    });
+  const queue = batch.values();
+  const done: Change[] = [];
+  const worker = async () => {
+    for (const change of queue) if (await settled([change], () => apply(change, folderOf))) done.push(change);
+  };
+  await Promise.all(Array.from({ length: PARALLEL_SYNCS }, worker));
+  const byKind = Map.groupBy(done, (change) => change.kind);
+  await Promise.all(
+    [...byKind].map(async ([kind, changes]) => {
+      if (!(await settled(changes, () => syncDirectory(folderOf(kind))))) return;
+      for (const { waiting } of changes) for (const { resolve } of waiting) resolve();
+    }),
+  );
+  return failed;
+}
+
+function apply(change: Change, folderOf: (kind: string) => string): Promise<void> {
+  const folder = folderOf(change.kind);
+  return 'value' in change ? writeFact(folder, change.key, change.value) : removeFact(folder, change.key);
+}
+
+/** Whether the work succeeded; when it failed, all who wait for these changes are told. */
+async function isDone(
+  changes: readonly Change[],
+  work: () => Promise<void>,
+  onFailure: (cause: unknown) => void,
+): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (cause) {
+    onFailure(cause);
+    const message = `a durable fact could not be written: ${messageOf(cause)}`;
+    const failure = new NodeFailure('StoreFailed', message, { cause });
+    for (const { waiting } of changes) for (const { reject } of waiting) reject(failure);
+    return false;
+  }
+}

@@ -1,0 +1,121 @@
+/** How a durable fact lies on disk: one JSON file a fact, carrying its key, never half-written. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { isMissing } from '../../host/files/fileErrors.ts';
+import { problemOf } from '../../pod/api/problem.ts';
+
+const SUFFIX = '.json';
+const TEMPORARY = '.tmp';
+const SAFE_KEY = /^[a-z0-9][a-z0-9._-]{0,99}$/;
+const HASHED = 'sha256-';
+
+/** A fact as it was read; or why it could not be, for a person to read. */
+export type ReadFact<Value> =
+  | { readonly key: string; readonly value: Value }
+  | { readonly damaged: string; readonly file: string };
+
+/** The name of a key's file: the key itself where that is a plain name, else its hash. */
+export function factFileName(key: string): string {
+  const plain = SAFE_KEY.test(key) && !key.startsWith(HASHED);
+  return (plain ? key : HASHED + createHash('sha256').update(key).digest('hex')) + SUFFIX;
+}
+
+/** Writes a fact whole or not at all, also when this process dies: durable once the directory is synced as well. */
+export async function writeFact(directory: string, key: string, value: unknown): Promise<void> {
+  const file = path.join(directory, factFileName(key));
+  const text = `${JSON.stringify({ key, value })}\n`;
+  if (textOf(file) === text) return;
+  const handle = await open(file + TEMPORARY, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } catch (error) {
+    // On a full disk half a file is in the way of all others.
+    await rm(file + TEMPORARY, { force: true }).catch(() => {});
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  await rename(file + TEMPORARY, file);
+}
+
+/** Deletes a fact; one that is not there is deleted already. */
+export async function removeFact(directory: string, key: string): Promise<void> {
+  await rm(path.join(directory, factFileName(key)), { force: true });
+}
+
+/** Makes the renames and deletions in a directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Deletes what a process that died left half-written. Not to be called while facts are written. */
+export async function removeHalfWritten(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(TEMPORARY));
+  await Promise.all(names.map((name) => rm(path.join(directory, name), { force: true })));
+}
+
+/** Reads all facts of a directory; a file that holds none is set aside as `<file>.corrupt`. */
+export async function readFacts<Value>(
+  directory: string,
+  schema: z.ZodMiniType<Value>,
+): Promise<readonly ReadFact<Value>[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
+  const factSchema = z.object({ key: z.string(), value: schema });
+  const facts = names.map((name) => readFact(path.join(directory, name), factSchema));
+  for (const fact of facts) {
+    if (fact !== undefined && 'damaged' in fact) await rename(fact.file, `${fact.file}.corrupt`);
+  }
+  return facts.filter((fact) => fact !== undefined);
+}
+
+function readFact<Value>(
+  file: string,
+  schema: z.ZodMiniType<{ key: string; value: Value }>,
+): ReadFact<Value> | undefined {
+  const text = textOf(file);
+  if (text === undefined) return undefined;
+  const content = parsed(text);
+  const found = schema.safeParse(content);
+  if (!found.success) return damagedFact(file, expectation(content, found.error));
+  const { key, value } = found.data;
+  if (factFileName(key) === path.basename(file)) return { key, value };
+  return damagedFact(file, `expected the name ${factFileName(key)} for the key in it`);
+}
+
+function damagedFact(file: string, problem: string): { readonly file: string; readonly damaged: string } {
+  return { file, damaged: `${file}: ${problem}; set aside as .corrupt` };
+}
+
+function expectation(content: unknown, { issues: [issue] }: z.core.$ZodError): string {
+  if (content === undefined || issue === undefined) return 'expected one JSON object';
+  const { path: field, message } = problemOf(issue, content);
+  return field === '' ? message : `${field}: ${message}`;
+}
+
+/** The JSON value in a text, undefined when it is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Read on the spot: facts are small, and either nothing runs before all are known, or the kernel still has them. */
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+import { lstat, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { NodeFailure } from '../../pod/failure.ts';
+import { errorCode } from './fileErrors.ts';
+
+/**
+ * Sees to it that nothing else lies where a directory is to be; one that is not there yet can be made. Throws a
+ * `NodeFailure` that names what is in the way, be it above the directory.
+ */
+export async function expectDirectory(directory: string): Promise<void> {
+  const found = await stat(directory).catch((error: unknown) => errorCode(error));
+  if (found === 'ENOTDIR') return expectDirectory(dirname(directory));
+  if (typeof found === 'object') {
+    if (!found.isDirectory()) throw inTheWay(directory, found.isFile() ? 'a file' : 'something else');
+  } else if (found === 'ENOENT' && (await lstat(directory).catch(() => undefined)) !== undefined) {
+    throw inTheWay(directory, 'a symbolic link to nothing');
+  }
+  // What else the system says is told by whoever makes the directory.
+}
+
+const inTheWay = (path: string, what: string): NodeFailure =>
+  new NodeFailure('RootDirectoryUnusable', `${path} is in the way: expected a directory, found ${what}`);

@@ -1,0 +1,102 @@
+/** Keeps a container's log within its size: it is set aside, older ones are compressed, the oldest go. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { isMissing } from '../files/fileErrors.ts';
+
+export interface LogToTend {
+  /** Absolute; what is set aside lies beside it, as `<file>.<moment>` and `<file>.<moment>.gz`. */
+  readonly file: string;
+  readonly maxBytes: number;
+  /** The file that is written to and those that were set aside. */
+  readonly maxFiles: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Makes the runtime write to the file's path from now on, whatever became of the file that it had open. */
+  readonly reopen: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+const COMPRESSED = '.gz';
+const HALF_WRITTEN = '.tmp';
+
+/** Rotates a log that has reached its size. Nothing is lost: the runtime writes to the old file until it opens the new. */
+export async function tendLog(log: LogToTend): Promise<void> {
+  const size = await sizeOf(log.file);
+  // A rotation that was cut off after its rename: the runtime still writes to what was set aside.
+  if (size === undefined && (await rotatedOf(log.file)).length > 0) await log.reopen();
+  if (size === undefined || size < log.maxBytes) return;
+  const aside = await removeSurplus(log, await removeUnused(log.file));
+  for (const file of aside) if (!file.endsWith(COMPRESSED)) await compress(file, log.signal);
+  await setAside(log);
+}
+
+/** What is half-written, and what has a compressed version already. */
+async function removeUnused(file: string): Promise<string[]> {
+  const all = await rotatedOf(file);
+  const isUnused = (each: string) => each.endsWith(HALF_WRITTEN) || all.includes(each + COMPRESSED);
+  await Promise.all(all.filter(isUnused).map((each) => rm(each, { force: true })));
+  return all.filter((each) => !isUnused(each));
+}
+
+/** The oldest, so that with the present file and the one that it becomes there are as many as may be. */
+async function removeSurplus({ maxFiles }: LogToTend, aside: readonly string[]): Promise<string[]> {
+  const surplus = Math.max(0, aside.length - Math.max(0, maxFiles - 2));
+  await Promise.all(aside.slice(0, surplus).map((each) => rm(each, { force: true })));
+  return aside.slice(surplus);
+}
+
+async function compress(file: string, signal: AbortSignal): Promise<void> {
+  const half = file + COMPRESSED + HALF_WRITTEN;
+  const { mode } = await stat(file);
+  await pipeline(createReadStream(file), createGzip(), createWriteStream(half, { mode }), { signal });
+  await rename(half, file + COMPRESSED);
+  await rm(file, { force: true });
+}
+
+async function setAside({ file, now, reopen, signal }: LogToTend): Promise<void> {
+  signal.throwIfAborted();
+  const aside = `${file}.${momentOf(now)}`;
+  await rename(file, aside);
+  try {
+    await reopen();
+  } catch (error) {
+    // Its answer may have been lost: then there is a new file already, and what stands in it stays.
+    if ((await sizeOf(file)) === undefined) await rename(aside, file);
+    throw error;
+  }
+}
+
+/** `20260131-235959` in UTC, so that the names' order is that of time. */
+function momentOf(now: number): string {
+  const [date = '', time = ''] = new Date(now).toISOString().split('T');
+  return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}`;
+}
+
+/** What was set aside of a log, the oldest first. */
+async function rotatedOf(file: string): Promise<string[]> {
+  const directory = path.dirname(file);
+  const prefix = `${path.basename(file)}.`;
+  const names = await orMissing(readdir(directory), []);
+  return names
+    .filter((name) => name.startsWith(prefix))
+    .sort()
+    .map((name) => path.join(directory, name));
+}
+
+const sizeOf = (file: string): Promise<number | undefined> =>
+  orMissing(
+    stat(file).then(({ size }) => size),
+    undefined,
+  );
+
+async function orMissing<T, D>(look: Promise<T>, instead: D): Promise<T | D> {
+  try {
+    return await look;
+  } catch (error) {
+    if (isMissing(error)) return instead;
+    throw error;
+  }
+}

@@ -1,0 +1,137 @@
+/** The folders of a pod: made before anything else of it, removed after everything else of it. */
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { containersOf } from '../../pod/api/containers.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import { isMissing } from '../files/fileErrors.ts';
+import { mountsUnder } from '../files/mountinfo.ts';
+import { removeTree } from '../files/removeTree.ts';
+import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
+import { hasOwnLogs, standingOfPod } from './podClaim.ts';
+import { isHalfDone, type Maker, nameOfRemoved } from './podMark.ts';
+
+interface PodFolders {
+  readonly pod: Pod;
+  readonly layout: Layout;
+  readonly signal: AbortSignal;
+}
+
+/** Makes what is below the pod's directory (0750), and its log directories, one a container (0755). Idempotent. */
+export async function preparePodDirectory({ pod, layout, signal }: PodFolders): Promise<void> {
+  signal.throwIfAborted();
+  const { uid, namespace, name } = pod.metadata;
+  const logDirs = Array.from(containersOf(pod.spec), ({ container }) =>
+    layout.containerLogDir({ uid, namespace, name }, container.name),
+  );
+  await Promise.all([
+    makeDirectory(layout.volumesDir(uid), PRIVATE),
+    ...logDirs.map((directory) => makeDirectory(directory, READABLE)),
+  ]);
+}
+
+/** Makes the file that a run of a container may write its last words to (0666); `run` names the run. */
+export async function makeTerminationLog(
+  layout: Layout,
+  { uid, container, run }: { readonly uid: string; readonly container: string; readonly run: string },
+): Promise<string> {
+  const file = layout.terminationLog(uid, container, run);
+  await makeDirectory(path.dirname(file), PRIVATE);
+  const handle = await open(file, 'a');
+  try {
+    await handle.chmod(0o666);
+  } finally {
+    await handle.close();
+  }
+  return file;
+}
+
+interface Removal {
+  readonly layout: Layout;
+  readonly maker: Maker;
+  readonly signal: AbortSignal;
+}
+
+/** Lists the UIDs of the pods that have a directory, whoever made it. */
+export async function podDirectories({ podsDir }: Layout): Promise<readonly string[]> {
+  const entries = await readdir(podsDir).catch(noneIfMissing);
+  return entries.filter(isSafeSegment);
+}
+
+/**
+ * Deletes the directory of a pod that this agent made; fails with `FailedUnmount` while anything is mounted in it.
+ * Idempotent.
+ */
+export async function removePodDirectory({ layout, maker, signal }: Removal, uid: string): Promise<void> {
+  const { kind } = standingOfPod(layout, maker, uid);
+  if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), maker, signal);
+}
+
+/** Deletes the logs of a pod, where this agent made their folder. Idempotent. */
+export async function removePodLogs({ layout, maker, signal }: Removal, pod: PodIdentity): Promise<void> {
+  if (hasOwnLogs({ layout, maker, pod })) await removeMarked(layout.podLogDir(pod), maker, signal);
+}
+
+/** What is being deleted now, by the path under which that happens. */
+const underway = new Set<string>();
+
+/** Deletes a marked directory: under a name that says so, for once its mark is gone nothing else would. */
+async function removeMarked(directory: string, maker: Maker, signal: AbortSignal): Promise<void> {
+  const removed = nameOfRemoved(directory, maker);
+  underway.add(removed);
+  try {
+    // Deleting it may have begun before, and been cut off.
+    await removeTree(removed, signal);
+    await refuseMounts(directory, signal);
+    await rename(directory, removed).catch(unlessMissing);
+    await removeTree(removed, signal);
+  } finally {
+    underway.delete(removed);
+  }
+}
+
+async function refuseMounts(directory: string, signal: AbortSignal): Promise<void> {
+  const mounts = await mountsUnder(directory, signal);
+  if (mounts.length === 0) return;
+  const list = mounts.map((mount) => mount.path).join(', ');
+  throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list}`);
+}
+
+/**
+ * Deletes what was left in this directory when the making or removal of pods' directories, or of their logs, was cut off.
+ * What cannot be deleted hinders nothing else: the answer is why, an error each.
+ */
+export async function removeHalfDone(
+  directory: string,
+  { maker, signal }: Omit<Removal, 'layout'>,
+): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  const names = await readdir(directory).catch(noneIfMissing);
+  for (const each of names.map((name) => path.join(directory, name))) {
+    if (!isHalfDone(each, maker) || underway.has(each)) continue;
+    await removeTree(each, signal).catch((error: unknown) => void errors.push(error));
+  }
+  return errors;
+}
+
+/** Deletes the logs of one run of a container, also those that were rotated. Idempotent. */
+export async function removeRunLogs(layout: Layout, pod: PodIdentity, container: string, run: number): Promise<void> {
+  const directory = layout.containerLogDir(pod, container);
+  const log = `${run}.log`;
+  const names = await readdir(directory).catch(noneIfMissing);
+  const own = names.filter((name) => name === log || name.startsWith(`${log}.`));
+  await Promise.all(own.map((name) => rm(path.join(directory, name), { force: true })));
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (isMissing(error)) return [];
+  throw error;
+}
+
+function unlessMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
+}
+
+async function makeDirectory(directory: string, mode: number): Promise<void> {
+  await mkdir(directory, { recursive: true, mode });
+}

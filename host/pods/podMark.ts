@@ -1,0 +1,182 @@
+/**
+ * The mark in each directory that an agent makes for a pod: what bears none, or that of another agent, is nobody's here
+ * to unmount, remove or overwrite. It is there from the first moment of the directory to the last.
+ */
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod/mini';
+import { errorCode, isMissing, messageOf } from '../files/fileErrors.ts';
+
+/** The agent that a mark names. */
+export interface Maker {
+  /** Its root directory, absolute. */
+  readonly root: string;
+  readonly node: string;
+  /** The endpoint of its runtime, as `unix:///…`. */
+  readonly runtime: string;
+}
+
+/** Whose pod a directory is of, as its mark tells. */
+interface MarkedPod {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** How a directory stands to an agent. */
+export type Standing =
+  | { readonly kind: 'missing' }
+  /** `runtime` is the one that the mark names; `isTaken`: the pod was taken over, with all that is at the runtime of it. */
+  | { readonly kind: 'ours'; readonly pod: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
+  /** Without a mark that can be read: an earlier version of the agent wrote none. */
+  | { readonly kind: 'unmarked'; readonly why: string }
+  /** Made by another agent. */
+  | { readonly kind: 'others'; readonly why: string }
+  /** A link or a file, or closed to this process. */
+  | { readonly kind: 'unusable'; readonly why: string };
+
+export const MARK_FILE = '.statelet.json';
+const NEW = '.statelet-new-';
+const OLD = '.statelet-old-';
+const LARGEST_MARK = 64 * 1024;
+
+const markSchema = z.object({
+  root: z.string(),
+  node: z.string(),
+  runtime: z.string(),
+  pod: z.object({ namespace: z.string(), name: z.string() }),
+  taken: z.optional(z.boolean()),
+});
+
+/** Reads whose a directory is: on the spot, for the kernel has at hand what is asked for. */
+export function standingOf(directory: string, maker: Maker): Standing {
+  try {
+    const found = lstatSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) return { kind: 'missing' };
+    if (found.isSymbolicLink()) return { kind: 'unusable', why: 'it is a symbolic link' };
+    if (!found.isDirectory()) return { kind: 'unusable', why: 'it is not a directory' };
+    return standingByMark(path.join(directory, MARK_FILE), maker);
+  } catch (error) {
+    if (isMissing(error)) return { kind: 'missing' };
+    return { kind: 'unusable', why: `it cannot be read: ${messageOf(error)}` };
+  }
+}
+
+/** What a mark says; the other answers are that there is none, and that it cannot be made sense of. */
+function readMark(file: string): z.infer<typeof markSchema> | 'missing' | 'damaged' {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return 'missing';
+  if (!found.isFile() || found.size > LARGEST_MARK) return 'damaged';
+  const read = markSchema.safeParse(parsed(readFileSync(file, 'utf8')));
+  return read.success ? read.data : 'damaged';
+}
+
+/** The agent over a root that has marked a pod's directory; undefined where none has. */
+export function makerOfMark(directory: string, root: string): Maker | undefined {
+  try {
+    if (!lstatSync(directory).isDirectory()) return undefined;
+    const mark = readMark(path.join(directory, MARK_FILE));
+    if (typeof mark === 'string' || !isSamePath(mark.root, root)) return undefined;
+    return { root, node: mark.node, runtime: mark.runtime };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function standingByMark(file: string, maker: Maker): Standing {
+  const mark = readMark(file);
+  if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
+  if (mark === 'damaged') return { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` };
+  const { root, node, runtime, pod, taken = false } = mark;
+  if (!isSamePath(root, maker.root))
+    return { kind: 'others', why: `made by the agent whose root directory is ${root}` };
+  if (node !== maker.node) return { kind: 'others', why: `made by the agent of node ${node}` };
+  return { kind: 'ours', pod, runtime, isTaken: taken };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether two paths lead to one place, through whatever links. */
+export function isSamePath(one: string, other: string): boolean {
+  return one === other || realOf(one) === realOf(other);
+}
+
+/** A path without links, as far as it exists. */
+function realOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file === path.dirname(file) ? file : path.join(realOf(path.dirname(file)), path.basename(file));
+  }
+}
+
+interface Marking {
+  readonly maker: Maker;
+  readonly pod: MarkedPod;
+  readonly isTaken?: boolean;
+}
+
+/**
+ * Makes a directory that bears the mark from its first moment on; false when something is there already, which stays
+ * as it is.
+ */
+export async function makeMarked(directory: string, marking: Marking, mode: number): Promise<boolean> {
+  const fresh = besideOf(directory, NEW, marking.maker);
+  making.add(fresh);
+  try {
+    await mkdir(fresh, { recursive: true, mode });
+    await writeFile(path.join(fresh, MARK_FILE), textOf(marking));
+    await rename(fresh, directory);
+    return true;
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
+    const code = errorCode(error);
+    if (code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'ENOTDIR') return false;
+    throw error;
+  } finally {
+    making.delete(fresh);
+  }
+}
+
+/** What is being made now, by the path under which that happens. */
+const making = new Set<string>();
+
+/** Puts the mark into a directory that is there: it is this agent's from now on. */
+export async function writeMark(directory: string, marking: Marking): Promise<void> {
+  const file = path.join(directory, MARK_FILE);
+  const fresh = `${file}.new`;
+  try {
+    await writeFile(fresh, textOf(marking));
+    await rename(fresh, file);
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+function textOf({ maker: { root, node, runtime }, pod: { namespace, name }, isTaken = false }: Marking): string {
+  return `${JSON.stringify({ root, node, runtime, pod: { namespace, name }, ...(isTaken ? { taken: true } : {}) })}\n`;
+}
+
+/** The name under which a directory lies while it is being removed: its mark may go before the rest of it does. */
+export const nameOfRemoved = (directory: string, maker: Maker): string => besideOf(directory, OLD, maker);
+
+/** Whether a directory is one that an agent with this root has begun to make or to remove, and that nobody is making now. */
+export function isHalfDone(directory: string, { root }: Maker): boolean {
+  const name = path.basename(directory);
+  return [OLD, NEW].some((prefix) => name.startsWith(`${prefix}${short(root)}-`)) && !making.has(directory);
+}
+
+/** Beside it, under a name of one length: that of the directory may be as long as a name can be. */
+const besideOf = (directory: string, prefix: string, { root }: Maker): string =>
+  path.join(path.dirname(directory), `${prefix}${short(root)}-${short(path.basename(directory))}`);
+
+const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -1,0 +1,114 @@
+/** What a container's chart tells its author: the kubelet's reasons and messages. Fixed ones stand in the chart. */
+
+import type { Note } from '../../pod/events/occurrence.ts';
+import type { Failure } from '../../pod/failure.ts';
+import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
+import {
+  imageError,
+  imageMissing,
+  imagePresent,
+  inspectionFailed,
+  lookError,
+  pullBacksOff,
+  pullBegins,
+  pullDone,
+  pullFailed,
+} from '../image/notes.ts';
+import { isRuntimeAway } from '../shared/failure.ts';
+import type { PortTypes } from '../shared/ports.ts';
+import { type ContainerContext, specOf } from './context.ts';
+
+type Told = { readonly context: ContainerContext };
+
+const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
+const warning = (reason: string, message: string): Note => ({ eventType: 'Warning', reason, message });
+const killing = (message: string): Note => ({ reason: 'Killing', message });
+
+const presentImage = ({ context }: Told): Note => imagePresent(imageOf(context));
+
+const missingImage = ({ context }: Told): Note[] => [imageMissing(imageOf(context)), imageError('ErrImageNeverPull')];
+
+const begunPull = ({ context }: Told): Note => pullBegins(imageOf(context));
+
+export const donePull = (context: ContainerContext, pulled: PortTypes['pullImage']['output']): Note =>
+  pullDone(imageOf(context), context.soughtAt, pulled);
+
+export function failedLook(context: ContainerContext, failure: Failure): Note[] {
+  if (isRuntimeAway(failure)) return [];
+  return [...inspectionFailed(imageOf(context), failure), imageError(lookError(failure))];
+}
+
+export const failedPull = (context: ContainerContext, failure: Failure): Note[] => [
+  ...pullFailed(imageOf(context), failure),
+  imageError(failure.reason),
+];
+
+const backedOffPull = ({ context }: Told): Note[] => [pullBacksOff(imageOf(context)), imageError('ImagePullBackOff')];
+
+/** The runtime refused to create or start it. */
+export const launchFailed = (failure: Failure): Note[] =>
+  isRuntimeAway(failure) ? [] : [warning('Failed', `Error: ${failure.message}`)];
+
+function restartBacksOff({ context: { pod, name } }: Told): Note {
+  const { name: podName, namespace, uid } = pod.metadata;
+  return warning('BackOff', `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${uid})`);
+}
+
+const stopped = ({ context }: Told): Note[] =>
+  context.id === undefined ? [] : [killing(`Stopping container ${context.name}`)];
+
+const outdated = ({ context }: Told): Note[] =>
+  context.id === undefined ? [] : [endedFor(context, 'definition changed', true)];
+
+/** It is restarted whatever its exit code, unless its policy is Never. */
+export function failedProbe(context: ContainerContext, kind: ProbeKind): Note {
+  const policy = specOf(context).restartPolicy ?? context.pod.spec.restartPolicy;
+  return endedFor(context, `failed ${kind} probe`, policy !== 'Never');
+}
+
+/** Of an init container, as all sidecars are, a kubelet does not say that it runs again. */
+function endedFor({ name, role }: ContainerContext, what: string, restarts: boolean): Note {
+  if (isInit(role)) return killing(`Init container ${name} ${what}`);
+  return killing(`Container ${name} ${what}${restarts ? ', will be restarted' : ''}`);
+}
+
+const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
+
+const resizedByRestart = ({ context }: Told): Note => killing(`Container ${context.name} resize requires restart`);
+
+const postStartFailed: Note[] = [
+  warning('FailedPostStartHook', 'PostStartHook failed'),
+  killing('FailedPostStartHook'),
+];
+
+const stateUnknown = ({ context: { role } }: Told): Note =>
+  killing(`${isInit(role) ? 'Init container' : 'Container'} is in "unknown" state, try killing it before restart`);
+
+/** An action of the chart that tells what its parameters say. */
+const tells = <P>(params: P) => ({ type: 'note' as const, params });
+
+export const tellsCreation = tells({ reason: 'Created', message: 'Container created' });
+export const tellsStart = tells({ reason: 'Started', message: 'Container started' });
+/** It has to end because its pod wants it so; one that was never made needs no killing. */
+export const tellsStop = tells(stopped);
+export const tellsOutdated = tells(outdated);
+export const tellsResize = tells(resizedByRestart);
+export const tellsUnknownState = tells(stateUnknown);
+/** What the hook said is not told: it may hold a secret. */
+export const tellsFailedPostStart = tells(postStartFailed);
+export const tellsPresentImage = tells(presentImage);
+export const tellsMissingImage = tells(missingImage);
+export const tellsPull = tells(begunPull);
+export const tellsPullBackOff = tells(backedOffPull);
+export const tellsBackOff = tells(restartBacksOff);
+
+/** It could not be stopped; while the runtime is away that is the trouble of the node. */
+export const stopFailed = (failure: Failure): Note[] =>
+  isRuntimeAway(failure) ? [] : [warning('FailedKillPod', `error killing pod: ${failure.message}`)];
+
+export const preStopFailed = (failure: Failure | null): Note[] =>
+  failure ? [warning('FailedPreStopHook', 'PreStopHook failed')] : [];
+
+/** The runtime does not say how it is with a pod or a container of it; while it is away that is the trouble of the node. */
+export const statusUnknown = (failure: Failure): Note[] =>
+  isRuntimeAway(failure) ? [] : [warning('FailedSync', `error determining status: ${failure.message}`)];

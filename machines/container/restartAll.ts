@@ -1,0 +1,27 @@
+/** A container whose whole pod restarts in place, by a restart rule of one of its containers (C5). */
+import { restartsAll } from '../../pod/lifecycle/restart.ts';
+import { type ContainerContext, nextAttempt, specOf } from './context.ts';
+
+/** Whether its last end restarts its whole pod; an end that somebody asked for is no reason. */
+export const isRestartOfAll = (context: ContainerContext): boolean =>
+  ['byPolicy', 'asFailed'].includes(context.onEnd) &&
+  context.run !== undefined &&
+  restartsAll(specOf(context), context.run.exitCode);
+
+const RESTARTING_ALL = {
+  reason: 'RestartingAllContainers',
+  message: 'The container is removed because RestartAllContainers in place',
+} as const;
+
+/** What a kubelet tells of a container that it has removed to restart the whole pod: nothing of how it had ended (C5). */
+export const removedForRestart = ({ run, earlierRun }: ContainerContext): typeof RESTARTING_ALL | undefined =>
+  run === undefined && earlierRun?.reason === RESTARTING_ALL.reason ? RESTARTING_ALL : undefined;
+
+/** The next attempt of a container whose whole pod restarts: at once, and when its turn has come again. */
+export const anew = (context: ContainerContext): Partial<ContainerContext> => ({
+  ...nextAttempt(context),
+  ...(context.run || context.id ? { earlierRun: { containerId: '', exitCode: 137, ...RESTARTING_ALL } } : {}),
+  hasTurn: false,
+  crashDelayMs: undefined,
+  stopBy: undefined,
+});

@@ -1,0 +1,40 @@
+/** A running container gets other resources without an end of its process. A part of the chart in container.ts. */
+import { resizeMessage } from '../../../pod/resources/resize.ts';
+import { failureOf } from '../../shared/failure.ts';
+import { containerSetup } from '../setup.ts';
+
+export const resizing = containerSetup.createStateConfig({
+  meta: { waitsFor: 'its resources to be changed' },
+  invoke: {
+    src: 'resizeContainer',
+    input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
+    onDone: {
+      target: 'goingOn',
+      actions: [{ type: 'recordSize', params: ({ event }) => event.output.size }, 'reportSize'],
+    },
+    onError: {
+      target: 'awaitingResize',
+      actions: [
+        'recordCallFailure',
+        {
+          type: 'note',
+          params: ({ context, event }) => ({
+            eventType: 'Warning' as const,
+            reason: 'ResizeError',
+            message: resizeMessage('Pod resize error', context.pod, failureOf(event).message),
+          }),
+        },
+      ],
+    },
+  },
+});
+
+export const awaitingResize = containerSetup.createStateConfig({
+  meta: { waitsFor: 'another try to change its resources', until: 'retryAt' },
+  invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+  on: {
+    'timer.elapsed': 'resizing',
+    'runtime.returned': { guard: 'failedForRuntime', target: 'resizing' },
+    'container.update': [{ guard: 'changesSize', target: 'goingOn', actions: 'update' }, { actions: 'update' }],
+  },
+});

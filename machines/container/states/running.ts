@@ -1,0 +1,88 @@
+/** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in container.ts. */
+import { assign } from 'xstate';
+import { failureOf } from '../../shared/failure.ts';
+import { terminatedRun } from '../context.ts';
+import { failedProbe, statusUnknown, tellsOutdated, tellsResize, tellsStop, tellsUnknownState } from '../notes.ts';
+import { containerSetup } from '../setup.ts';
+import { awaitingResize, resizing } from './resizing.ts';
+
+export const running = containerSetup.createStateConfig({
+  entry: ['forgetTrouble', 'reportSize'],
+  initial: 'choosing',
+  // The spec may have changed since it was made, also while the agent was away.
+  always: [
+    { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', tellsOutdated] },
+    { guard: 'resizesByRestart', target: 'stopping', actions: ['askForNewOne', tellsResize] },
+  ],
+  on: {
+    'container.reset': { target: 'stopping', actions: 'askForReset' },
+    'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
+    'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', tellsStop] },
+    'runtime.containerObserved': [
+      { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
+      { guard: 'showsUnknown', target: 'stopping', actions: tellsUnknownState },
+      { guard: 'showsAbsence', target: '.verifying' },
+    ],
+    'probe.failed': {
+      guard: 'isFatal',
+      target: 'stopping',
+      actions: ['condemn', { type: 'note', params: ({ context, event }) => failedProbe(context, event.kind) }],
+    },
+    'probe.succeeded': { guard: 'isStartup', target: '.begun' },
+  },
+  states: {
+    choosing: {
+      always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'beginStartup' }, { target: 'begun' }],
+    },
+    /** Until its startup probe has passed it is not started, and nothing else is asked of it (C4). */
+    startingUp: {
+      meta: { waitsFor: 'its startup probe' },
+      entry: { type: 'report', params: { standing: 'live' } },
+      always: { guard: 'isMissized', target: 'resizing' },
+    },
+    begun: {
+      entry: ['endStartup', { type: 'report', params: { standing: 'running' } }, 'beginProbes'],
+      always: 'steady',
+    },
+    /** After what may come between while it starts up as well as later. */
+    goingOn: { always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }] },
+    steady: { always: { guard: 'isMissized', target: 'resizing' } },
+    resizing,
+    awaitingResize,
+    /** A list without it may be older than it: only the runtime's own word about it counts. */
+    verifying: {
+      meta: { waitsFor: 'the runtime to tell whether it still exists' },
+      invoke: {
+        src: 'inspectContainer',
+        input: ({ context }) => ({ id: context.id ?? '' }),
+        onDone: [
+          {
+            guard: { type: 'isAbsent', params: ({ event }) => event.output },
+            target: '#container.exited',
+            actions: 'recordUnknownEnd',
+          },
+          {
+            guard: { type: 'isOver', params: ({ event }) => event.output },
+            target: '#container.exited',
+            actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
+          },
+          {
+            guard: { type: 'isUnknown', params: ({ event }) => event.output },
+            target: '#container.stopping',
+            actions: tellsUnknownState,
+          },
+          { target: 'goingOn' },
+        ],
+        onError: {
+          target: 'awaitingVerification',
+          actions: ['recordCallFailure', { type: 'notePod', params: ({ event }) => statusUnknown(failureOf(event)) }],
+        },
+      },
+    },
+    awaitingVerification: {
+      meta: { waitsFor: 'another try to ask the runtime whether it still exists', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'verifying', 'runtime.returned': 'verifying' },
+    },
+  },
+});

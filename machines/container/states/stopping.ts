@@ -1,0 +1,127 @@
+/** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in container.ts. */
+import { assign, not } from 'xstate';
+import { failureOf } from '../../shared/failure.ts';
+import { hookRequest, terminatedRun } from '../context.ts';
+import { preStopFailed, stopFailed } from '../notes.ts';
+import { containerSetup } from '../setup.ts';
+import { hasFailedPostStart } from '../trouble.ts';
+
+export const stopping = containerSetup.createStateConfig({
+  entry: [
+    // The kill after a postStart hook that failed is a part of its start: it holds up the others as well (C9).
+    {
+      type: 'report',
+      params: ({ context }) => ({ standing: hasFailedPostStart(context) ? 'launching' : 'live' }),
+    },
+    'endStartupAndLiveness',
+  ],
+  initial: 'choosing',
+  on: {
+    'container.stop': [
+      { guard: 'isSooner', target: '.signalling', actions: 'stopForGood' },
+      { actions: 'stopForGood' },
+    ],
+    'container.reset': { guard: not('mustStay'), target: '.signalling', actions: 'askForReset' },
+    'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
+  },
+  states: {
+    choosing: {
+      always: [
+        { guard: 'neverMade', target: '#container.exited' },
+        // A restart of the whole pod runs no hooks and grants no grace.
+        { guard: 'mustReset', target: 'signalling' },
+        { guard: 'isSandboxGone', target: 'signalling' },
+        { guard: 'hasPreStop', target: 'hooking' },
+        { target: 'awaitingOthers' },
+      ],
+    },
+    /** The hook goes on until the deadline, also until one that is given, or moved nearer, while it runs. */
+    hooking: {
+      initial: 'choosing',
+      invoke: {
+        src: 'runHook',
+        input: ({ context }) => hookRequest(context, 'preStop', context.stopBy),
+        onDone: {
+          target: 'awaitingOthers',
+          actions: [
+            { type: 'recordHook', params: ({ event }) => event.output },
+            { type: 'note', params: ({ event }) => preStopFailed(event.output.failure) },
+            { type: 'notePod', params: ({ event }) => event.output.warnings ?? [] },
+          ],
+        },
+        onError: {
+          target: 'awaitingOthers',
+          actions: [
+            assign(({ event }) => ({ failure: failureOf(event) })),
+            { type: 'note', params: ({ event }) => preStopFailed(failureOf(event)) },
+          ],
+        },
+      },
+      on: {
+        'container.stop': [
+          { guard: 'isSooner', target: '.bounded', actions: 'stopForGood' },
+          { actions: 'stopForGood' },
+        ],
+      },
+      states: {
+        choosing: { always: [{ guard: 'hasDeadline', target: 'bounded' }, { target: 'unbounded' }] },
+        bounded: {
+          meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
+          on: { 'timer.elapsed': '#container.stopping.signalling' },
+        },
+        /** Its own grace is counted where the hook runs. */
+        unbounded: { meta: { waitsFor: 'its preStop hook' } },
+      },
+    },
+    /** A sidecar's process is left alone while others stop that may need it, but not beyond the deadline (C11). */
+    awaitingOthers: {
+      meta: { waitsFor: 'the containers that stop before it', until: 'stopBy' },
+      always: { guard: not('awaitsOthers'), target: 'signalling' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
+      on: {
+        'timer.elapsed': 'signalling',
+        'container.stop': [
+          { guard: 'isSooner', target: 'awaitingOthers', reenter: true, actions: 'stopForGood' },
+          { actions: 'stopForGood' },
+        ],
+      },
+    },
+    signalling: {
+      meta: { waitsFor: 'its process to end', until: 'stopBy' },
+      invoke: {
+        src: 'stopContainer',
+        input: ({ context }) => ({
+          id: context.id ?? '',
+          graceSeconds: context.onEnd === 'reset' ? 0 : (context.pod.spec.terminationGracePeriodSeconds ?? 30),
+          deadline: context.stopBy,
+        }),
+        onDone: [
+          {
+            guard: { type: 'isAbsent', params: ({ event }) => event.output },
+            target: '#container.exited',
+            actions: 'recordUnknownEnd',
+          },
+          {
+            target: '#container.exited',
+            actions: assign(({ event }) =>
+              event.output ? { run: terminatedRun(event.output), stopBy: undefined } : {},
+            ),
+          },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordCallFailure', { type: 'note', params: ({ event }) => stopFailed(failureOf(event)) }],
+        },
+      },
+    },
+    awaitingRetry: {
+      meta: { waitsFor: 'another try to stop it', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: {
+        'timer.elapsed': 'signalling',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'signalling' },
+      },
+    },
+  },
+});

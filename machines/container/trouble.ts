@@ -1,0 +1,53 @@
+/** Why a container could not be started, in the words of a ContainerStateWaiting (C16): shown until a start succeeds. */
+import { goDuration } from '../../pod/api/duration.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Failure } from '../../pod/failure.ts';
+import { isRuntimeAway } from '../shared/failure.ts';
+
+/** What stands in the way: the image is forgotten once it is found, the start once it has worked. */
+export interface Trouble {
+  readonly with: 'image' | 'start';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What it is told from: a part of the context of a container. */
+interface Troubled {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly trouble?: Trouble | undefined;
+  readonly crashDelayMs?: number | undefined;
+}
+
+/** How long a failure is shown as such before it is shown as a back-off: the kubelet's next look at the pod changes it. */
+export const SHOWN_FAILED_MS = 3_000;
+
+/** What users are told when a container cannot be made; all else is the runtime's refusal. */
+const CONFIG_ERROR = 'CreateContainerConfigError';
+
+const startTrouble = (reason: string, message: string): Trouble => ({ with: 'start', reason, message });
+
+export const createTrouble = (context: Troubled, failure: Failure): Trouble | undefined => {
+  if (isRuntimeAway(failure)) return context.trouble;
+  return startTrouble(failure.reason === CONFIG_ERROR ? CONFIG_ERROR : 'CreateContainerError', failure.message);
+};
+
+export const refusedStart = ({ message }: Failure): Trouble => startTrouble('RunContainerError', message);
+
+export const failedPostStart = ({ message }: Failure): Trouble => startTrouble('PostStartHookError', message);
+
+/** Whether its last start failed by its postStart hook, and this is not told as a back-off yet. */
+export const hasFailedPostStart = ({ trouble }: Troubled): boolean => trouble?.reason === 'PostStartHookError';
+
+/** Whether its last start failed, and this is not told as a back-off yet. */
+export const hasFailedToStart = (context: Troubled): boolean =>
+  context.trouble?.reason === 'RunContainerError' || hasFailedPostStart(context);
+
+export function crashLoopTrouble({ pod, name, crashDelayMs = 0 }: Troubled): Trouble {
+  const { name: podName, namespace, uid } = pod.metadata;
+  const delay = goDuration(crashDelayMs);
+  return startTrouble(
+    'CrashLoopBackOff',
+    `back-off ${delay} restarting failed container=${name} pod=${podName}_${namespace}(${uid})`,
+  );
+}

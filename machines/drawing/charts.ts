@@ -1,0 +1,42 @@
+/** Every machine as a picture, drawn from its own definition. */
+import type { AnyStateMachine } from 'xstate';
+import { ledgerMachine } from '../admission/chart.ts';
+import { containerMachine } from '../container/chart.ts';
+import { gateMachine } from '../limiter/chart.ts';
+import { nodeAgentMachine } from '../node/chart.ts';
+import { garbageMachine } from '../node/garbage.ts';
+import { logRotationMachine } from '../node/logRotation.ts';
+import { activeDeadlineMachine } from '../pod/activeDeadline.ts';
+import { podMachine } from '../pod/chart.ts';
+import { probeMachine } from '../probe/chart.ts';
+import { volumeMachine } from '../volume/chart.ts';
+import { mermaidOf } from './mermaid.ts';
+
+export interface Chart {
+  /** The machine's id. */
+  readonly name: string;
+  /** What it is a chart of, in one sentence. */
+  readonly summary: string;
+  /** A `stateDiagram-v2`. */
+  readonly mermaid: string;
+}
+
+/** The charts of all machines, from the node inward. */
+export const charts = (): Chart[] => [
+  chart(nodeAgentMachine, 'The node: it learns what runs and what is wanted, runs the pods, and drains.'),
+  chart(podMachine, 'One pod: volumes, then its sandbox, then its containers, and the way back.'),
+  chart(containerMachine, 'One container of a pod over all its restarts.'),
+  chart(probeMachine, 'One probe of one run of a container, from its first try to the end of the run.'),
+  chart(volumeMachine, 'One volume of one pod, from its mount to its unmount.'),
+  chart(activeDeadlineMachine, 'The time that one pod may be active on its node.'),
+  chart(gateMachine, 'A gate of the node: so many at a time, and those that came first go first.'),
+  chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),
+  chart(logRotationMachine, 'The rotation of the logs of containers that run.'),
+  chart(ledgerMachine, 'The ledger of the node: it admits pods, one at a time, in the order of their arrival.'),
+];
+
+const chart = (machine: AnyStateMachine, summary: string): Chart => ({
+  name: machine.id,
+  summary,
+  mermaid: mermaidOf(machine),
+});

@@ -1,0 +1,113 @@
+/** Writes a machine as a Mermaid state diagram, from the definition that also runs. */
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { StateMeta } from '../shared/stateMeta.ts';
+import { actionNames, eventName, guardName } from './mermaidWords.ts';
+
+interface Edge {
+  /** The state in whose box the edge is drawn. */
+  readonly within: AnyStateNode;
+  readonly from: string;
+  readonly to: string;
+  readonly label: string;
+}
+
+/**
+ * The chart as the text of a `stateDiagram-v2`: nested states, transitions as `event [guard]`, in the order of the
+ * definition. What a state takes without leaving it stands in its box; what every state in a box takes, in one of its own.
+ */
+export function mermaidOf(machine: AnyStateMachine): string {
+  const edges = nodesOf(machine.root).flatMap(edgesOf);
+  return `${['stateDiagram-v2', ...indented(boxOf(machine.root, edges))].join('\n')}\n`;
+}
+
+const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...childrenOf(node).flatMap(nodesOf)];
+const childrenOf = (node: AnyStateNode): AnyStateNode[] => Object.values(node.states);
+const indented = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
+const idOf = (node: AnyStateNode): string => node.path.join('_');
+/** The stand-in for whichever state of a box is active. */
+const anyOf = (node: AnyStateNode): string => [...node.path, 'any'].join('_');
+const isWithin = (node: AnyStateNode, box: AnyStateNode): boolean =>
+  node === box || (node.parent !== undefined && isWithin(node.parent, box));
+const initialOf = (node: AnyStateNode): AnyStateNode | undefined => node.initial.target?.[0];
+
+/** The inside of a compound state: its states, then what is drawn between them. */
+function boxOf(box: AnyStateNode, edges: readonly Edge[]): string[] {
+  const own = edges.filter(({ within }) => within === box);
+  const first = initialOf(box);
+  return [
+    ...(first ? [`[*] --> ${idOf(first)}`] : []),
+    ...childrenOf(box).flatMap((node) => stateOf(node, edges)),
+    ...anyStateOf(box, own),
+    ...merged(own),
+    ...childrenOf(box).flatMap((node) => (node.type === 'final' ? [`${idOf(node)} --> [*]`] : [])),
+  ];
+}
+
+function stateOf(node: AnyStateNode, edges: readonly Edge[]): string[] {
+  const title = `state "${node.key}" as ${idOf(node)}`;
+  if (node.type === 'compound') return [`${title} {`, ...indented(boxOf(node, edges)), '}'];
+  // Every machine here declares StateMeta as its meta type.
+  const { waitsFor } = (node.meta ?? {}) as StateMeta;
+  const lines = [...(waitsFor ? [`waits for ${waitsFor}`] : []), ...stepsOf(node)];
+  return [title, ...lines.map((line) => `${idOf(node)} : ${line}`)];
+}
+
+function anyStateOf(box: AnyStateNode, own: readonly Edge[]): string[] {
+  const id = anyOf(box);
+  const steps = stepsOf(box);
+  if (steps.length === 0 && own.every(({ from }) => from !== id)) return [];
+  return [`state "any state" as ${id}`, ...steps.map((step) => `${id} : ${step}`)];
+}
+
+/** Every transition of a state on one event or none, in the order in which they are tried. */
+const transitionsOf = (node: AnyStateNode): AnyTransitionDefinition[][] => [
+  ...(node.always ? [node.always] : []),
+  ...node.transitions.values(),
+];
+
+const edgesOf = (node: AnyStateNode): Edge[] =>
+  transitionsOf(node).flatMap((tried) =>
+    tried.flatMap((transition) => {
+      const target = transition.target?.[0];
+      return target ? [edgeOf(node, target, labelOf(node, transition, tried))] : [];
+    }),
+  );
+
+/** An edge out of a box into itself starts at its stand-in; one that begins a box anew leads to its first state. */
+function edgeOf(source: AnyStateNode, target: AnyStateNode, label: string): Edge {
+  const isBox = source.type === 'compound';
+  const to = isBox && target === source ? (initialOf(target) ?? target) : target;
+  const staysWithin = isBox && isWithin(to, source);
+  const within = staysWithin ? source : commonBox(source, to);
+  return { within, from: staysWithin ? anyOf(source) : idOf(source), to: idOf(to), label };
+}
+
+function commonBox(one: AnyStateNode, other: AnyStateNode): AnyStateNode {
+  const box = one.parent ?? one;
+  return isWithin(other, box) ? box : commonBox(box, other);
+}
+
+/** One line for all edges between the same two states. */
+function merged(edges: readonly Edge[]): string[] {
+  const labels = new Map<string, string[]>();
+  for (const { from, to, label } of edges) {
+    const arrow = `${from} --> ${to}`;
+    labels.set(arrow, [...(labels.get(arrow) ?? []), ...(label ? [label] : [])]);
+  }
+  return [...labels].map(([arrow, all]) => (all.length > 0 ? `${arrow} : ${all.join('<br>')}` : arrow));
+}
+
+function labelOf(node: AnyStateNode, transition: AnyTransitionDefinition, tried: AnyTransitionDefinition[]): string {
+  const guard = transition.guard ? guardName(transition.guard) : tried[0]?.guard ? 'else' : undefined;
+  return [eventName(node, transition.eventType), ...(guard ? [`[${guard}]`] : [])].filter(Boolean).join(' ');
+}
+
+/** What a state does on an event and stays: `event [guard] / action, action`. */
+const stepsOf = (node: AnyStateNode): string[] =>
+  transitionsOf(node).flatMap((tried) =>
+    tried.flatMap((transition) => {
+      const names = transition.actions.flatMap(actionNames);
+      if (transition.target || names.length === 0) return [];
+      return [`${labelOf(node, transition, tried)} / ${names.join(', ')}`];
+    }),
+  );

@@ -1,0 +1,136 @@
+/** A node-level gate: so many at a time, the pods that came first go first; its queue is what `explain` shows. */
+import { assign, enqueueActions, setup } from 'xstate';
+import type { GateEvent, GateGranted, Ref } from '../shared/events.ts';
+import { timerPort } from '../shared/ports.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+
+interface Claim {
+  /** Who asks for what: begins with the pod's uid. */
+  readonly key: string;
+  /** The pod's number in the order of arrival: all of a pod's requests go before those of later pods. */
+  readonly ticket: number;
+  readonly holder: Ref<GateGranted>;
+  /** What it is for, in words for those that stand behind it. */
+  readonly purpose?: string;
+  /** Who else has to answer for it to be done: the registry of an image. */
+  readonly origin?: string;
+}
+
+interface Held extends Claim {
+  /** It has had its slot for so long that only claims of its origin still wait for it. */
+  readonly slow?: true;
+}
+
+export interface GateContext {
+  readonly capacity: number;
+  /** How long a slot may be held, in milliseconds: whoever holds one sees to it. */
+  readonly limitMs?: number;
+  /** How long all slots may be held, in milliseconds, before those that hold them are slow; absent: for ever. */
+  readonly slowAfterMs?: number;
+  readonly held: readonly Held[];
+  readonly queue: readonly Claim[];
+}
+
+/** Puts a claim behind those with the same or an earlier ticket. */
+function enqueued(queue: readonly Claim[], claim: Claim): readonly Claim[] {
+  const behind = queue.findIndex((other) => other.ticket > claim.ticket);
+  return behind < 0 ? [...queue, claim] : [...queue.slice(0, behind), claim, ...queue.slice(behind)];
+}
+
+const without = <C extends Claim>(claims: readonly C[], drop: (claim: Claim) => boolean): C[] =>
+  claims.filter((claim) => !drop(claim));
+
+const inTime = ({ held }: GateContext): readonly Held[] => held.filter(({ slow }) => slow === undefined);
+
+const hasSlots = (context: GateContext): boolean => inTime(context).length < context.capacity;
+
+/** However slow they are, no more than the capacity are of one origin, or of none: it is asked for no more at a time. */
+const isOpenTo = ({ capacity, held }: GateContext, { origin }: Claim): boolean =>
+  held.filter((each) => each.origin === origin).length < capacity;
+
+const nextOf = (context: GateContext): Claim | undefined =>
+  hasSlots(context) ? context.queue.find((claim) => isOpenTo(context, claim)) : undefined;
+
+/** Those that wait, the next first: who waits for the slow ones of its own origin lets the others pass. */
+export const lineOf = (context: GateContext): readonly Claim[] => {
+  const isHeldUp = (claim: Claim) => !isOpenTo({ ...context, held: context.held.filter(({ slow }) => slow) }, claim);
+  return [...without(context.queue, isHeldUp), ...context.queue.filter(isHeldUp)];
+};
+
+/** Those that have what a claim waits for. */
+export const holdersFor = ({ held }: GateContext, { origin }: Claim): readonly Held[] =>
+  held.filter((each) => each.slow === undefined || each.origin === origin);
+
+/** One gate: `open` while a slot is free, `full` while all are held. */
+export const gateMachine = setup({
+  types: {
+    input: {} as Pick<GateContext, 'capacity' | 'limitMs' | 'slowAfterMs'>,
+    context: {} as GateContext,
+    events: {} as GateEvent,
+    meta: {} as StateMeta,
+  },
+  actors: { timer: timerPort() },
+  guards: {
+    isKnown: ({ context, event }) =>
+      event.type === 'gate.request' && [...context.held, ...context.queue].some(({ key }) => key === event.key),
+    hasRoom: ({ context }) => hasSlots(context),
+    canGrant: ({ context }) => nextOf(context) !== undefined,
+    isFull: ({ context }) => !hasSlots(context),
+    isFullForNow: ({ context }) => !hasSlots(context) && context.slowAfterMs !== undefined,
+  },
+  actions: {
+    enqueue: assign(({ context, event }) =>
+      event.type === 'gate.request' ? { queue: enqueued(context.queue, event) } : {},
+    ),
+    release: assign(({ context, event }) => {
+      if (event.type !== 'gate.release' && event.type !== 'gate.forget') return {};
+      const drop = ({ key }: Claim) =>
+        event.type === 'gate.release' ? key === event.key : key.startsWith(`${event.uid}/`);
+      return { held: without(context.held, drop), queue: without(context.queue, drop) };
+    }),
+    setSlowAside: assign(({ context: { held } }) => ({ held: held.map((each): Held => ({ ...each, slow: true })) })),
+    grant: enqueueActions(({ context, enqueue }) => {
+      const next = nextOf(context);
+      if (next === undefined) return;
+      enqueue.assign({ held: [...context.held, next], queue: context.queue.filter((each) => each !== next) });
+      const { limitMs } = context;
+      enqueue.sendTo(next.holder, {
+        type: 'gate.granted',
+        key: next.key,
+        ...(limitMs === undefined ? {} : { limitMs }),
+      });
+    }),
+  },
+}).createMachine({
+  id: 'gate',
+  context: ({ input }) => ({ ...input, held: [], queue: [] }),
+  initial: 'open',
+  on: {
+    'gate.request': [{ guard: 'isKnown' }, { actions: 'enqueue' }],
+    'gate.release': { actions: 'release' },
+    'gate.forget': { actions: 'release' },
+  },
+  states: {
+    open: {
+      always: [
+        { guard: 'canGrant', actions: 'grant', target: 'open', reenter: true },
+        { guard: 'isFullForNow', target: 'fullForNow' },
+        { guard: 'isFull', target: 'full' },
+      ],
+    },
+    full: {
+      meta: { waitsFor: 'one of its slots to be given back' },
+      always: { guard: 'hasRoom', target: 'open' },
+    },
+    /** Who never gives a slot back holds up its own origin, and nobody else for ever. */
+    fullForNow: {
+      meta: {
+        waitsFor: 'one of its slots to be given back, or for those that hold them to be slow',
+        until: 'dueAt',
+      },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: context.slowAfterMs ?? 0 }) },
+      always: { guard: 'hasRoom', target: 'open' },
+      on: { 'timer.elapsed': { target: 'open', actions: 'setSlowAside' } },
+    },
+  },
+});

@@ -1,0 +1,160 @@
+/** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
+import { admissionNode, tellsReadiness } from './context.ts';
+import { nodeSetup } from './setup.ts';
+
+/** So long the runtime has to be listed when the node is told to stop before that. */
+const RUNTIME_LIST_MS = 5_000;
+/** How often a kubelet looks at the sizes of logs. */
+const LOG_CHECK_MS = 10_000;
+
+export const nodeAgentMachine = nodeSetup.createMachine({
+  id: 'nodeAgent',
+  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, ...input }, spawn, self }) => ({
+    ...input,
+    ledger: spawn('ledger', {
+      id: 'ledger',
+      input: { capacity: input.capacity, node: admissionNode(input), parent: self },
+    }),
+    startGate: spawn('gate', { id: 'startGate', input: { capacity: startSlots } }),
+    pullGate: spawn('gate', {
+      id: 'pullGate',
+      input: {
+        capacity: pullSlots,
+        ...(pullLimitMs === undefined ? {} : { limitMs: pullLimitMs }),
+        ...(slowPullMs === undefined ? {} : { slowAfterMs: slowPullMs }),
+      },
+    }),
+    desired: {},
+    problems: {},
+    warnings: {},
+    unread: [],
+    taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
+    pods: {},
+    health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
+    tickets: 0,
+    drainAt: 0,
+    heardAt: 0,
+    broken: [],
+  }),
+  invoke: [
+    { src: 'runtimeHealth' },
+    { src: 'pleg' },
+    { src: 'sources' },
+    { src: 'ticker' },
+    {
+      src: 'logRotation',
+      id: 'logRotation',
+      input: ({ context, self }) => ({ parent: self, everyMs: context.logCheckMs ?? LOG_CHECK_MS }),
+      // As with the garbage: a fault of its own ends it alone.
+      onError: {},
+    },
+  ],
+  initial: 'starting',
+  on: {
+    'config.podsChanged': { actions: 'recordSource' },
+    'config.sourceUnread': { actions: 'recordUnread' },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
+    'runtime.containerSeen': { actions: 'routeContainer' },
+    'logs.asked': { actions: 'answerLogs' },
+    'runtime.healthChanged': [
+      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', tellsReadiness] },
+      { guard: 'hasGone', actions: ['recordHealth', tellsReadiness] },
+      { actions: 'recordHealth' },
+    ],
+    'ledger.preempting': { actions: 'preempt' },
+    'node.drain': { target: '.draining', actions: 'recordDrain' },
+    'xstate.done.actor.*': [
+      { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },
+      { actions: ['keepBroken', 'dismissPod'] },
+    ],
+    'node.ticked': { actions: 'recordTick' },
+    'xstate.error.actor.*': [
+      { guard: 'isOfPod', actions: ['keepBroken', 'dismissPod', 'leaveGates'] },
+      { target: '.broken', actions: 'recordFault' },
+    ],
+  },
+  states: {
+    /** Until the runtime has told its name and been listed once. */
+    starting: {
+      meta: { waitsFor: 'the runtime to list its pods and containers' },
+      entry: { type: 'note', params: { reason: 'Starting', message: 'Starting kubelet.' } },
+      always: { guard: 'isRuntimeSeen', target: 'recovering' },
+      on: { 'node.drain': { target: 'leaving', actions: 'recordDrain' } },
+    },
+    /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */
+    leaving: {
+      meta: { waitsFor: 'the runtime to list its pods and containers, to end them', afterMs: RUNTIME_LIST_MS },
+      invoke: { src: 'timer', input: { after: RUNTIME_LIST_MS } },
+      always: { guard: 'isRuntimeSeen', target: 'draining' },
+      on: { 'timer.elapsed': 'draining', 'node.drain': {} },
+    },
+    /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
+    recovering: {
+      meta: { waitsFor: 'every pod source to list its pods' },
+      always: [
+        { guard: 'haveSourcesSpoken', target: 'running' },
+        { guard: 'haveSourcesAnswered', target: 'partial' },
+      ],
+    },
+    /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
+    partial: {
+      meta: { waitsFor: 'a pod source that cannot be read yet, as pods that run may be of it' },
+      entry: ['holdPlaces', 'welcomeNewcomers'],
+      always: { guard: 'haveSourcesSpoken', target: 'running' },
+      on: {
+        'config.podsChanged': { actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'welcomeNewcomers'] },
+        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces'] },
+        'node.ticked': { actions: ['recordTick', 'welcomeNewcomers'] },
+        'xstate.done.actor.*': [
+          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
+          { actions: ['keepBroken', 'dismissPod'] },
+        ],
+      },
+    },
+    running: {
+      entry: ['endOrphans', 'welcomeNewcomers'],
+      // A fault of its own ends it alone: nothing else needs what it does.
+      invoke: {
+        src: 'garbage',
+        id: 'garbage',
+        input: ({ context, self }) => ({ parent: self, nodeName: context.nodeName }),
+        onError: {},
+      },
+      on: {
+        'config.podsChanged': {
+          actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'endOrphans', 'welcomeNewcomers'],
+        },
+        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
+        'garbage.asked': { actions: 'answerGarbage' },
+        'garbage.podsFound': { actions: ['recordFound', 'endOrphans'] },
+        // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
+        'node.ticked': { actions: ['recordTick', 'endOrphans', 'welcomeNewcomers'] },
+        'xstate.done.actor.*': [
+          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
+          { actions: ['keepBroken', 'dismissPod'] },
+        ],
+      },
+    },
+    draining: {
+      meta: { waitsFor: 'its pods to end', until: 'deadline' },
+      entry: ['endAll', 'endStranded'],
+      always: { guard: 'hasNoPods', target: 'stopped' },
+      on: {
+        'node.drain': { actions: 'endAll' },
+        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
+        'node.ticked': { actions: ['recordTick', 'endStranded'] },
+        'xstate.done.actor.*': [
+          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },
+          { actions: ['keepForEnd', 'dismissPod'] },
+        ],
+        'xstate.error.actor.*': [
+          { guard: 'isOfPod', actions: ['keepForEnd', 'dismissPod', 'leaveGates'] },
+          { target: 'broken', actions: 'recordFault' },
+        ],
+      },
+    },
+    stopped: { type: 'final' },
+    /** A gate or the ledger is no more: better no node agent than one that decides without them. */
+    broken: { type: 'final' },
+  },
+});

@@ -1,0 +1,305 @@
+/** What the node agent knows, and the plain questions that its chart asks of it. The chart is in nodeAgent.ts. */
+import { type AdmissionNode, nodeLabels } from '../../pod/admission/node.ts';
+import { safeSysctls } from '../../pod/admission/sysctls.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { readHandler } from '../../pod/api/schema/probe.ts';
+import type { PodStatus } from '../../pod/api/schema/status.ts';
+import { fullName } from '../../pod/api/staticPod.ts';
+import type { Note } from '../../pod/events/occurrence.ts';
+import type { Failure } from '../../pod/failure.ts';
+import type { BackOff } from '../../pod/lifecycle/backoff.ts';
+import {
+  deadContainers,
+  defaultGarbagePolicy,
+  emptySandboxes,
+  type GarbagePolicy,
+} from '../../pod/lifecycle/garbage.ts';
+import {
+  type ContainerRun,
+  type ForeignPod,
+  type LeftPod,
+  type ObservedContainer,
+  type ObservedPod,
+  type PodIdentity,
+  runOf,
+  withoutOthers,
+} from '../../pod/lifecycle/observed.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import type { Allocation } from '../../pod/resources/allocation.ts';
+import { type Capacity, type Claims, hostPortsOf } from '../../pod/resources/claims.ts';
+import { DELETED, type Termination } from '../../pod/show/view.ts';
+import type { Probed } from '../container/context.ts';
+import type {
+  GarbageFound,
+  GateEvent,
+  LedgerEvent,
+  NetworkTrouble,
+  Ref,
+  RuntimeHealth,
+  SourceProblem,
+} from '../shared/events.ts';
+
+export interface NodeInput {
+  readonly nodeName: string;
+  /** The mark on sandboxes that are this agent's: its root directory and node. */
+  readonly owner: string;
+  /** The sources that must have spoken before anything is started or ended. */
+  readonly sources: readonly string[];
+  readonly capacity: Capacity;
+  /** What admission asks of the node; what is absent is as on a Linux node with nothing special. */
+  readonly admission?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
+  readonly startSlots: number;
+  readonly pullSlots: number;
+  /** How long one pull may take, in milliseconds; absent: as long as it takes. */
+  readonly pullLimitMs?: number;
+  /** How long pulls may hold all slots, in milliseconds, before those of other registries go on without them; absent: for ever. */
+  readonly slowPullMs?: number;
+  readonly crashLoop: BackOff;
+  /** Whether Burstable pods have a share of the node's swap. */
+  readonly limitedSwap?: boolean;
+  /** Terminal statuses that pods had reached before the restart, by uid. */
+  readonly statuses: Readonly<Record<string, PodStatus>>;
+  /** What had been admitted before the restart, by uid. */
+  readonly allocations: Readonly<Record<string, Allocation>>;
+  /** What the probes of running containers had come to before the restart, by the pod's uid. */
+  readonly probed?: Readonly<Record<string, readonly Probed[]>>;
+  /** How many dead containers are kept; absent: as many as a kubelet keeps. */
+  readonly garbage?: GarbagePolicy;
+  /** How often the sizes of logs are looked at, in milliseconds; absent: as often as a kubelet does. */
+  readonly logCheckMs?: number;
+  /** The pods of which a former run of the agent left something on disk. */
+  readonly left: readonly LeftPod[];
+  /** It runs only to end every pod, none of which is an orphan then: each gets its own grace. */
+  readonly endsAll?: boolean;
+  /** The pods of others that have a directory below this agent's root. */
+  readonly foreign?: readonly ForeignPod[];
+}
+
+export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs'> {
+  readonly ledger: Ref<LedgerEvent>;
+  readonly startGate: Ref<GateEvent>;
+  readonly pullGate: Ref<GateEvent>;
+  /** The last full set of each source that has spoken. */
+  readonly desired: Readonly<Record<string, readonly Pod[]>>;
+  /** Why manifests are not used, and what is odd in those that are, by source. */
+  readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
+  readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;
+  /** The sources that could not be read before they had told a set. */
+  readonly unread: readonly string[];
+  /** What the runtime has, by uid; absent until it has been listed once. */
+  readonly observed?: Readonly<Record<string, ObservedPod>>;
+  /** The uids of the pods that were taken over: their sandboxes are this agent's, whoever marked them. */
+  readonly taken: readonly string[];
+  /** The pods that have an actor, by uid, as last given to it; `ending` once it was told to end. */
+  readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
+  readonly health: RuntimeHealth;
+  /** When the last fact was that it heard of, in milliseconds since the epoch. */
+  readonly heardAt: number;
+  /** The pods whose actors broke while they ended: each is ended once more at the next tick. */
+  readonly broken: readonly Pod[];
+  /** How many pods have arrived. */
+  readonly tickets: number;
+  /** When it was told to stop, in milliseconds since the epoch; 0 before. */
+  readonly drainAt: number;
+  /** Why the node agent cannot go on. */
+  readonly fault?: Failure;
+}
+
+/** Where a pod says which source it is from. */
+const SOURCE = 'kubernetes.io/config.source';
+
+/** A pod that no source wants and that the runtime still has gets so long (C10). */
+const ORPHAN_GRACE_SECONDS = 1;
+
+/** What a pod takes of which nothing was kept: its place. */
+const NOTHING_KNOWN: Claims = {
+  ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
+  ...{ critical: false, priority: null, qos: 'BestEffort' },
+};
+
+/** Every wanted pod by uid. Of one that two sources want the first to have it keeps it. */
+export function wantedPods({ desired, pods }: NodeContext): Map<string, Pod> {
+  const wanted = new Map<string, Pod>();
+  for (const pod of Object.values(desired).flat()) {
+    const { uid } = pod.metadata;
+    if (!wanted.has(uid) || isIncumbent(pods, pod)) wanted.set(uid, pod);
+  }
+  return wanted;
+}
+
+const isIncumbent = (pods: NodeContext['pods'], { metadata: { uid, annotations } }: Pod): boolean =>
+  lookUp(pods, uid)?.pod.metadata.annotations?.[SOURCE] === annotations?.[SOURCE];
+
+/** Every source has told its set, or that it can not be read. */
+export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): boolean =>
+  sources.every((source) => Object.hasOwn(desired, source) || unread.includes(source));
+
+export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
+  sources.every((source) => Object.hasOwn(desired, source));
+
+export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
+  uid,
+  namespace,
+  name,
+  sandboxes: [],
+  containers: [],
+});
+
+export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
+  lookUp(context.observed, pod.metadata.uid) ?? nothingOf(pod.metadata);
+
+/** The wanted pods without an actor; those that already run go first, so that nobody takes their place. */
+export function newcomers(context: NodeContext): Pod[] {
+  const missing = [...wantedPods(context).values()].filter(
+    ({ metadata }) => !Object.hasOwn(context.pods, metadata.uid),
+  );
+  const runs = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : 1);
+  return missing.sort((a, b) => runs(a) - runs(b));
+}
+
+/** The uids of pods that have an actor and are not wanted any more. */
+export function unwanted(context: NodeContext): string[] {
+  const wanted = wantedPods(context);
+  return Object.keys(context.pods).filter((uid) => !wanted.has(uid) && lookUp(context.pods, uid)?.ending === false);
+}
+
+/** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted begins anew anyway. */
+export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
+  const known = lookUp(context.pods, uid);
+  if (known === undefined || wantedPods(context).has(uid)) return undefined;
+  const { namespace, name } = known.pod.metadata;
+  return { uid, namespace, name };
+}
+
+/** The wanted pods whose sources now say something else than their actors were told. */
+export const edited = (context: NodeContext): Pod[] =>
+  [...wantedPods(context).values()].filter((pod) => {
+    const known = lookUp(context.pods, pod.metadata.uid);
+    return known !== undefined && !known.ending && known.pod !== pod;
+  });
+
+/** Tells whether the node can run pods, as its runtime says. */
+export const tellsReadiness = {
+  type: 'note' as const,
+  params: ({ context: { nodeName, health } }: { context: NodeContext }): Note => {
+    const reason = health.ready ? 'NodeReady' : 'NodeNotReady';
+    return { reason, message: `Node ${nodeName} status is now: ${reason}` };
+  },
+};
+
+/** What pods are told of the runtime's network. */
+export const networkOf = ({ networkTrouble: message, since }: RuntimeHealth): { trouble?: NetworkTrouble } =>
+  message === undefined ? {} : { trouble: { message, since } };
+
+/** What may go of the pods that go on; those that end remove everything themselves. A runtime that is away has nothing. */
+export function garbageOf({ observed = {}, pods, health, garbage = defaultGarbagePolicy }: NodeContext): GarbageFound {
+  const live = Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.ending === false);
+  return { containers: deadContainers(live, garbage), sandboxes: emptySandboxes(live), known: Object.keys(pods) };
+}
+
+/** The logs that are being written to: those of the running containers of pods that have an actor. */
+export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
+  Object.values(observed).flatMap((pod) =>
+    Object.hasOwn(pods, pod.uid)
+      ? pod.containers.filter(({ state }) => state === 'running').map((each) => runOf(pod, each))
+      : [],
+  );
+
+/** A pod known only from the runtime, as it ends where it was not meant to stay without its manifest: in its own grace. */
+export const podWithOwnGrace = (observed: ObservedPod): Pod => {
+  const pod = podOfOrphan(observed);
+  const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
+  const graces = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
+  // Where none was noted it is that of a pod that says nothing.
+  return { ...pod, spec: graces.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...graces) } };
+};
+
+/** A pod known only from the runtime: enough of one to end it, its preStop hooks included (C10). */
+export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { uid, namespace, name },
+  spec: {
+    terminationGracePeriodSeconds: ORPHAN_GRACE_SECONDS,
+    containers: [...Map.groupBy(containers, ({ name: of }) => of).values()].flatMap(([newest]) =>
+      newest ? [containerOfOrphan(newest)] : [],
+    ),
+  },
+});
+
+function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): Container {
+  const hook = preStop === undefined ? undefined : readHandler(preStop);
+  return {
+    ...{ name, image },
+    ...(ports ? { ports: [...ports] } : {}),
+    ...(hook ? { lifecycle: { preStop: hook } } : {}),
+  };
+}
+
+const isShown = ({ sandboxes, containers, others = [] }: ObservedPod): boolean =>
+  sandboxes.length + containers.length + others.length > 0;
+
+/** What the runtime has of a pod that this agent may take for its own. */
+export const ownPartOf = ({ owner, taken }: NodeContext, pod: ObservedPod): ObservedPod =>
+  taken.includes(pod.uid) ? pod : withoutOthers(pod, owner);
+
+/** What the ledger has to know of a pod that only has to end: its name, and what it had been admitted for (C24). */
+export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): LedgerEvent {
+  const { uid } = pod.metadata;
+  const mayRun = observed.sandboxes.length + observed.containers.length > 0 && lookUp(statuses, uid) === undefined;
+  // Of a pod of which nothing was kept the runtime still tells the ports.
+  const claims = mayRun
+    ? (lookUp(allocations, uid) ?? { ...NOTHING_KNOWN, hostPorts: hostPortsOf(podOfOrphan(observed)) })
+    : null;
+  return { type: 'ledger.enter', uid, fullName: fullName(pod), claims };
+}
+
+/** The command for a pod that is to go, with the pod's own grace (at least 1 s, C10). */
+export const terminationOf = (pod: Pod, reason: string, at: number): Termination => ({
+  reason,
+  graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
+  at,
+});
+
+/**
+ * The command for a pod that its source says is being deleted, within the grace that goes with that (C10); undefined for
+ * any other. It stays, as one that has ended, until its source lets it go (C12).
+ */
+export function deletionOf(pod: Pod, at: number): Termination | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  const own = terminationOf(pod, DELETED, at);
+  // As with a kubelet 0 says nothing.
+  return { ...own, graceSeconds: deletionGracePeriodSeconds || own.graceSeconds, stays: true };
+}
+
+/** The command for a pod that makes room for a critical one (C24): it stays, Failed, until its source does not want it. */
+export const preemptionOf = (pod: Pod, at: number): Termination => ({
+  ...terminationOf(pod, 'Preempting', at),
+  message: 'Preempted in order to admit critical pod',
+  phase: 'Failed',
+  stays: true,
+  disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+});
+
+/** What admission asks of the node, whatever was said of it. */
+export const admissionNode = ({
+  nodeName: name,
+  admission,
+}: Pick<NodeInput, 'nodeName' | 'admission'>): AdmissionNode => ({
+  ...{ name, labels: nodeLabels({ hostname: name, arch: 'amd64' }), taints: [], sysctls: safeSysctls('') },
+  ...{ appArmor: false, strictGroups: false },
+  ...admission,
+});
+
+/** What the runtime has after a look that brought these pods; a pod of which nothing is left goes. */
+export function withObserved(context: NodeContext, pods: readonly ObservedPod[]): Record<string, ObservedPod> {
+  const observed = new Map(Object.entries(context.observed ?? {}));
+  for (const shown of pods) {
+    const pod = ownPartOf(context, shown);
+    if (isShown(pod)) observed.set(pod.uid, pod);
+    else observed.delete(pod.uid);
+  }
+  return Object.fromEntries(observed);
+}

@@ -1,0 +1,107 @@
+/** The node's garbage: at first and once a minute what is dead and old goes, and what is left of pods that nobody knows is found. */
+import { assign, emit, sendTo, setup } from 'xstate';
+import { involvedNode, type Note, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
+import type { Failure } from '../../pod/failure.ts';
+import type { GarbageEvent, GarbageFound, GarbageWord, Ref } from '../shared/events.ts';
+import { failureOf } from '../shared/failure.ts';
+import { port, timerPort } from '../shared/ports.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+
+const EVERY_MS = 60_000;
+
+export interface GarbageInput {
+  readonly parent: Ref<GarbageWord>;
+  readonly nodeName: string;
+}
+
+export interface GarbageContext extends GarbageInput {
+  /** What the node knew when it was last asked. */
+  readonly found: GarbageFound;
+  /** What went wrong last. */
+  readonly failure?: Failure;
+}
+
+export const garbageMachine = setup({
+  types: {
+    input: {} as GarbageInput,
+    context: {} as GarbageContext,
+    events: {} as GarbageEvent,
+    emitted: {} as Occurrence,
+    meta: {} as StateMeta,
+  },
+  actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer: timerPort() },
+  guards: { isClean: ({ context: { found } }) => found.containers.length + found.sandboxes.length === 0 },
+  actions: {
+    note: emit(({ context }, note: Note) => occurrence(involvedNode(context.nodeName), note)),
+    ask: sendTo(({ context }) => context.parent, { type: 'garbage.asked' }),
+    recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
+    record: assign(({ event }) => (event.type === 'garbage.found' ? { found: event.found } : {})),
+  },
+}).createMachine({
+  id: 'garbage',
+  context: ({ input }) => ({ ...input, found: { containers: [], sandboxes: [], known: [] } }),
+  // At once, for what a former run of the agent left; then once a minute.
+  initial: 'asking',
+  // Asked for too early or answered too late: the next look is as good.
+  on: { 'garbage.found': {} },
+  states: {
+    waiting: {
+      meta: { waitsFor: 'the next look for garbage', afterMs: EVERY_MS },
+      invoke: { src: 'timer', input: { after: EVERY_MS } },
+      on: { 'timer.elapsed': 'asking' },
+    },
+    asking: {
+      meta: { waitsFor: 'the list of pods that the node knows' },
+      entry: 'ask',
+      on: {
+        'garbage.found': [{ target: 'removing', actions: 'record' }],
+      },
+    },
+    /** Dead containers with their logs, and old sandboxes, of pods that go on: their actors need neither. */
+    removing: {
+      meta: { waitsFor: 'dead containers and sandboxes to be removed' },
+      always: { guard: 'isClean', target: 'surveying' },
+      invoke: {
+        src: 'removeGarbage',
+        input: ({ context: { found } }) => ({ containers: found.containers, sandboxes: found.sandboxes }),
+        onDone: 'surveying',
+        // What could not be removed is seen again.
+        onError: {
+          target: 'surveying',
+          actions: [
+            'recordFailure',
+            {
+              type: 'note',
+              params: ({ event }) => ({
+                eventType: 'Warning' as const,
+                reason: 'ContainerGCFailed',
+                message: failureOf(event).message,
+              }),
+            },
+          ],
+        },
+      },
+    },
+    surveying: {
+      meta: { waitsFor: 'a look at what pods left on disk' },
+      invoke: {
+        src: 'surveyDisk',
+        input: ({ context: { found } }) => ({ known: found.known }),
+        onDone: {
+          target: 'waiting',
+          actions: [
+            assign(({ event: { output } }) => (output.failure ? { failure: output.failure } : {})),
+            sendTo(
+              ({ context }) => context.parent,
+              ({ event: { output } }) => ({
+                type: 'garbage.podsFound' as const,
+                ...{ left: output.left, foreign: output.foreign },
+              }),
+            ),
+          ],
+        },
+        onError: { target: 'waiting', actions: 'recordFailure' },
+      },
+    },
+  },
+});

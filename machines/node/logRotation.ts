@@ -1,0 +1,63 @@
+/** The logs of a node's running containers: every so often those that have grown too large are rotated. */
+import { assign, sendTo, setup } from 'xstate';
+import type { Failure } from '../../pod/failure.ts';
+import type { ContainerRun } from '../../pod/lifecycle/observed.ts';
+import type { LogsEvent, LogsWord, Ref } from '../shared/events.ts';
+import { failureOf } from '../shared/failure.ts';
+import { port, timerPort } from '../shared/ports.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+
+export interface LogRotationInput {
+  readonly parent: Ref<LogsWord>;
+  readonly everyMs: number;
+}
+
+export interface LogRotationContext extends LogRotationInput {
+  readonly logs: readonly ContainerRun[];
+  /** What went wrong last. */
+  readonly failure?: Failure;
+}
+
+export const logRotationMachine = setup({
+  types: {
+    input: {} as LogRotationInput,
+    context: {} as LogRotationContext,
+    events: {} as LogsEvent,
+    meta: {} as StateMeta,
+  },
+  actors: { rotateLogs: port('rotateLogs'), timer: timerPort() },
+  guards: { hasNone: ({ context }) => context.logs.length === 0 },
+  actions: {
+    ask: sendTo(({ context }) => context.parent, { type: 'logs.asked' }),
+    recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
+    record: assign(({ event }) => (event.type === 'logs.found' ? { logs: event.logs } : {})),
+  },
+}).createMachine({
+  id: 'logRotation',
+  context: ({ input }) => ({ ...input, logs: [] }),
+  initial: 'waiting',
+  on: { 'logs.found': {} },
+  states: {
+    waiting: {
+      meta: { waitsFor: 'the next look at the sizes of logs', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: context.everyMs }) },
+      on: { 'timer.elapsed': 'asking' },
+    },
+    asking: {
+      meta: { waitsFor: 'the list of pods that the node knows' },
+      entry: 'ask',
+      on: { 'logs.found': { target: 'rotating', actions: 'record' } },
+    },
+    rotating: {
+      meta: { waitsFor: 'logs to be rotated' },
+      always: { guard: 'hasNone', target: 'waiting' },
+      invoke: {
+        src: 'rotateLogs',
+        input: ({ context }) => ({ logs: context.logs }),
+        onDone: 'waiting',
+        // What could not be rotated is as large the next time.
+        onError: { target: 'waiting', actions: 'recordFailure' },
+      },
+    },
+  },
+});

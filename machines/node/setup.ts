@@ -1,0 +1,300 @@
+/** The words of the node's chart: its children and feeds, guards and actions. The chart is in nodeAgent.ts. */
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { involvedNode, type Notes, notesOf, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import { ledgerMachine } from '../admission/chart.ts';
+import { gateMachine } from '../limiter/chart.ts';
+import { podMachine } from '../pod/chart.ts';
+import type { NodeEvent } from '../shared/events.ts';
+import { failureOf } from '../shared/failure.ts';
+import { feedPort, timerPort } from '../shared/ports.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+import {
+  brokenPod,
+  deletionOf,
+  edited,
+  entryOfEnding,
+  garbageOf,
+  haveSourcesAnswered,
+  haveSourcesSpoken,
+  type NodeContext,
+  type NodeInput,
+  networkOf,
+  newcomers,
+  nothingOf,
+  observedOf,
+  ownPartOf,
+  podOfOrphan,
+  podWithOwnGrace,
+  preemptionOf,
+  runningLogs,
+  terminationOf,
+  unwanted,
+  wantedPods,
+  withObserved,
+} from './context.ts';
+import { garbageMachine } from './garbage.ts';
+import { logRotationMachine } from './logRotation.ts';
+import { markedPods, orphans, stranded } from './own.ts';
+
+const podId = (uid: string) => `pod/${uid}` as const;
+
+/** The uid of the pod whose actor an event is about, if it is about one. */
+function uidOf(event: object): string | undefined {
+  const id = 'actorId' in event ? String(event.actorId) : '';
+  return id.startsWith('pod/') ? id.slice('pod/'.length) : undefined;
+}
+
+export const nodeSetup = setup({
+  types: {
+    input: {} as NodeInput,
+    context: {} as NodeContext,
+    events: {} as NodeEvent,
+    emitted: {} as Occurrence,
+    meta: {} as StateMeta,
+    children: {} as { [id: `pod/${string}`]: 'pod' } & { garbage: 'garbage'; logRotation: 'logRotation' },
+  },
+  actors: {
+    pod: podMachine,
+    gate: gateMachine,
+    ledger: ledgerMachine,
+    garbage: garbageMachine,
+    logRotation: logRotationMachine,
+    sources: feedPort('sources'),
+    pleg: feedPort('pleg'),
+    runtimeHealth: feedPort('runtimeHealth'),
+    ticker: feedPort('ticker'),
+    timer: timerPort(),
+  },
+  guards: {
+    isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
+    haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
+    haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
+    hasReturned: ({ context, event }) =>
+      event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
+    hasGone: ({ context, event }) =>
+      event.type === 'runtime.healthChanged' && !event.health.ready && context.health.ready,
+    /** Nothing of the pod is left, as its actor says. */
+    isGone: ({ event }) =>
+      'output' in event &&
+      typeof event.output === 'object' &&
+      event.output !== null &&
+      'isGone' in event.output &&
+      event.output.isGone === true,
+    isOfPod: ({ event }) => uidOf(event) !== undefined,
+    hasNoPods: ({ context }) => Object.keys(context.pods).length + context.broken.length === 0,
+  },
+  actions: {
+    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedNode(context.nodeName), note));
+    }),
+    recordSource: assign(({ context, event }) => {
+      if (event.type !== 'config.podsChanged') return {};
+      const { source, pods, problems, warnings = [], at } = event;
+      return {
+        heardAt: at,
+        desired: { ...context.desired, [source]: pods },
+        problems: { ...context.problems, [source]: problems },
+        warnings: { ...context.warnings, [source]: warnings },
+      };
+    }),
+    recordObserved: assign(({ context, event }) =>
+      event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
+    ),
+    recordTick: assign(({ event }) => (event.type === 'node.ticked' ? { heardAt: event.at } : {})),
+    recordHealth: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.healthChanged') return;
+      const { health } = event;
+      enqueue.assign({ health });
+      const { strictGroups } = health;
+      if (strictGroups !== undefined) enqueue.sendTo(context.ledger, { type: 'ledger.runtimeSeen', strictGroups });
+      if (health.networkTrouble === context.health.networkTrouble) return;
+      for (const uid of Object.keys(context.pods)) {
+        enqueue.sendTo(podId(uid), { type: 'runtime.networkChanged', ...networkOf(health) });
+      }
+    }),
+    preempt: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'ledger.preempting') return;
+      for (const uid of event.uids) {
+        const pod = lookUp(context.pods, uid)?.pod;
+        if (pod) enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
+      }
+    }),
+    recordUnread: assign(({ context, event }) =>
+      event.type === 'config.sourceUnread'
+        ? {
+            unread: [...context.unread, event.source],
+            problems: { ...context.problems, [event.source]: event.problems },
+          }
+        : {},
+    ),
+    /** What runs and may yet be wanted keeps its room and its name (C24). */
+    holdPlaces: enqueueActions(({ context, enqueue }) => {
+      const wanted = wantedPods(context);
+      for (const observed of markedPods(context)) {
+        if (wanted.has(observed.uid)) continue;
+        enqueue.sendTo(context.ledger, entryOfEnding(context, podOfOrphan(observed), observed));
+      }
+    }),
+    welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop, statuses, allocations, heardAt: bornAt } = context;
+      const common = { ledger, startGate, pullGate, crashLoop, bornAt, limitedSwap: context.limitedSwap };
+      const pods = new Map(Object.entries(context.pods));
+      let ticket = context.tickets;
+      for (const pod of newcomers(context)) {
+        const { uid } = pod.metadata;
+        const restored = lookUp(statuses, uid);
+        const allocation = lookUp(allocations, uid);
+        const probed = lookUp(context.probed, uid);
+        const observed = observedOf(context, pod);
+        // What has ended, or is being deleted, is not begun with (C2, C5).
+        const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
+        pods.set(uid, { pod, ending: false });
+        ticket += 1;
+        if (termination && observed.sandboxes.length > 0) enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
+        enqueue.spawnChild('pod', {
+          id: podId(uid),
+          input: {
+            ...common,
+            pod,
+            ticket,
+            observed,
+            ...networkOf(context.health),
+            ...(allocation ? { allocation } : {}),
+            ...(probed ? { probed } : {}),
+            ...(restored ? { restored } : {}),
+            ...(termination ? { termination } : {}),
+          },
+        });
+      }
+      enqueue.assign({ pods: Object.fromEntries(pods), tickets: ticket });
+    }),
+    endOrphans: enqueueActions(({ context, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
+      const pods = new Map(Object.entries(context.pods));
+      for (const observed of orphans(context)) {
+        const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
+        const termination = terminationOf(pod, context.endsAll ? 'NodeShutdown' : 'Orphaned', bornAt);
+        const restored = lookUp(context.statuses, observed.uid);
+        pods.set(observed.uid, { pod, ending: true });
+        enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
+        enqueue.spawnChild('pod', {
+          id: podId(observed.uid),
+          input: {
+            ...{ ledger, startGate, pullGate, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
+            // A terminal phase stays (C2).
+            ...(restored ? { restored } : {}),
+          },
+        });
+      }
+      enqueue.assign({ pods: Object.fromEntries(pods), left: [] });
+    }),
+    /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
+    endStranded: enqueueActions(({ context, enqueue }) => {
+      const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
+      const pods = new Map(Object.entries(context.pods));
+      for (const { pod, observed, by: termination } of stranded(context)) {
+        pods.set(observed.uid, { pod, ending: true });
+        enqueue.spawnChild('pod', {
+          id: podId(observed.uid),
+          input: { ledger, startGate, pullGate, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
+        });
+      }
+      enqueue.assign({ pods: Object.fromEntries(pods), broken: [] });
+    }),
+    endUnwanted: enqueueActions(({ context, enqueue }) => {
+      const pods = new Map(Object.entries(context.pods));
+      for (const uid of unwanted(context)) {
+        const known = pods.get(uid);
+        if (known === undefined) continue;
+        const termination = terminationOf(known.pod, 'Removed', context.heardAt);
+        pods.set(uid, { ...known, ending: true });
+        enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
+      }
+      enqueue.assign({ pods: Object.fromEntries(pods) });
+    }),
+    passOnEdits: enqueueActions(({ context, enqueue }) => {
+      const pods = new Map(Object.entries(context.pods));
+      for (const pod of edited(context)) {
+        pods.set(pod.metadata.uid, { pod, ending: false });
+        enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.update', pod });
+        const termination = deletionOf(pod, context.heardAt);
+        if (termination) enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.terminate', termination });
+      }
+      enqueue.assign({ pods: Object.fromEntries(pods) });
+    }),
+    routeObserved: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.podsObserved') return;
+      for (const shown of event.pods) {
+        const pod = ownPartOf(context, shown);
+        if (Object.hasOwn(context.pods, pod.uid)) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });
+      }
+    }),
+    routeContainer: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'runtime.containerSeen') return;
+      const { container } = event;
+      const seen = lookUp(context.observed, container.podUid);
+      // Beside a sandbox of another agent a container may be of that one; the next list tells.
+      if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
+      if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
+    }),
+    announceReturn: enqueueActions(({ context, enqueue }) => {
+      for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
+    }),
+    /** A pod's actor is through: terminated, or broken and to be built anew at the next tick. */
+    dismissPod: enqueueActions(({ context, event, enqueue }) => {
+      const uid = uidOf(event);
+      if (uid === undefined) return;
+      const { [uid]: _gone, ...pods } = context.pods;
+      enqueue.stopChild(podId(uid));
+      enqueue.assign({ pods });
+    }),
+    /** Of a pod that nobody wants and whose actor broke there may be nothing at the runtime that shows that it is left. */
+    keepBroken: assign(({ context, event }) => {
+      const broken = brokenPod(context, uidOf(event));
+      return broken ? { left: [...context.left, { ...broken, isMarked: true }] } : {};
+    }),
+    /** A pod whose actor broke while the node drains is ended once more, with what is left of its grace. */
+    keepForEnd: assign(({ context, event }) => {
+      const known = lookUp(context.pods, uidOf(event) ?? '');
+      return known ? { broken: [...context.broken, known.pod] } : {};
+    }),
+    /** Without one of its own parts the node can answer for nothing. */
+    recordFault: assign(({ event }) => {
+      const failure = failureOf(event);
+      const part = 'actorId' in event ? String(event.actorId) : 'a part';
+      return { fault: { ...failure, message: `${part} of the node agent broke: ${failure.message}` } };
+    }),
+    /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
+    forgetSeen: assign(({ context, event }) => {
+      if (context.observed === undefined) return {};
+      const uid = uidOf(event) ?? '';
+      const old = lookUp(context.observed, uid);
+      const { [uid]: _, ...observed } = context.observed;
+      // What another agent has of it was not ended.
+      return {
+        observed: old?.others ? { ...observed, [old.uid]: { ...nothingOf(old), others: old.others } } : observed,
+      };
+    }),
+    /** A pod's actor that failed gave nothing back itself. */
+    leaveGates: enqueueActions(({ context, event, enqueue }) => {
+      const uid = uidOf(event);
+      if (uid === undefined) return;
+      enqueue.sendTo(context.startGate, { type: 'gate.forget', uid });
+      enqueue.sendTo(context.pullGate, { type: 'gate.forget', uid });
+    }),
+    answerLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.found', logs: runningLogs(context) })),
+    answerGarbage: sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
+    /** They end like any pod that nobody wants: by an actor, which removes what is left of them. */
+    recordFound: assign(({ context, event }) =>
+      event.type === 'garbage.podsFound' ? { left: [...context.left, ...event.left], foreign: event.foreign } : {},
+    ),
+    recordDrain: assign(({ event }) => (event.type === 'node.drain' ? { drainAt: event.at } : {})),
+    endAll: enqueueActions(({ context, event, enqueue }) => {
+      const at = 'at' in event ? event.at : 0;
+      for (const [uid, { pod }] of Object.entries(context.pods)) {
+        enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: terminationOf(pod, 'NodeShutdown', at) });
+      }
+    }),
+  },
+});

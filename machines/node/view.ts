@@ -1,0 +1,109 @@
+/** The plain view of the node's own actors: those that serve all pods. */
+
+import type { ActorRefFrom, AnyActorRef, SnapshotFrom } from 'xstate';
+import { namespacedName } from '../../pod/show/shownName.ts';
+import type { ActorView, NamedView, NodeView, RuntimeView, SharedGateView } from '../../pod/show/view.ts';
+import type { ledgerMachine } from '../admission/chart.ts';
+import type { Request } from '../admission/context.ts';
+import type { gateMachine } from '../limiter/chart.ts';
+import { deadlineOf } from '../pod/context.ts';
+import { actorView, childrenOf } from '../shared/actorView.ts';
+import type { RuntimeHealth } from '../shared/events.ts';
+import { gateView, type PodRef, type SinceOf } from '../shared/views.ts';
+import type { nodeAgentMachine } from './chart.ts';
+import type { garbageMachine } from './garbage.ts';
+import type { logRotationMachine } from './logRotation.ts';
+import { foreignPods } from './own.ts';
+
+type NodeRef = ActorRefFrom<typeof nodeAgentMachine>;
+type NodeSnapshot = SnapshotFrom<typeof nodeAgentMachine>;
+type Cyclic = ActorRefFrom<typeof garbageMachine> | ActorRefFrom<typeof logRotationMachine>;
+
+/** What the node itself waits for: while it drains, until the last of its pods has had its grace. */
+export function nodeOwnView(ref: NodeRef, sinceOf: SinceOf): ActorView {
+  const snapshot = ref.getSnapshot();
+  const ends = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
+    const pod = child.getSnapshot();
+    const { termination } = pod.context;
+    return termination && pod.matches({ terminating: 'containers' }) ? [deadlineOf(termination)] : [];
+  });
+  const deadline = ends.length > 0 ? Math.max(...ends) : undefined;
+  const { fault: failure } = snapshot.context;
+  return actorView({ path: ref.id, since: sinceOf(ref), snapshot, moments: { deadline }, failure });
+}
+
+/** What the node knows of its runtime. */
+export const runtimeView = ({ name, version, ready, since, message, networkTrouble }: RuntimeHealth): RuntimeView => ({
+  ...{ name, version, ready },
+  ...(since === 0 ? {} : { since }),
+  ...(message === undefined ? {} : { message }),
+  ...(networkTrouble === undefined ? {} : { networkTrouble }),
+});
+
+/** The view of the node agent, with its gates, its ledger and what looks after its disk. */
+export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
+  const snapshot = ref.getSnapshot();
+  const { context } = snapshot;
+  return {
+    ...nodeOwnView(ref, sinceOf),
+    name: context.nodeName,
+    pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
+    runtime: runtimeView(context.health),
+    gates: [...sharedGate(snapshot, 'start', sinceOf), ...sharedGate(snapshot, 'pull', sinceOf)],
+    ledgers: ledgerView(snapshot, sinceOf),
+    parts: [
+      ...(snapshot.matches('running') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
+      cyclicView(ref, 'logRotation', sinceOf),
+    ],
+    foreign: foreignPods(context),
+  };
+}
+
+function sharedGate(node: NodeSnapshot, name: 'start' | 'pull', sinceOf: SinceOf): SharedGateView[] {
+  return childrenOf<ActorRefFrom<typeof gateMachine>>(node, `${name}Gate`).map((ref) => {
+    const own = ref.getSnapshot();
+    const { slowAfterMs } = own.context;
+    // It counts anew for whoever gets a slot that is given back, which the gate's state does not show.
+    const [timer] = childrenOf<AnyActorRef>(own, '');
+    const moments = timer && slowAfterMs !== undefined ? { dueAt: sinceOf(timer) + slowAfterMs } : {};
+    return { ...plainView(ref, sinceOf, moments), ...gateView(ref), name };
+  });
+}
+
+function ledgerView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['ledgers'] {
+  const nameOf = ({ pod: { metadata } }: Request) => `${metadata.namespace}/${metadata.name}`;
+  return childrenOf<ActorRefFrom<typeof ledgerMachine>>(node, 'ledger').map((ref) => {
+    const { entries, waiting, refused } = ref.getSnapshot().context;
+    return {
+      ...plainView(ref, sinceOf),
+      name: 'ledger',
+      admitted: entries.filter(({ allocated }) => allocated !== null).length,
+      waiting: waiting.map(nameOf),
+      refused: refused.map(nameOf),
+    };
+  });
+}
+
+const plainView = (
+  ref: ActorRefFrom<typeof gateMachine> | ActorRefFrom<typeof ledgerMachine>,
+  sinceOf: SinceOf,
+  moments: { readonly dueAt?: number } = {},
+) =>
+  actorView({
+    ...{ path: `nodeAgent/${ref.id}`, since: sinceOf(ref), snapshot: ref.getSnapshot() },
+    ...{ moments, failure: undefined },
+  });
+
+/** What comes round by itself; of one that a fault of its own has ended, that it is broken. */
+function cyclicView(node: NodeRef, id: 'garbage' | 'logRotation', sinceOf: SinceOf): NamedView {
+  const [ref] = childrenOf<Cyclic>(node.getSnapshot(), id);
+  const snapshot = ref?.getSnapshot();
+  const path = `nodeAgent/${id}`;
+  if (ref === undefined || snapshot?.status !== 'active') {
+    return { path, name: id, state: 'broken', since: sinceOf(ref ?? node) };
+  }
+  const { context } = snapshot;
+  const since = sinceOf(ref);
+  const moments = 'everyMs' in context ? { retryAt: since + context.everyMs } : {};
+  return { ...actorView({ path, since, snapshot, moments, failure: context.failure }), name: id };
+}

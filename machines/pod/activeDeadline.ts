@@ -1,0 +1,39 @@
+/** How long a pod may be active on its node (activeDeadlineSeconds): tells its pod when that time is over. */
+import { sendTo, setup } from 'xstate';
+import type { PodEvent, Ref } from '../shared/events.ts';
+import { timerPort } from '../shared/ports.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+
+export interface ActiveDeadline {
+  readonly parent: Ref<PodEvent>;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+export const activeDeadlineMachine = setup({
+  types: {
+    input: {} as ActiveDeadline,
+    context: {} as ActiveDeadline,
+    events: {} as { type: 'timer.elapsed' },
+    meta: {} as StateMeta,
+  },
+  actors: { timer: timerPort() },
+  actions: {
+    tell: sendTo(
+      ({ context }) => context.parent,
+      ({ context }) => ({ type: 'pod.deadlineExceeded', at: context.deadline }),
+    ),
+  },
+}).createMachine({
+  id: 'activeDeadline',
+  context: ({ input }) => input,
+  initial: 'counting',
+  states: {
+    counting: {
+      meta: { waitsFor: 'the time that its pod may be active', until: 'deadline' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
+      on: { 'timer.elapsed': 'exceeded' },
+    },
+    exceeded: { entry: 'tell' },
+  },
+});

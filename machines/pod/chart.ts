@@ -1,0 +1,183 @@
+/** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
+import { not } from 'xstate';
+import { failureOf } from '../shared/failure.ts';
+import { allSandboxes, initialPodContext } from './context.ts';
+import { asFailed, directoryFailed, refusal, tellsDeadline, tellsTermination } from './notes.ts';
+import { othersFailure } from './others.ts';
+import { podSetup } from './setup.ts';
+import { awaitingFit, fitting } from './states/fitting.ts';
+import { resetting } from './states/resetting.ts';
+import { sandboxing } from './states/sandboxing.ts';
+import { terminating } from './states/terminating.ts';
+
+/** One container after the other, in rounds (C9). */
+const launches = [
+  { guard: 'isRoundOver', actions: 'beginRound' },
+  { guard: 'isLaunchDue', actions: 'launchNext' },
+] as const;
+
+export const podMachine = podSetup.createMachine({
+  id: 'pod',
+  context: ({ input }) => initialPodContext(input),
+  initial: 'new',
+  always: [
+    { guard: 'isActualStale', actions: 'tellActual' },
+    { guard: 'isDeadlineStale', actions: 'countDeadline' },
+  ],
+  on: {
+    'pod.update': { actions: ['desire', 'noteResizeRefusal', 'askAdmission'] },
+    'pod.terminate': { target: '.terminating', actions: ['recordTermination', tellsTermination] },
+    'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', tellsDeadline] },
+    'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
+    'container.changed': { actions: 'recordContainer' },
+    'container.sized': { actions: 'recordSizing' },
+    'runtime.podObserved': { actions: 'observe' },
+    'runtime.containerSeen': { actions: 'seeContainer' },
+    'runtime.returned': { actions: 'passOnReturn' },
+    'runtime.networkChanged': { actions: 'recordNetwork' },
+    'ledger.admitted': { actions: 'applyUpdate' },
+    'ledger.refused': { actions: ['recordUnadmitted', 'applyRest'] },
+    // A fault of ours in a child: the node builds the whole pod anew from the facts.
+    'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
+  },
+  states: {
+    new: {
+      always: [
+        { guard: 'mustEnd', target: 'terminating' },
+        { guard: 'isRunByOthers', target: 'awaitingOthers' },
+        { target: 'admitting' },
+      ],
+    },
+    /** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
+    awaitingOthers: {
+      meta: { waitsFor: 'the agent that made a sandbox of it to remove that' },
+      entry: ['recordOthers', { type: 'note', params: ({ context }) => asFailed(othersFailure(context)) }],
+      always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
+      on: { 'pod.update': { actions: 'desireAnew' }, 'runtime.containerSeen': {} },
+    },
+    admitting: {
+      meta: { waitsFor: 'the node to admit it' },
+      entry: 'askAdmission',
+      on: {
+        'pod.update': { actions: ['desireAnew', 'askAdmission'] },
+        'ledger.admitted': { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
+        'ledger.refused': {
+          target: 'refused',
+          actions: ['recordRefusal', { type: 'note', params: ({ event }) => refusal(event) }],
+        },
+      },
+    },
+    /** The node does not take it: Failed, and so it stays until no source wants it. */
+    refused: { on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {} } },
+    preparing: {
+      initial: 'directory',
+      states: {
+        directory: {
+          meta: { waitsFor: 'its directory to be made' },
+          invoke: {
+            src: 'preparePod',
+            input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
+            onDone: 'cgroup',
+            onError: {
+              target: 'awaitingRetry',
+              actions: ['recordFailure', { type: 'note', params: ({ event }) => directoryFailed(failureOf(event)) }],
+            },
+          },
+        },
+        cgroup: {
+          meta: { waitsFor: 'its cgroup to be made' },
+          invoke: {
+            src: 'prepareCgroup',
+            input: ({ context }) => ({ pod: context.allocated }),
+            onDone: 'volumes',
+            onError: {
+              target: 'awaitingRetry',
+              actions: ['recordFailure', { type: 'note', params: ({ event }) => asFailed(failureOf(event)) }],
+            },
+          },
+        },
+        awaitingRetry: {
+          meta: { waitsFor: 'another try to make its directory and cgroup', until: 'retryAt' },
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'directory' },
+        },
+        volumes: {
+          meta: { waitsFor: 'its volumes to be mounted' },
+          entry: 'spawnVolumes',
+          always: { guard: 'areVolumesSettled', target: '#pod.sandboxing' },
+          on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
+        },
+      },
+    },
+    sandboxing,
+    active: {
+      initial: 'choosing',
+      on: {
+        'runtime.podObserved': [
+          { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
+          { actions: 'observe' },
+        ],
+        'ledger.admitted': [
+          {
+            guard: 'changesNetworkMode',
+            target: 'resetting',
+            actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'],
+          },
+          { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] },
+        ],
+      },
+      always: [
+        { guard: 'hasDeparted', actions: 'dismissDeparted' },
+        // At any time, also before the init containers are done.
+        { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
+      ],
+      states: {
+        choosing: { always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }] },
+        /** Init containers and sidecars, each in its turn (C3, C4). */
+        initializing: {
+          meta: { waitsFor: 'its init containers to be done' },
+          always: [
+            { guard: 'mustRestartAll', target: 'restartingAll' },
+            { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+            { guard: 'hasNewcomers', actions: 'spawnContainers' },
+            { guard: 'isLastTurnOver', target: 'running' },
+            { guard: 'isTurnOver', actions: 'startNext' },
+            ...launches,
+          ],
+        },
+        /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
+        restartingAll: {
+          meta: { waitsFor: 'all its containers to end, which are to restart' },
+          entry: 'resetContainers',
+          always: { guard: 'isAllReset', target: 'initializing', actions: 'beginAnew' },
+        },
+        running: {
+          entry: ['initialize', 'startRegular'],
+          initial: 'steady',
+          always: [
+            { guard: 'mustRestartAll', target: 'restartingAll' },
+            { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+            { guard: 'hasNewcomers', actions: ['spawnContainers', 'startRegular'] },
+            ...launches,
+          ],
+          states: {
+            steady: { always: { guard: 'mustFit', target: 'fitting' } },
+            fitting,
+            awaitingFit,
+          },
+        },
+      },
+    },
+    resetting,
+    terminating,
+    /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
+    finished: {
+      entry: 'settleClaims',
+      always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
+      on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {}, 'pod.deadlineExceeded': {} },
+    },
+    terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'], output: 'gone' },
+    broken: { type: 'final', entry: 'leaveGates', output: 'broken' },
+  },
+  output: ({ event }) => ({ isGone: event.output === 'gone' }),
+});

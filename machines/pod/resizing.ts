@@ -1,0 +1,65 @@
+/** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in pod.ts. */
+
+import type { Refusal } from '../../pod/admission/refusal.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import type { ContainerSize } from '../../pod/resources/containerSize.ts';
+import {
+  isResizable,
+  resizeRefusal,
+  resourcesOf,
+  sameResources,
+  sameSize,
+  withResources,
+} from '../../pod/resources/resize.ts';
+import { containerSize } from '../../pod/resources/resources.ts';
+import type { PodContext } from './context.ts';
+
+/** What to ask of the node for a version of the pod: one that can not be resized to it keeps its resources. */
+export function wish(
+  { allocated, limitedSwap }: Pick<PodContext, 'allocated' | 'limitedSwap'>,
+  desired: Pod,
+): { desired: Pod; asked: Pod; unadmitted: Refusal | undefined } {
+  const unadmitted = resizeRefusal(allocated, desired, limitedSwap);
+  const asked = unadmitted === undefined ? desired : withResources(desired, resourcesOf(allocated));
+  return { desired, asked, unadmitted };
+}
+
+/**
+ * The size that a container had when the agent ended, as it was kept: the resources of the pod may be others by now, when
+ * its manifest was edited meanwhile. Undefined where nothing was kept.
+ */
+export function keptSize({ allocation, allocated }: PodContext, name: string): ContainerSize | undefined {
+  const { sizes, resources } = allocation ?? {};
+  const kept = lookUp(sizes, name);
+  if (kept !== undefined || resources === undefined) return kept;
+  const { spec } = withResources(allocated, resources);
+  const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
+  return container && containerSize(spec, container);
+}
+
+/** Some container that has a process still has another size than was admitted for it. */
+const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
+  const { spec } = allocated;
+  return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
+    const size = lookUp(sizes, container.name);
+    const standing = lookUp(containers, container.name);
+    const lives = standing === 'running' || standing === 'live' || standing === 'launching';
+    return (
+      lives && isResizable(spec, container) && size !== undefined && !sameSize(size, containerSize(spec, container))
+    );
+  });
+};
+
+/** The node has yet to answer an update: others are ending to make room for it (C24). */
+export const awaitsRoom = ({ asked, allocated, unadmitted }: PodContext): boolean =>
+  asked !== allocated && unadmitted === undefined;
+
+/** The pod's own cgroup is not yet that of the resources that were admitted. */
+export const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>
+  fitted !== allocated && (fitted === undefined || !sameResources(resourcesOf(fitted), resourcesOf(allocated)));
+
+/** Its containers have their sizes: its cgroup may shrink to what they are together. */
+export const mustFit = (context: PodContext): boolean => isUnfitted(context) && !hasMissized(context);
+
+export const isResizing = (context: PodContext): boolean => isUnfitted(context) || hasMissized(context);

@@ -1,0 +1,30 @@
+/** The containers of a pod have their new resources: now its own cgroup gets what they are together. A part of the chart in pod.ts. */
+import { not } from 'xstate';
+import { podSetup } from '../setup.ts';
+
+/** Other resources meanwhile: what was asked for is not what it is to be fitted to any more. */
+const begunAnew = {
+  guard: not('changesNetworkMode'),
+  target: 'steady',
+  actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'],
+} as const;
+
+export const fitting = podSetup.createStateConfig({
+  meta: { waitsFor: 'its cgroup to be resized' },
+  invoke: {
+    src: 'fitPod',
+    input: ({ context }) => ({ pod: context.allocated }),
+    onDone: {
+      target: 'steady',
+      actions: [{ type: 'recordFit', params: ({ context }) => context.allocated }, 'noteFit'],
+    },
+    onError: { target: 'awaitingFit', actions: 'recordFailure' },
+  },
+  on: { 'ledger.admitted': begunAnew },
+});
+
+export const awaitingFit = podSetup.createStateConfig({
+  meta: { waitsFor: 'another try to resize its cgroup', until: 'retryAt' },
+  invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+  on: { 'timer.elapsed': 'steady', 'ledger.admitted': begunAnew },
+});

@@ -1,0 +1,43 @@
+/** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in pod.ts. */
+import { statusUnknown } from '../../container/notes.ts';
+import { failureOf } from '../../shared/failure.ts';
+import { tellsNewSandbox } from '../notes.ts';
+import { podSetup } from '../setup.ts';
+
+export const resetting = podSetup.createStateConfig({
+  initial: 'verifying',
+  on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
+  states: {
+    /** A list without it may be older than it: only the runtime's own word about it counts. */
+    verifying: {
+      meta: { waitsFor: 'the runtime to tell of its sandbox' },
+      invoke: {
+        src: 'inspectSandbox',
+        input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
+        onDone: [
+          { guard: { type: 'isStillSound', params: ({ event }) => event.output }, target: '#pod.active' },
+          {
+            target: 'draining',
+            actions: [{ type: 'revokeSandbox', params: ({ event }) => event.output }, 'loseSandbox'],
+          },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ event }) => statusUnknown(failureOf(event)) }],
+        },
+      },
+    },
+    awaitingRetry: {
+      meta: { waitsFor: 'another try to ask the runtime about its sandbox', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
+    },
+    draining: {
+      meta: { waitsFor: 'the containers of its lost sandbox to end' },
+      always: [
+        { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+        { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: tellsNewSandbox },
+      ],
+    },
+  },
+});

@@ -1,0 +1,106 @@
+/** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in pod.ts. */
+import { failureOf } from '../../shared/failure.ts';
+import { allSandboxes } from '../context.ts';
+import { killFailed, tellsExceededGrace } from '../notes.ts';
+import { podSetup } from '../setup.ts';
+
+/** One whose own time to be active is over just when it ends is in time. */
+const overdue = { guard: 'isDeadlineOver', actions: tellsExceededGrace } as const;
+
+export const terminating = podSetup.createStateConfig({
+  initial: 'containers',
+  // A call that was given up, or a runtime that came back, may bring one late: nothing of the pod may outlive it.
+  always: { guard: 'hasLateSandbox', target: '.stopping' },
+  on: {
+    'pod.update': { actions: 'desire' },
+    'pod.terminate': { actions: ['recordTermination', 'stopContainers'] },
+    'ledger.admitted': {},
+    'pod.deadlineExceeded': {},
+  },
+  states: {
+    containers: {
+      meta: { waitsFor: 'its containers to end', until: 'deadline' },
+      entry: ['spawnContainers', 'stopContainers'],
+      always: [
+        { guard: 'hasNoProcess', target: 'stopping' },
+        { guard: 'isStopDue', actions: 'stopNext' },
+      ],
+      on: { 'pod.deadlineExceeded': overdue },
+    },
+    stopping: {
+      meta: { waitsFor: 'its sandbox to stop' },
+      entry: 'noteStopped',
+      invoke: {
+        src: 'stopSandboxes',
+        input: ({ context }) => ({ pod: context.allocated, ids: allSandboxes(context) }),
+        onDone: { target: 'volumes', actions: 'leaveSandbox' },
+        onError: {
+          target: 'awaitingStopRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+        },
+      },
+      on: { 'pod.deadlineExceeded': overdue },
+    },
+    awaitingStopRetry: {
+      meta: { waitsFor: 'another try to stop its sandbox', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: {
+        'timer.elapsed': 'stopping',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' },
+        'pod.deadlineExceeded': overdue,
+      },
+    },
+    volumes: {
+      meta: { waitsFor: 'its volumes to be unmounted' },
+      entry: 'unmountVolumes',
+      always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
+    },
+    /** Also of one that stays, for it takes nothing of its class any more (C9). */
+    cgroup: {
+      meta: { waitsFor: 'its cgroup to be removed' },
+      invoke: {
+        src: 'removeCgroup',
+        input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
+        onDone: [{ guard: 'staysAfterwards', target: '#pod.finished' }, { target: 'removing' }],
+        onError: {
+          target: 'awaitingCgroupRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+        },
+      },
+    },
+    awaitingCgroupRetry: {
+      meta: { waitsFor: 'another try to remove its cgroup', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'cgroup' },
+    },
+    /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
+    removing: {
+      meta: { waitsFor: 'its sandbox to be removed' },
+      invoke: {
+        src: 'removeSandboxes',
+        input: ({ context }) => ({ ids: allSandboxes(context) }),
+        onDone: 'erasing',
+        onError: { target: 'awaitingRemoveRetry', actions: 'recordFailure' },
+      },
+    },
+    awaitingRemoveRetry: {
+      meta: { waitsFor: 'another try to remove its sandbox', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
+    },
+    erasing: {
+      meta: { waitsFor: 'its directory to be removed' },
+      invoke: {
+        src: 'removePodData',
+        input: ({ context }) => ({ pod: context.allocated }),
+        onDone: '#pod.terminated',
+        onError: { target: 'awaitingEraseRetry', actions: 'recordFailure' },
+      },
+    },
+    awaitingEraseRetry: {
+      meta: { waitsFor: 'another try to remove its directory', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'erasing' },
+    },
+  },
+});

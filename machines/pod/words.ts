@@ -1,0 +1,227 @@
+/** The words of a pod's chart: its ports, guards, and what it keeps and asks of the node. What it tells its children is in podSetup.ts, the chart in pod.ts. */
+
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { fullName } from '../../pod/api/staticPod.ts';
+import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
+import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
+import { claimsOf } from '../../pod/resources/claims.ts';
+import { namespacedName } from '../../pod/show/shownName.ts';
+import { containerMachine } from '../container/chart.ts';
+import type { LedgerAnswer, LedgerEvent, PodEvent, Ref } from '../shared/events.ts';
+import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
+import { port, timerPort } from '../shared/ports.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+import { volumeMachine } from '../volume/chart.ts';
+import { activeDeadlineMachine } from './activeDeadline.ts';
+import { actualClaims, isActualStale, presentNames } from './actual.ts';
+import {
+  activeUntil,
+  allSandboxes,
+  areVolumesSettled,
+  areVolumesUnmounted,
+  deadlineExceeded,
+  decideSandbox,
+  departed,
+  doubtsSandbox,
+  fits,
+  hasLateSandbox,
+  hasNewcomers,
+  isQuiet,
+  isStillSound,
+  lacksNetwork,
+  mayRun,
+  mergeTermination,
+  nextSandbox,
+  type PodContext,
+  type PodInput,
+  staysAfterwards,
+} from './context.ts';
+import { isRoundOver, newRound, nextLaunch } from './launchOrder.ts';
+import { isRunByOthers, othersFailure } from './others.ts';
+import { mustFit, wish } from './resizing.ts';
+import {
+  ephemeralTold,
+  hasTurnPassed,
+  initsAnew,
+  isAllReset,
+  isComplete,
+  isLastTurn,
+  newEphemeral,
+  nextInit,
+  wasInitialized,
+} from './startOrder.ts';
+import { hasNoProcess, nextToStop } from './stopOrder.ts';
+
+const ledgerOf = ({ context }: { context: PodContext }) => context.ledger;
+const startGateOf = ({ context }: { context: PodContext }) => context.startGate;
+const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
+
+/** Asks the ledger to admit the pod as it is to be now. */
+export const admission = (context: PodContext, holder: Ref<LedgerAnswer>): LedgerEvent => ({
+  type: 'ledger.admit',
+  uid: context.asked.metadata.uid,
+  fullName: fullName(context.asked),
+  pod: context.asked,
+  claims: claimsOf(context.asked),
+  ...(context.allocation ? { allocated: context.allocation } : {}),
+  adopted: context.observed.sandboxes.length > 0 && context.asked === context.allocated,
+  holder,
+});
+
+export const podWords = setup({
+  types: {
+    input: {} as PodInput,
+    context: {} as PodContext,
+    events: {} as PodEvent,
+    emitted: {} as Occurrence,
+    output: {} as { isGone: boolean },
+    meta: {} as StateMeta,
+    children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' } & {
+      activeDeadline: 'activeDeadline';
+    },
+  },
+  actors: {
+    activeDeadline: activeDeadlineMachine,
+    container: containerMachine,
+    volume: volumeMachine,
+    preparePod: port('preparePod'),
+    prepareCgroup: port('prepareCgroup'),
+    fitPod: port('fitPod'),
+    removeCgroup: port('removeCgroup'),
+    removePodData: port('removePodData'),
+    runSandbox: port('runSandbox'),
+    inspectSandbox: port('inspectSandbox'),
+    stopSandboxes: port('stopSandboxes'),
+    removeSandboxes: port('removeSandboxes'),
+    timer: timerPort(),
+  },
+  guards: {
+    mustEnd: ({ context }) => context.termination !== undefined,
+    isRunByOthers: ({ context }) => isRunByOthers(context),
+    isActualStale: ({ context }) => isActualStale(context),
+    staysAfterwards: ({ context }) => staysAfterwards(context.termination),
+    isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
+    isDeadlineOver: ({ context, event }) => event.type === 'pod.deadlineExceeded' && event.at === context.activeUntil,
+    areVolumesSettled: ({ context }) => areVolumesSettled(context),
+    areVolumesUnmounted: ({ context }) => areVolumesUnmounted(context),
+    keepsSandbox: ({ context }) => decideSandbox(context) === 'keep',
+    needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
+    hasRunning: ({ context: { observed } }) => observed.containers.some(mayRun),
+    hasSandboxes: ({ context }) => allSandboxes(context).length > 0,
+    hasLateSandbox: ({ context }) => hasLateSandbox(context),
+    isComplete: ({ context }) => isComplete(context),
+    hasNoProcess: ({ context }) => hasNoProcess(context),
+    isStopDue: ({ context }) => nextToStop(context) !== undefined,
+    isQuiet: ({ context }) => isQuiet(context),
+    wasInitialized: ({ context }) => wasInitialized(context),
+    isTurnOver: ({ context }) => hasTurnPassed(context) && nextInit(context) !== undefined,
+    isLastTurnOver: ({ context }) => hasTurnPassed(context) && isLastTurn(context),
+    hasNewcomers: ({ context }) => hasNewcomers(context),
+    isRoundOver: ({ context }) => isRoundOver(context),
+    isLaunchDue: ({ context }) => nextLaunch(context) !== undefined,
+    mustRestartAll: ({ context }) => Object.values(context.containers).includes('restartsAll'),
+    isAllReset: ({ context }) => isAllReset(context),
+    hasNewEphemeral: ({ context }) => newEphemeral(context).length > 0,
+    hasDeparted: ({ context }) => departed(context).length > 0,
+    doubtsSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && doubtsSandbox(context, event.pod),
+    changesNetworkMode: ({ context: { asked, allocated } }) =>
+      (asked.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
+    lacksNetwork: ({ context }) => lacksNetwork(context),
+    isUnfit: ({ context }, sandbox: ObservedSandbox) => !fits(context, sandbox),
+    isStillSound: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && isStillSound(context, sandbox),
+    mustFit: ({ context }) => mustFit(context),
+    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+  },
+  actions: {
+    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.allocated), note));
+    }),
+    askAdmission: sendTo(ledgerOf, ({ context, self }) => admission(context, self)),
+    settleClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.settle', uid: context.allocated.metadata.uid })),
+    releaseClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid })),
+    tellActual: enqueueActions(({ context, enqueue }) => {
+      const { allocated: pod, ledger } = context;
+      enqueue.sendTo(ledger, { type: 'ledger.actual', uid: pod.metadata.uid, claims: actualClaims(context) });
+      enqueue.assign({ actual: { pod, names: presentNames(context) } });
+    }),
+    requestSlot: sendTo(startGateOf, ({ context, self }) => ({
+      type: 'gate.request',
+      key: slotKey(context),
+      ticket: context.ticket,
+      holder: self,
+      purpose: `the sandbox of ${namespacedName(context.allocated)}`,
+    })),
+    releaseSlot: sendTo(startGateOf, ({ context }) => ({ type: 'gate.release', key: slotKey(context) })),
+    desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
+    /** Before it is admitted there is nothing to be resized. */
+    desireAnew: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {})),
+    recordRefusal: assign(({ event }) => {
+      if (event.type !== 'ledger.refused') return {};
+      const { type: _, ...refused } = event;
+      return { refused };
+    }),
+    recordTermination: assign(({ context, event }) =>
+      event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
+    ),
+    countDeadline: enqueueActions(({ context, enqueue, self }) => {
+      const deadline = activeUntil(context);
+      enqueue.stopChild('activeDeadline');
+      enqueue.assign({ activeUntil: deadline });
+      if (deadline === undefined) return;
+      enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { parent: self, deadline } });
+    }),
+    exceedDeadline: assign(({ context, event }) =>
+      event.type === 'pod.deadlineExceeded'
+        ? { termination: mergeTermination(context.termination, deadlineExceeded(context, event.at)) }
+        : {},
+    ),
+    recordVolume: assign(({ context, event }) => {
+      if (event.type !== 'volume.changed') return {};
+      const { name, standing, hostPath } = event;
+      return { volumes: { ...context.volumes, [name]: { standing, ...(hostPath ? { hostPath } : {}) } } };
+    }),
+    recordContainer: assign(({ context, event }) => {
+      if (event.type !== 'container.changed' || !Object.hasOwn(context.containers, event.name)) return {};
+      return {
+        containers: { ...context.containers, [event.name]: event.standing },
+        ...(event.id === undefined ? {} : { containerIds: { ...context.containerIds, [event.name]: event.id } }),
+        endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
+      };
+    }),
+    recordNetwork: assign(({ event }) => (event.type === 'runtime.networkChanged' ? { trouble: event.trouble } : {})),
+    recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
+    recordOthers: assign(({ context }) => ({ failure: othersFailure(context) })),
+    forgetFailure: assign({ failure: undefined }),
+    recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
+    leaveGates: enqueueActions(({ context, enqueue }) => {
+      const event = { type: 'gate.forget' as const, uid: context.allocated.metadata.uid };
+      enqueue.sendTo(context.startGate, event);
+      enqueue.sendTo(context.pullGate, event);
+    }),
+    complete: assign(({ context }) => ({
+      termination: {
+        reason: 'Completed',
+        graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
+        // What had ended before the agent came is ended from now on.
+        at: Math.max(context.endedAt, context.bornAt),
+      },
+    })),
+    loseSandbox: assign(({ context }) => ({
+      sandbox: undefined,
+      attempt: nextSandbox(context),
+      stale: allSandboxes(context),
+      told: [],
+      round: [],
+      initialized: false,
+      containers: initsAnew(context),
+    })),
+    noteStopped: assign(({ context }) => ({ stopped: allSandboxes(context) })),
+    /** It was stopped, but is kept in mind: its addresses were the pod's, and it has yet to be removed. */
+    leaveSandbox: assign({
+      sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
+    }),
+    beginAnew: assign(({ context }) => ({ initialized: false, round: [], told: ephemeralTold(context) })),
+    beginRound: assign(({ context }) => ({ round: newRound(context) })),
+    initialize: assign({ initialized: true }),
+  },
+});

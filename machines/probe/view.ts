@@ -1,0 +1,27 @@
+/** What the probes of a container show of themselves. */
+import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { ProbeView } from '../../pod/show/view.ts';
+import { actorView, childrenOf } from '../shared/actorView.ts';
+import type { probeMachine } from './chart.ts';
+import { failuresOf } from './context.ts';
+
+type ProbeRef = ActorRefFrom<typeof probeMachine>;
+
+/** The probes that a container has at present. */
+export const probeRefs = (snapshot: { children: object }): ProbeRef[] => childrenOf<ProbeRef>(snapshot, 'probe/');
+
+/** The views of the probes that a container has at present; `container` is its path. */
+export function probeViews(
+  container: string,
+  snapshot: { children: object },
+  sinceOf: (ref: AnyActorRef) => number,
+): ProbeView[] {
+  return probeRefs(snapshot).map((ref) => {
+    const own = ref.getSnapshot();
+    const { kind, dueAt, failure } = own.context;
+    const actor = { path: `${container}/${ref.id}`, since: sinceOf(ref), snapshot: own, moments: { dueAt }, failure };
+    const result = own.matches('passing') ? 'passing' : own.matches('failing') ? 'failing' : 'unknown';
+    const failures = failuresOf(own.context);
+    return { ...actorView(actor), kind, result, ...(failures ? { failures } : {}) };
+  });
+}

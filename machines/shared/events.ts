@@ -1,0 +1,229 @@
+/**
+ * The events that pass between the actors, named `source.fact`. Commands go from parent to child, and to those that serve
+ * all pods: the gates and the ledger, which answer whoever asked.
+ */
+import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type {
+  ContainerRun,
+  ForeignPod,
+  LeftPod,
+  ObservedContainer,
+  ObservedPod,
+  ObservedSandbox,
+} from '../../pod/lifecycle/observed.ts';
+import type { Claims } from '../../pod/resources/claims.ts';
+import type { ContainerSize } from '../../pod/resources/containerSize.ts';
+import type { ProbeKind, Termination } from '../../pod/show/view.ts';
+
+/** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
+export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
+
+/** A wait is over. */
+type TimerEvent = { type: 'timer.elapsed' };
+
+/** A gate's answer: the slot that was asked for under this key is held now, for `limitMs` at most where that is given. */
+export type GateGranted = { type: 'gate.granted'; key: string; limitMs?: number };
+
+export type GateEvent =
+  | { type: 'gate.request'; key: string; ticket: number; holder: Ref<GateGranted>; purpose?: string; origin?: string }
+  | TimerEvent
+  /** Gives a slot back, or leaves the queue. Harmless when neither is the case. */
+  | { type: 'gate.release'; key: string }
+  /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */
+  | { type: 'gate.forget'; uid: string };
+
+export type LedgerAnswer =
+  | { type: 'ledger.admitted' }
+  | { type: 'ledger.refused'; reason: string; message: string; cause?: string };
+
+export type LedgerEvent =
+  /** Asks for admission; `adopted` when the runtime already runs it: such a pod is never refused. */
+  | {
+      type: 'ledger.admit';
+      uid: string;
+      fullName: string;
+      pod: Pod;
+      claims: Claims;
+      /** What was admitted before a restart of the agent. */
+      allocated?: Claims;
+      adopted: boolean;
+      holder: Ref<LedgerAnswer>;
+    }
+  /** A pod that only has to end and asks for nothing; `claims` are null when it runs no more. */
+  | { type: 'ledger.enter'; uid: string; fullName: string; claims: Claims | null }
+  /** What the runtime now has of the pod; null when it has nothing any more. */
+  | { type: 'ledger.actual'; uid: string; claims: Claims | null }
+  /** It runs no more: what it took is free, and its full name is not until it is released (C24). */
+  | { type: 'ledger.settle'; uid: string }
+  /** Nothing of it is left. */
+  | { type: 'ledger.release'; uid: string }
+  /** Whether the runtime can keep a container out of the groups that its image would give it. */
+  | { type: 'ledger.runtimeSeen'; strictGroups: boolean };
+
+/** What the ledger tells the node: these pods must end for a critical one, which waits (C24). */
+export type LedgerFact = { type: 'ledger.preempting'; uids: readonly string[] };
+
+/** Where a volume stands, as its pod needs to know it; `delayed` is one whose image cannot be had for now. */
+export type VolumeStanding = 'pending' | 'delayed' | 'mounted' | 'unmounted';
+
+export type VolumeEvent =
+  | { type: 'volume.unmount' }
+  /** The pod was updated: what is not mounted yet may be defined otherwise, what shows its pod has to show it anew. */
+  | { type: 'volume.update'; pod: Pod }
+  /** The runtime answers again: what failed because it was away need not wait longer. */
+  | { type: 'runtime.returned' }
+  | GateGranted
+  | TimerEvent;
+
+/**
+ * Where a container stands, as its pod needs to know it: `pending` waits for its turn, `coming` is on its way to a start,
+ * `poised` could be launched, `delayed` is put off by a failure. `launching` is being made and started, its postStart hook
+ * included; `live` may have a process; `running` has one that got past its hook. The others have none and will get none
+ * by themselves, and of one that is `removed` the runtime has nothing any more. The end of one that `restartsAll`
+ * restarts its whole pod in place.
+ */
+export type ContainerStanding =
+  | 'pending'
+  | 'coming'
+  | 'poised'
+  | 'delayed'
+  | 'launching'
+  | 'live'
+  | 'running'
+  | 'succeeded'
+  | 'failed'
+  | 'restartsAll'
+  | 'stopped'
+  | 'removed';
+
+/** A probe of the container with this id has come to another result, by its thresholds; `at` is when, `said` what it said last. */
+export type ProbeFact =
+  | { type: 'probe.succeeded'; kind: ProbeKind; id: string; at: number }
+  | { type: 'probe.failed'; kind: ProbeKind; id: string; at: number; said: string };
+
+export type ContainerEvent =
+  /** Its turn has come; the sandbox follows by `sandbox.ready`. An init container that is done runs again. */
+  | { type: 'container.start' }
+  /** It may be made and started: no other container of its pod is being launched. */
+  | { type: 'container.launch' }
+  /**
+   * It must end and stay so: by the deadline (ms since the epoch; it only ever moves nearer, C10), or within the pod's
+   * own grace when there is none. With `waits` its process is left until others have stopped (C11) or the deadline has
+   * passed; with `leavesNothing` the runtime keeps nothing of it, for its pod goes on without it.
+   */
+  | { type: 'container.stop'; deadline?: number; waits?: boolean; leavesNothing?: boolean }
+  /** All containers of its pod restart in place: what runs of it ends at once, then it waits for its turn anew. */
+  | { type: 'container.reset' }
+  /** The pod was updated in place; a changed name or image makes it a new container (C6). */
+  | { type: 'container.update'; pod: Pod; volumes: Readonly<Record<string, string>> }
+  | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
+  /** `still` is the sandbox as it is, when it lives on and only its pod cannot stay in it: hooks run in it as ever. */
+  | { type: 'sandbox.lost'; still?: ObservedSandbox }
+  /** What the runtime shows of the container now; null when it does not list it any more. */
+  | { type: 'runtime.containerObserved'; id: string; container: ObservedContainer | null }
+  /** The runtime answers again: what failed because it was away need not wait longer. */
+  | { type: 'runtime.returned' }
+  | ProbeFact
+  | GateGranted
+  | TimerEvent;
+
+export type PodEvent =
+  | LedgerAnswer
+  | { type: 'pod.update'; pod: Pod }
+  | { type: 'pod.terminate'; termination: Termination }
+  | { type: 'volume.changed'; name: string; standing: VolumeStanding; hostPath?: string }
+  /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
+  | { type: 'container.changed'; name: string; standing: ContainerStanding; id?: string; endedAt?: number }
+  /** It was active for as long as it may be, at this moment (ms since the epoch). */
+  | { type: 'pod.deadlineExceeded'; at: number }
+  /** The size that a container at the runtime has: told when it runs, and whenever it has another. */
+  | { type: 'container.sized'; name: string; size: ContainerSize }
+  | { type: 'runtime.podObserved'; pod: ObservedPod }
+  | { type: 'runtime.containerSeen'; container: ObservedContainer }
+  | { type: 'runtime.returned' }
+  /** The runtime's network has come or gone; sent only when that changes. */
+  | { type: 'runtime.networkChanged'; trouble?: NetworkTrouble }
+  | ErrorActorEvent
+  | GateGranted
+  | TimerEvent;
+
+/** What the node knows that its garbage collection goes by. */
+export interface GarbageFound {
+  readonly containers: readonly ContainerRun[];
+  /** Ids. */
+  readonly sandboxes: readonly string[];
+  /** The uids of the pods that have an actor. */
+  readonly known: readonly string[];
+}
+
+/** What the garbage collection says to its node. */
+export type GarbageWord =
+  | { type: 'garbage.asked' }
+  /** These have files here, and no actor: what this agent left must end, what is of others is all there is of them. */
+  | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[] };
+
+export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
+
+/** What the log rotation says to its node. */
+export type LogsWord = { type: 'logs.asked' };
+
+export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
+
+/** Why the runtime has no network for pods, in its words, and since when (ms since the epoch). */
+export interface NetworkTrouble {
+  readonly message: string;
+  readonly since: number;
+}
+
+export interface RuntimeHealth {
+  /** Since when it is so, in milliseconds since the epoch. */
+  readonly since: number;
+  readonly ready: boolean;
+  readonly message?: string;
+  /** Absent while it has a network for pods; while it does not answer what it said last holds. */
+  readonly networkTrouble?: string;
+  /** It is not ready for that alone. */
+  readonly lacksOnlyNetwork?: true;
+  readonly name: string;
+  readonly version: string;
+  /** Whether it can keep a container out of the groups that its image would give it (`supplementalGroupsPolicy`). */
+  readonly strictGroups?: boolean;
+}
+
+/** What is wrong or odd in what a source reads; the path is a field's, empty for the whole file. */
+export interface SourceProblem {
+  readonly file: string;
+  readonly path: string;
+  readonly message: string;
+  /** `NAMESPACE/NAME` of the pod that it is about, as the node calls it; absent where that cannot be told. */
+  readonly pod?: string;
+  /** What has to happen before the manifest is used; absent where it is in use. */
+  readonly until?: string;
+}
+
+/** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
+export type NodeFact =
+  /** The full set of pods of one source. */
+  | {
+      type: 'config.podsChanged';
+      source: string;
+      pods: readonly Pod[];
+      /** Why manifests are not used. */
+      problems: readonly SourceProblem[];
+      /** What is odd in those that are; absent: nothing. */
+      warnings?: readonly SourceProblem[];
+      at: number;
+    }
+  /** A source that has told no set yet can not be read now. */
+  | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
+  /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */
+  | { type: 'runtime.podsObserved'; pods: readonly ObservedPod[]; at: number }
+  /** One container's status, read at once because the runtime hinted at it. */
+  | { type: 'runtime.containerSeen'; container: ObservedContainer }
+  | { type: 'runtime.healthChanged'; health: RuntimeHealth }
+  | { type: 'node.ticked'; at: number }
+  /** Ends every pod, each within its own grace, then the node itself. */
+  | { type: 'node.drain'; at: number };
+
+export type NodeEvent = NodeFact | GarbageWord | LogsWord | LedgerFact | TimerEvent | DoneActorEvent | ErrorActorEvent;

@@ -1,0 +1,30 @@
+import type { Failure } from '../../pod/failure.ts';
+
+/** The failure that an error event of a port carries: the boundary lets nothing else through. */
+export function failureOf(event: { type: string; error?: unknown }): Failure {
+  const error = event.error;
+  if (isFailure(error)) return error;
+  return {
+    reason: 'InternalError',
+    message: error instanceof Error ? error.message : String(error),
+    at: 0,
+  };
+}
+
+/** How soon to try again what failed because the runtime was away; its return ends the wait at once. */
+export const RUNTIME_AWAY_MS = 1_000;
+/** How soon to try again what the runtime refused: the kubelet's wait after a failed sync. */
+const REFUSED_MS = 10_000;
+
+/** The wait after a failed call. */
+export const retryAfter = (failure: Failure): { failure: Failure; retryAt: number } => ({
+  failure,
+  retryAt: failure.at + (isRuntimeAway(failure) ? RUNTIME_AWAY_MS : REFUSED_MS),
+});
+
+/** Whether the runtime itself was away, so that its return ends the wait. */
+export const isRuntimeAway = (failure: Failure | undefined): boolean => failure?.reason === 'RuntimeUnavailable';
+
+function isFailure(error: unknown): error is Failure {
+  return typeof error === 'object' && error !== null && 'reason' in error && 'message' in error && 'at' in error;
+}

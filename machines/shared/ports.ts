@@ -1,0 +1,198 @@
+/**
+ * The ports: everything that the machines ask of the world, as the types of what goes out and what comes back.
+ * A machine names a port in `setup`; only `createNodeAgent` provides it, behind the one recording boundary.
+ * Everything that comes back is plain, serialisable data; a rejection is a `Failure`.
+ */
+import {
+  type CallbackActorLogic,
+  fromCallback,
+  fromPromise,
+  type NonReducibleUnknown,
+  type PromiseActorLogic,
+} from 'xstate';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Note } from '../../pod/events/occurrence.ts';
+import type { Failure } from '../../pod/failure.ts';
+import type {
+  ContainerRun,
+  ForeignPod,
+  LeftPod,
+  ObservedContainer,
+  ObservedSandbox,
+} from '../../pod/lifecycle/observed.ts';
+import type { ContainerSize } from '../../pod/resources/containerSize.ts';
+import type { ProbeKind } from '../../pod/show/view.ts';
+
+/** A request and the answer to it. */
+export interface PortTypes {
+  /**
+   * Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. `ran` are the
+   * sandboxes that the runtime has of it already. Idempotent.
+   */
+  preparePod: { input: { pod: Pod; ran: readonly string[] }; output: null };
+  /** Makes the pod's cgroup with the limits of the pod, before anything runs in it (C25). Idempotent. */
+  prepareCgroup: { input: { pod: Pod }; output: null };
+  /**
+   * Kills what is left in the pod's cgroup and removes it, when all volumes are unmounted; `ran` are the sandboxes that
+   * the runtime had of the pod. Idempotent.
+   */
+  removeCgroup: { input: { pod: Pod; ran: readonly string[] }; output: null };
+  /** Removes what `preparePod` made, as the last of all. Idempotent. */
+  removePodData: { input: { pod: Pod }; output: null };
+  /**
+   * Makes a volume's content available at a path of the host, or brings it up to date in place; of an image, which the runtime mounts, it
+   * only says whether that can. Idempotent.
+   */
+  mountVolume: { input: { pod: Pod; volume: string }; output: { hostPath: string } };
+  unmountVolume: { input: { pod: Pod; volume: string }; output: null };
+  /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */
+  runSandbox: {
+    input: { pod: Pod; attempt: number };
+    /** With what its author should know of how it was made; `madeAt` is when it answered, in milliseconds since the epoch. */
+    output: ObservedSandbox & { readonly madeAt: number; readonly warnings?: readonly Note[] };
+  };
+  /** The sandbox as it is, null when the runtime does not have it. */
+  inspectSandbox: { input: { id: string }; output: ObservedSandbox | null };
+  /**
+   * Stops sandboxes, which are all that the pod has, and everything in them; their network goes with them. Processes
+   * that the runtime does not know any more are killed. Idempotent.
+   */
+  stopSandboxes: { input: { pod: Pod; ids: readonly string[] }; output: null };
+  /** Removes sandboxes with all containers in them. */
+  removeSandboxes: { input: { ids: readonly string[] }; output: null };
+  /** The image's reference on this node, null when it is not there; and when it was asked for. */
+  findImage: { input: { pod: Pod; image: string }; output: { imageRef: string | null; at: number } };
+  /** Pulls an image within the limit, whatever is there already. The times are in milliseconds since the epoch. */
+  pullImage: {
+    input: { pod: Pod; image: string; limitMs: number | undefined };
+    output: { imageRef: string; sizeBytes: number; startedAt: number; finishedAt: number };
+  };
+  /**
+   * How often a container was restarted, counting the run to come, by the logs of its former runs: asked where the
+   * runtime has none of it. Logs that cannot be read are told, and count as none.
+   */
+  countRestarts: { input: { pod: Pod; container: string }; output: { restarts: number } };
+  /** Sees to it that a container of this name and attempt exists in the sandbox, also when an earlier answer was lost. */
+  createContainer: {
+    input: {
+      pod: Pod;
+      container: string;
+      sandbox: ObservedSandbox;
+      attempt: number;
+      imageRef: string;
+      /** Host paths by volume name; of an image its reference. */
+      volumes: Readonly<Record<string, string>>;
+    };
+    output: { id: string };
+  };
+  /** Sees to it that a container has started, makes its log symlink, and reads its status: it may already have ended. */
+  startContainer: { input: { pod: Pod; container: string; id: string }; output: ObservedContainer };
+  /**
+   * Stops a container: SIGTERM, then SIGKILL at the deadline or, without one, when the grace is over; at least 2 s are
+   * given (C10). The answer is its last status, null when the runtime does not have it.
+   */
+  stopContainer: {
+    input: { id: string; graceSeconds: number; deadline: number | undefined };
+    output: ObservedContainer | null;
+  };
+  /** Gives a running container the resources of its spec, its pod's cgroup growing before it; tells which it has then. */
+  resizeContainer: { input: { pod: Pod; container: string; id: string }; output: { size: ContainerSize } };
+  /** Gives the pod's cgroup the limits of the pod, once its containers have theirs. Idempotent. */
+  fitPod: { input: { pod: Pod }; output: null };
+  removeContainers: { input: { ids: readonly string[] }; output: null };
+  /** Removes dead containers with their logs, and empty sandboxes: as many as it can, then the first failure. Idempotent. */
+  removeGarbage: {
+    input: { containers: readonly ContainerRun[]; sandboxes: readonly string[] };
+    output: null;
+  };
+  /** Rotates the logs that have grown too large; what fails with one is told, and hinders no other. */
+  rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
+  /**
+   * The pods with a directory here that are not known: those that this agent left, and those of others; `failure` is why
+   * something that was left half made or half removed stays.
+   */
+  surveyDisk: {
+    input: { known: readonly string[] };
+    output: { left: readonly LeftPod[]; foreign: readonly ForeignPod[]; failure?: Failure };
+  };
+  inspectContainer: { input: { id: string }; output: ObservedContainer | null };
+  /**
+   * Runs a hook of a container within the grace; how it ends is its answer, a failed preStop hook being no hindrance.
+   * `deadline` is when the grace is over (ms since the epoch): the one given, or the one that the hook began with.
+   */
+  runHook: {
+    input: {
+      pod: Pod;
+      container: string;
+      id: string;
+      hook: 'postStart' | 'preStop';
+      podIp: string | undefined;
+      graceSeconds: number;
+      deadline: number | undefined;
+    };
+    /** With what the pod's author should know of how it was run. */
+    output: { deadline: number; failure: Failure | null; warnings?: readonly Note[] };
+  };
+  /**
+   * Tries a probe once, within its timeout. What the container does wrong is its answer; so is an `error` of the tool,
+   * which says nothing of the container and was tried three times.
+   */
+  runProbe: { input: ProbeRun; output: ProbeAnswer };
+  /** A moment by chance, at most so many milliseconds from now. */
+  pickMoment: { input: { withinMs: number }; output: { at: number } };
+}
+
+/** Which probe of which container is tried. */
+export interface ProbeRun {
+  readonly pod: Pod;
+  readonly container: string;
+  readonly kind: ProbeKind;
+  readonly id: string;
+  /** Absent for a pod without addresses of its own. */
+  readonly podIp: string | undefined;
+}
+
+/** How a try went; both moments are milliseconds since the epoch. */
+export interface ProbeAnswer {
+  readonly result: 'success' | 'warning' | 'failure' | 'error';
+  readonly message: string;
+  readonly beganAt: number;
+  readonly at: number;
+}
+
+export type PortName = keyof PortTypes;
+
+/** The type of a port's promise logic. */
+export type Port<K extends PortName> = PromiseActorLogic<
+  PortTypes[K]['output'] & NonReducibleUnknown,
+  PortTypes[K]['input'] & NonReducibleUnknown
+>;
+
+/** A port as a machine declares it: a placeholder that rejects until `createNodeAgent` provides the real one. */
+export function port<K extends PortName>(name: K): Port<K> {
+  return fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
+    Promise.reject(new Error(`the port ${name} is not provided`)),
+  ) as Port<K>;
+}
+
+/** A wait: `after` milliseconds from now or `until` a moment (milliseconds since the epoch), then `timer.elapsed`. */
+export type TimerInput = { readonly after: number } | { readonly until: number };
+
+export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
+
+/** The timer as machines declare it; the real one counts on the injected clock. */
+export function timerPort(): TimerLogic {
+  return fromCallback<{ type: 'timer.never' }, TimerInput>(() => {
+    throw new Error('the timer is not provided');
+  });
+}
+
+/** A feed: a callback actor that brings facts in until it is stopped. */
+export type FeedLogic = CallbackActorLogic<{ type: 'feed.never' }>;
+
+/** A feed as machines declare it; only `createNodeAgent` provides the real one. */
+export function feedPort(name: string): FeedLogic {
+  return fromCallback<{ type: 'feed.never' }>(() => {
+    throw new Error(`the feed ${name} is not provided`);
+  });
+}

@@ -1,0 +1,191 @@
+/** Plain views of the actors' snapshots: nobody else reads a snapshot. What they show is in pod/show/view.ts. */
+import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import { troubleOfVolumes } from '../../pod/api/containers.ts';
+import { KIND_WORDS } from '../../pod/show/explainWords.ts';
+import type { ContainerView, GateView, PodView, VolumeView } from '../../pod/show/view.ts';
+import type { containerMachine } from '../container/chart.ts';
+import { specOf } from '../container/context.ts';
+import { containerView } from '../container/view.ts';
+import { type GateContext, holdersFor, lineOf } from '../limiter/chart.ts';
+import { type NodeContext, newcomers } from '../node/context.ts';
+import type { podMachine } from '../pod/chart.ts';
+import { deadlineOf } from '../pod/context.ts';
+import { heldUpBy } from '../pod/launchOrder.ts';
+import { awaitsRoom, isResizing, isUnfitted } from '../pod/resizing.ts';
+import { probeRefs, probeViews } from '../probe/view.ts';
+import type { volumeMachine } from '../volume/chart.ts';
+import { referenceOf } from '../volume/setup.ts';
+import { actorView, childrenOf, latestViews } from './actorView.ts';
+import type { GateEvent, Ref, RuntimeHealth } from './events.ts';
+
+/** Since when an actor has been in its present state, in milliseconds since the epoch. */
+export type SinceOf = (ref: AnyActorRef) => number;
+
+export type PodRef = ActorRefFrom<typeof podMachine>;
+type ContainerRef = ActorRefFrom<typeof containerMachine>;
+type VolumeRef = ActorRefFrom<typeof volumeMachine>;
+
+/**
+ * The view of a child is made again only when something that it shows has changed: each change of one container or
+ * volume is a look at all that its pod has, and there may be hundreds.
+ */
+const containerViews = latestViews<ContainerView>();
+const volumeViews = latestViews<VolumeView>();
+
+/** The view of a pod with its volumes and containers. */
+export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
+  const snapshot = ref.getSnapshot();
+  const { context } = snapshot;
+  const { sandbox, refused, unadmitted, termination, restored, initialized, retryAt, failure } = context;
+  const path = `pod/${context.allocated.metadata.uid}`;
+  const deadline = termination && deadlineOf(termination);
+  const ends = termination !== undefined;
+  const restartsAll = snapshot.matches({ active: 'restartingAll' });
+  const oldest = context.observed.sandboxes.at(-1);
+  const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => viewOfVolume(path, child, sinceOf));
+  const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) =>
+    viewOfContainer(child, { path, ends, restartsAll, volumes, sinceOf }),
+  );
+  return {
+    ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
+    pod: context.allocated,
+    ...(sandbox ? { sandbox } : {}),
+    ...(oldest ? { startedAt: oldest.createdAt } : {}),
+    ...(refused ? { refused } : {}),
+    ...(unadmitted ? { unadmitted } : {}),
+    ...(snapshot.matches('active') && awaitsRoom(context) ? { awaitsRoom: true } : {}),
+    ...(isResizing(context) ? { resizing: true } : {}),
+    ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
+    // A pod that ended by itself was not ended by anybody.
+    ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
+    ...(restored ? { restored } : {}),
+    initialized,
+    ...(restartsAll ? { restartsAll } : {}),
+    ended: ['refused', 'finished', 'terminated'].includes(String(snapshot.value)),
+    volumes,
+    containers: snapshot.matches('active') ? inLine(containers, heldUpBy(context)) : containers,
+  };
+}
+
+interface Around {
+  /** Of the pod. */
+  readonly path: string;
+  readonly ends: boolean;
+  readonly restartsAll: boolean;
+  readonly volumes: readonly VolumeView[];
+  readonly sinceOf: SinceOf;
+}
+
+function viewOfContainer(ref: ContainerRef, { path, ends, restartsAll, volumes, sinceOf }: Around): ContainerView {
+  const own = ref.getSnapshot();
+  const since = sinceOf(ref);
+  const spec = specOf(own.context);
+  const volumeTrouble = troubleOfVolumes(volumes, spec);
+  const probes = probeRefs(own).flatMap((probe) => [probe.getSnapshot(), sinceOf(probe)]);
+  const shows = [own, since, ends, restartsAll, volumeTrouble?.reason, volumeTrouble?.message, ...probes];
+  return containerViews(ref, shows, () => {
+    const { retryAt: again, stopBy, failure, crashDelayMs = 0 } = own.context;
+    // A back-off after an end that nobody saw lasts its delay from its own beginning.
+    const moments = { retryAt: again || since + crashDelayMs, stopBy, pullBy: pullBy(ref, own, sinceOf) };
+    const actor = { path: `${path}/${ref.id}`, since, snapshot: own, moments, failure };
+    const wait = pullWait(own.matches({ pulling: 'fetching' }), spec.image);
+    const side = { ends, restartsAll, volumeTrouble, probes: probeViews(actor.path, own, sinceOf) };
+    return containerView({ ...actorView(actor), ...wait }, own, side);
+  });
+}
+
+/** Those that could be launched say for whom they wait (C9). */
+function inLine(containers: readonly ContainerView[], heldUp: string | undefined): readonly ContainerView[] {
+  const first = containers.find(({ name }) => name === heldUp);
+  if (first === undefined) return containers;
+  const whom = `${KIND_WORDS[first.role]} ${first.name}`;
+  const waitingFor = first.state === 'hooking' ? `${whom}'s postStart hook` : `${whom}, which starts before it`;
+  return containers.map((each) => (each !== first && each.state === 'poised' ? { ...each, waitingFor } : each));
+}
+
+/** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */
+export function isMeeting(ref: PodRef): boolean {
+  const snapshot = ref.getSnapshot();
+  const containers = childrenOf<ContainerRef>(snapshot, 'container/');
+  if (containers.some((child) => ['new', 'meeting', 'met'].includes(String(child.getSnapshot().value)))) return true;
+  const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
+  return isFirst && UNASKED.some((state) => snapshot.matches(state));
+}
+
+/** The states in which an adopted pod has no containers' actors yet although nothing failed. */
+const UNASKED = [
+  'admitting',
+  { preparing: 'directory' },
+  { preparing: 'cgroup' },
+  { preparing: 'volumes' },
+  { sandboxing: 'deciding' },
+  { sandboxing: 'adopting' },
+  { sandboxing: 'clearing' },
+] as const;
+
+/** The pods that are wanted and have no actor, because the node cannot begin while its runtime does not answer. */
+export function awaitedViews(context: NodeContext): PodView[] {
+  const { health } = context;
+  if (health.ready || health.since === 0) return [];
+  return newcomers(context).map((pod) => ({
+    path: `pod/${pod.metadata.uid}`,
+    state: 'awaitingNode',
+    since: health.since,
+    waitingFor: `the container runtime, which is not ready: ${health.message ?? 'it does not say why'}`,
+    pod,
+    containers: [],
+    volumes: [],
+    initialized: false,
+    ended: false,
+  }));
+}
+
+/** Why the runtime itself is not ready, for who waits for it; undefined while it is, or is not known yet. */
+export const runtimeTroubleOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
+  ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'it does not say why');
+
+/** When a pull that goes on has to be done. */
+function pullBy(ref: AnyActorRef, { context }: { context: { pullLimitMs?: number | undefined } }, sinceOf: SinceOf) {
+  return context.pullLimitMs === undefined ? undefined : sinceOf(ref) + context.pullLimitMs;
+}
+
+/** A wait for a pull names the image. */
+function pullWait(isPulling: boolean, image: string | undefined): { waitingFor?: string } {
+  return isPulling && image !== undefined ? { waitingFor: `the pull of ${image}` } : {};
+}
+
+function viewOfVolume(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
+  return volumeViews(ref, [ref.getSnapshot(), sinceOf(ref)], () => volumeView(pod, ref, sinceOf));
+}
+
+function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
+  const snapshot = ref.getSnapshot();
+  const { name, retryAt, failure, trouble } = snapshot.context;
+  const moments = { retryAt, pullBy: pullBy(ref, snapshot, sinceOf) };
+  return {
+    ...actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments, failure }),
+    ...pullWait(snapshot.matches({ pulling: 'fetching' }), referenceOf(snapshot.context)),
+    name,
+    mounted: snapshot.matches('mounted'),
+    ...(trouble && snapshot.matches('pulling')
+      ? { trouble: { reason: trouble.reason, message: trouble.message } }
+      : {}),
+  };
+}
+
+/** The view of a gate: who holds a slot, and who waits for one in which order. */
+export function gateView(ref: Ref<GateEvent>): GateView {
+  // The refs that the node keeps under this type are of gates only.
+  const { context } = ref.getSnapshot() as unknown as { context: GateContext };
+  const keysOf = (claims: readonly { readonly key: string }[]) => claims.map(({ key }) => key);
+  const slow = context.held.filter((each) => each.slow);
+  const line = lineOf(context);
+  const behind = line.map((claim) => holdersFor(context, claim).flatMap(({ purpose }) => purpose ?? []));
+  return {
+    capacity: context.capacity,
+    held: keysOf(context.held),
+    ...(slow.length > 0 ? { slow: keysOf(slow) } : {}),
+    queue: keysOf(line),
+    ...(behind.some((purposes) => purposes.length > 0) ? { behind } : {}),
+  };
+}

@@ -1,0 +1,93 @@
+/** One volume of one pod, from its request to its removal. */
+import { assign } from 'xstate';
+import { mountFailed, volumeSetup } from './setup.ts';
+import { pulling } from './states/pulling.ts';
+
+export const volumeMachine = volumeSetup.createMachine({
+  id: 'volume',
+  context: ({ input }) => ({ ...input, soughtAt: 0, delayMs: 0, pullDelayMs: 0, retryAt: 0 }),
+  initial: 'mounting',
+  states: {
+    mounting: {
+      meta: { waitsFor: 'its mount to be made' },
+      invoke: {
+        src: 'mountVolume',
+        input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+        onDone: [
+          { guard: 'isImage', target: 'pulling', actions: assign({ delayMs: 0 }) },
+          {
+            target: 'mounted',
+            actions: assign(({ event }) => ({ hostPath: event.output.hostPath, delayMs: 0 })),
+          },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordFailure', { type: 'note', params: ({ context, event }) => mountFailed(context, event) }],
+        },
+      },
+      // What an aborted mount left half-made, the unmount removes.
+      on: {
+        'volume.unmount': 'unmounting',
+        'volume.update': { target: 'mounting', reenter: true, actions: 'update' },
+      },
+    },
+    awaitingRetry: {
+      meta: { waitsFor: 'another try to mount it', until: 'retryAt' },
+      entry: 'reportDelay',
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: {
+        'timer.elapsed': 'mounting',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'mounting' },
+        'volume.unmount': 'unmounting',
+        'volume.update': { target: 'mounting', actions: 'update' },
+      },
+    },
+    pulling,
+    mounted: {
+      entry: { type: 'report', params: { standing: 'mounted' } },
+      initial: 'steady',
+      on: { 'volume.unmount': 'unmounting' },
+      states: {
+        steady: {
+          on: {
+            'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }],
+          },
+        },
+        /** What it shows of its pod has changed: written anew in place, while its containers go on with the old or the new. */
+        refreshing: {
+          meta: { waitsFor: 'its files to be brought up to date' },
+          invoke: {
+            src: 'mountVolume',
+            input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+            onDone: { target: 'steady', actions: assign({ delayMs: 0, failure: undefined }) },
+            onError: {
+              target: 'awaitingRefresh',
+              actions: ['recordFailure', { type: 'note', params: ({ context, event }) => mountFailed(context, event) }],
+            },
+          },
+          on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
+        },
+        awaitingRefresh: {
+          meta: { waitsFor: 'another try to bring its files up to date', until: 'retryAt' },
+          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+          on: { 'timer.elapsed': 'refreshing', 'volume.update': { target: 'refreshing', actions: 'update' } },
+        },
+      },
+    },
+    unmounting: {
+      meta: { waitsFor: 'its unmount' },
+      invoke: {
+        src: 'unmountVolume',
+        input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+        onDone: 'unmounted',
+        onError: { target: 'awaitingUnmountRetry', actions: 'recordFailure' },
+      },
+    },
+    awaitingUnmountRetry: {
+      meta: { waitsFor: 'another try to unmount it', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'unmounting' },
+    },
+    unmounted: { entry: { type: 'report', params: { standing: 'unmounted' } } },
+  },
+});

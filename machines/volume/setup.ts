@@ -1,0 +1,144 @@
+/** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in volume.ts. */
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import { heldBy } from '../../pod/api/containers.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Volume } from '../../pod/api/schema/volume.ts';
+import { followsPod } from '../../pod/environment/projection.ts';
+import {
+  involvedPod,
+  type Note,
+  type Notes,
+  notesOf,
+  type Occurrence,
+  occurrence,
+} from '../../pod/events/occurrence.ts';
+import type { Failure } from '../../pod/failure.ts';
+import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
+import type { Trouble } from '../container/trouble.ts';
+import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble, pullClaim, pullLimit } from '../image/trouble.ts';
+import type { GateEvent, PodEvent, Ref, VolumeEvent, VolumeStanding } from '../shared/events.ts';
+import { failureOf, isRuntimeAway } from '../shared/failure.ts';
+import { port, timerPort } from '../shared/ports.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+
+export interface VolumeInput {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly parent: Ref<PodEvent>;
+  /** The pod's number in the order of arrival: who came first pulls first. */
+  readonly ticket: number;
+  readonly pullGate: Ref<GateEvent>;
+}
+
+export interface VolumeContext extends VolumeInput {
+  /** Where it lies on the host; of an image the reference that the runtime knows it by. */
+  readonly hostPath?: string;
+  readonly failure?: Failure | undefined;
+  /** The wait before the next try to mount it, in milliseconds. */
+  readonly delayMs: number;
+  /** The wait after the last pull that failed, in milliseconds. */
+  readonly pullDelayMs: number;
+  /** Why its image is not there, as a status shows it. */
+  readonly trouble?: Trouble | undefined;
+  /** When its image was last looked for: a pull may have to wait for its turn. */
+  readonly soughtAt: number;
+  /** How long the pull may take, in milliseconds; absent: as long as it takes. */
+  readonly pullLimitMs?: number | undefined;
+  /** When that try is due. */
+  readonly retryAt: number;
+}
+
+const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined =>
+  pod.spec.volumes?.find((volume) => volume.name === name);
+
+/** The image that a volume shows; undefined for every other kind of volume. */
+const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
+
+export const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
+
+const pullGateOf = ({ context }: { context: VolumeContext }) => context.pullGate;
+const pullKey = ({ pod, name }: VolumeContext): string => `${pod.metadata.uid}/volume:${name}/pull`;
+
+function withBackOff(context: VolumeContext, failure: Failure) {
+  const delayMs = nextBackOff(context.delayMs, volumeBackOff);
+  return { failure, delayMs, retryAt: failure.at + delayMs };
+}
+
+/** While the runtime is away that is the trouble of the node. */
+export function mountFailed({ name }: VolumeContext, event: { type: string }): Note[] {
+  const failure = failureOf(event);
+  if (isRuntimeAway(failure)) return [];
+  const message = `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`;
+  return [{ eventType: 'Warning', reason: 'FailedMount', message }];
+}
+
+export const volumeSetup = setup({
+  types: {
+    input: {} as VolumeInput,
+    context: {} as VolumeContext,
+    events: {} as VolumeEvent,
+    emitted: {} as Occurrence,
+    meta: {} as StateMeta,
+  },
+  actors: {
+    mountVolume: port('mountVolume'),
+    unmountVolume: port('unmountVolume'),
+    findImage: port('findImage'),
+    pullImage: port('pullImage'),
+    timer: timerPort(),
+  },
+  guards: {
+    followsPod: ({ context }) => {
+      const volume = volumeOf(context);
+      return volume !== undefined && followsPod(volume);
+    },
+    isImage: ({ context }) => imageOf(context) !== undefined,
+    needsNoPull: ({ context }, found: { imageRef: string | null }) =>
+      found.imageRef !== null && imageOf(context)?.pullPolicy !== 'Always',
+    /** The runtime went away in the middle of it: that says nothing about the image. */
+    isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
+    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+    mayNotPull: ({ context }) => imageOf(context)?.pullPolicy === 'Never',
+  },
+  actions: {
+    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.pod), note));
+    }),
+    /** What the volume cannot have, the containers wait for that their statuses show to be held by it: it is told of them too. */
+    noteOfHeld: enqueueActions(({ context: { pod, name }, enqueue }, notes: Notes) => {
+      for (const { container, role } of heldBy(pod.spec, [name])) {
+        const involved = involvedPod(pod, { name: container.name, role });
+        for (const note of notesOf(notes)) enqueue.emit(occurrence(involved, note));
+      }
+    }),
+    report: sendTo(
+      ({ context }) => context.parent,
+      ({ context }, params: { standing: VolumeStanding }) => ({
+        type: 'volume.changed' as const,
+        name: context.name,
+        standing: params.standing,
+        ...(context.hostPath === undefined ? {} : { hostPath: context.hostPath }),
+      }),
+    ),
+    /** An image that cannot be had holds up only those that mount it; while the runtime is away nobody can start. */
+    reportDelay: enqueueActions(({ context, enqueue }) => {
+      if (imageOf(context) === undefined || isRuntimeAway(context.failure)) return;
+      enqueue.sendTo(context.parent, { type: 'volume.changed', name: context.name, standing: 'delayed' });
+    }),
+    update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
+    recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
+    recordLookFailure: assign(({ context, event }) => failedLook(context, referenceOf(context), failureOf(event))),
+    recordPullFailure: assign(({ context, event }) => failedPull(context, failureOf(event))),
+    showPullBackOff: assign(({ context }) => ({ trouble: pullBackOffTrouble(context, referenceOf(context)) })),
+    showAbsence: assign(({ context }) => ({ trouble: absenceTrouble(referenceOf(context)) })),
+    forgetImageTrouble: assign({ pullDelayMs: 0, failure: undefined, trouble: undefined }),
+    requestPull: sendTo(pullGateOf, ({ context, self }) => ({
+      type: 'gate.request',
+      key: pullKey(context),
+      ...pullClaim(context, referenceOf(context)),
+      holder: self,
+    })),
+    recordPullLimit: assign(({ event }) => pullLimit(event)),
+    releasePull: sendTo(pullGateOf, ({ context }) => ({ type: 'gate.release', key: pullKey(context) })),
+  },
+});

@@ -1,0 +1,147 @@
+/** The image that a volume shows: looked for, and pulled by its policy (C17). A part of the chart in volume.ts. */
+import { assign } from 'xstate';
+import {
+  imageError,
+  imageMissing,
+  imagePresent,
+  inspectionFailed,
+  lookError,
+  pullBacksOff,
+  pullBegins,
+  pullDone,
+  pullFailed,
+} from '../../image/notes.ts';
+import { shownFailedMs } from '../../image/trouble.ts';
+import { failureOf, isRuntimeAway } from '../../shared/failure.ts';
+import { referenceOf, volumeSetup } from '../setup.ts';
+
+/** What the kubelet says of each container that the volume holds. */
+const tellsHeld = (reason: string) => ({ type: 'noteOfHeld' as const, params: imageError(reason) });
+
+export const pulling = volumeSetup.createStateConfig({
+  initial: 'finding',
+  on: {
+    'volume.unmount': 'unmounting',
+    'volume.update': { actions: 'update' },
+  },
+  exit: 'releasePull',
+  onDone: 'mounted',
+  states: {
+    finding: {
+      meta: { waitsFor: 'the runtime to look for its image' },
+      invoke: {
+        src: 'findImage',
+        input: ({ context }) => ({ pod: context.pod, image: referenceOf(context) }),
+        onDone: [
+          {
+            guard: { type: 'needsNoPull', params: ({ event }) => event.output },
+            target: 'found',
+            actions: [
+              assign(({ event }) => ({ hostPath: event.output.imageRef ?? '' })),
+              { type: 'note', params: ({ context }) => imagePresent(referenceOf(context)) },
+            ],
+          },
+          { guard: 'mayNotPull', target: 'missing' },
+          { target: 'queued', actions: assign(({ event }) => ({ soughtAt: event.output.at })) },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: [
+            'recordLookFailure',
+            {
+              type: 'note',
+              params: ({ context, event }) => inspectionFailed(referenceOf(context), failureOf(event)),
+            },
+            {
+              type: 'noteOfHeld',
+              params: ({ event }) => {
+                const failure = failureOf(event);
+                return isRuntimeAway(failure) ? [] : imageError(lookError(failure));
+              },
+            },
+          ],
+        },
+      },
+    },
+    queued: {
+      meta: { waitsFor: 'a slot of the pull gate' },
+      entry: [{ type: 'note', params: ({ context }) => pullBegins(referenceOf(context)) }, 'requestPull'],
+      on: { 'gate.granted': { target: 'fetching', actions: 'recordPullLimit' } },
+    },
+    fetching: {
+      meta: { waitsFor: 'the pull of its image', until: 'pullBy' },
+      exit: 'releasePull',
+      invoke: {
+        src: 'pullImage',
+        input: ({ context }) => ({
+          pod: context.pod,
+          image: referenceOf(context),
+          limitMs: context.pullLimitMs,
+        }),
+        onDone: {
+          target: 'found',
+          actions: [
+            assign(({ event }) => ({ hostPath: event.output.imageRef })),
+            {
+              type: 'note',
+              params: ({ context, event }) => pullDone(referenceOf(context), context.soughtAt, event.output),
+            },
+          ],
+        },
+        onError: [
+          { guard: 'isCutOff', target: 'awaitingRetry', actions: 'recordPullFailure' },
+          {
+            target: 'failed',
+            actions: [
+              'recordPullFailure',
+              {
+                type: 'note',
+                params: ({ context, event }) => pullFailed(referenceOf(context), failureOf(event)),
+              },
+              { type: 'noteOfHeld', params: ({ event }) => imageError(failureOf(event).reason) },
+            ],
+          },
+        ],
+      },
+    },
+    /** The pull's own error is shown before its back-off is (C16). */
+    failed: {
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      entry: 'reportDelay',
+      invoke: { src: 'timer', input: ({ context }) => ({ after: shownFailedMs(context) }) },
+      on: { 'timer.elapsed': 'backingOff' },
+    },
+    backingOff: {
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      entry: [
+        'showPullBackOff',
+        { type: 'note', params: ({ context }) => pullBacksOff(referenceOf(context)) },
+        tellsHeld('ImagePullBackOff'),
+      ],
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'finding' },
+    },
+    /** Absent, and the policy forbids to pull: somebody may load it by hand, so it is looked for again. */
+    missing: {
+      meta: { waitsFor: 'its image to be loaded by hand (pullPolicy Never)', afterMs: 10_000 },
+      entry: [
+        'reportDelay',
+        'showAbsence',
+        { type: 'note', params: ({ context }) => imageMissing(referenceOf(context)) },
+        tellsHeld('ErrImageNeverPull'),
+      ],
+      invoke: { src: 'timer', input: { after: 10_000 } },
+      on: { 'timer.elapsed': 'finding' },
+    },
+    awaitingRetry: {
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      entry: 'reportDelay',
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: {
+        'timer.elapsed': 'finding',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'finding' },
+      },
+    },
+    found: { type: 'final', entry: 'forgetImageTrouble' },
+  },
+});

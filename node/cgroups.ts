@@ -1,0 +1,151 @@
+/** What the host's kernel and the configuration say of cgroups, and the cgroups that the node makes of it. */
+import { access, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { systemClock } from '../actors/clock.ts';
+import { createAlarm } from '../actors/feeds/alarm.ts';
+import { podsOfAgent } from '../actors/store/leftOnDisk.ts';
+import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
+import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';
+import { type PodCgroups, podCgroups } from '../host/cgroup/podCgroups.ts';
+import { callSystemd } from '../host/cgroup/systemd.ts';
+import { messageOf } from '../host/files/fileErrors.ts';
+import type { Note } from '../pod/events/occurrence.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { unreserved } from '../pod/resources/allocatable.ts';
+import { PIDS, pageName } from '../pod/resources/cgroupLimits.ts';
+import type { Capacity } from '../pod/resources/claims.ts';
+import type { SharedCgroups } from '../pod/show/explainNode.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import type { NodeResources } from './config/nodeResources.ts';
+
+const PAGES = '/sys/kernel/mm/hugepages';
+
+/** What containers are told of cgroups, beside their own limits (C25). */
+export async function cgroupFacts(config: NodeResources, hierarchies: readonly Hierarchy[]): Promise<CgroupFacts> {
+  const memory = hierarchyOf(hierarchies, 'memory');
+  const version = memory?.version ?? 'v1';
+  const pages = await readdir(PAGES).catch(() => []);
+  return {
+    perQos: config.cgroupsPerQos,
+    version,
+    countsSwap: memory !== undefined && (await exists(await swapFile(memory))),
+    ...(config.limitedSwap ? { swapBytes: swapCapacity(await readFile('/proc/meminfo', 'utf8')) } : {}),
+    killsWhole: version === 'v2' && config.singleProcessOomKill !== true,
+    cfsQuota: config.cpuCfsQuota,
+    cfsPeriod: config.cpuCfsQuotaPeriodMs * 1_000,
+    podPids: config.podPidsLimit,
+    pageSizes: pages.flatMap((name) => {
+      const [, kilobytes] = /^hugepages-(\d+)kB$/.exec(name) ?? [];
+      return kilobytes === undefined ? [] : [pageName(Number(kilobytes) * 1024)];
+    }),
+  };
+}
+
+/** Whether any pod of the node has swap. */
+export const mayPodsSwap = ({ version, countsSwap, swapBytes }: CgroupFacts): boolean =>
+  version === 'v2' && countsSwap && swapBytes !== undefined;
+
+/** Bytes of all swap that the host has, by the text of its `meminfo`. */
+export function swapCapacity(meminfo: string): number {
+  const [, kilobytes = '0'] = /^SwapTotal:\s+(\d+) kB$/m.exec(meminfo) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+/** The root of v2 has no such file: one's own cgroup shows whether the kernel has it. */
+async function swapFile({ root, version }: Hierarchy): Promise<string> {
+  if (version === 'v1') return join(root, 'memory.memsw.limit_in_bytes');
+  const [, own = ''] = /^0::(.*)$/m.exec(await readFile('/proc/self/cgroup', 'utf8')) ?? [];
+  return join(root, own, 'memory.swap.max');
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** What the node has in all. */
+export const capacityOf = (
+  { maxPods, podsPerCore }: Pick<NodeConfig, 'maxPods' | 'podsPerCore'>,
+  { cpuCount, memoryCapacityBytes }: Pick<NodeFacts, 'cpuCount' | 'memoryCapacityBytes'>,
+): Capacity => ({
+  cpuMillis: cpuCount * 1_000,
+  memoryBytes: memoryCapacityBytes,
+  pods: podsPerCore > 0 ? Math.min(maxPods, podsPerCore * cpuCount) : maxPods,
+});
+
+/** How many processes the kernel takes: what all pods may have without those that are reserved. */
+export async function processRoom(): Promise<number | undefined> {
+  const read = async (name: string) => Number(await readFile(`/proc/sys/kernel/${name}`, 'utf8'));
+  const room = await Promise.all([read('pid_max'), read('threads-max')]).catch(() => []);
+  return room.length > 0 ? Math.min(...room) : undefined;
+}
+
+/** What the node's author hears of the limit of all pods, in the kubelet's words. */
+export function enforcementNote(cgroupRoot: string, failure: unknown): Note {
+  if (failure === undefined) {
+    return { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' };
+  }
+  const names = [...cgroupRoot.split('/').filter(Boolean), 'kubepods'].map((name) => JSON.stringify(name)).join(' ');
+  const message = `Failed to update Node Allocatable Limits [${names}]: ${messageOf(failure)}`;
+  return { eventType: 'Warning', reason: 'FailedNodeAllocatableEnforcement', message };
+}
+
+export interface OwnCgroups {
+  readonly cgroups: PodCgroups;
+  /** Told while pods of somebody else are in the cgroup of all pods. */
+  readonly shared: () => SharedCgroups | undefined;
+}
+
+/** What the host forbids is said to be so; the rest tells of itself. */
+const cgroupWarning = (error: unknown): string =>
+  error instanceof NodeFailure
+    ? error.message
+    : `the cgroups of pods stay as the runtime makes them: ${messageOf(error)}`;
+
+/** The cgroups of the node's pods, and why some have no limits; undefined where the configuration leaves them to the runtime. */
+export function ownCgroups(given: {
+  readonly config: NodeConfig;
+  readonly node: NodeFacts;
+  readonly hierarchies: readonly Hierarchy[];
+  /** How many processes the node takes in all, if that is known. */
+  readonly pids: number | undefined;
+  readonly logger: Logger;
+  /** The node's end. */
+  readonly signal: AbortSignal;
+  /** Told what happened to the node. */
+  readonly tell: (note: Note) => void;
+}): OwnCgroups | undefined {
+  const { config, node, hierarchies, pids, logger, signal, tell } = given;
+  if (!node.cgroups.perQos) return undefined;
+  const { enforcesAllocatable, reserved } = config.resources;
+  const capacity = { ...capacityOf(config, node), ...(pids === undefined ? {} : { extra: { [PIDS]: pids } }) };
+  let shared: SharedCgroups | undefined;
+  const cgroups = podCgroups({
+    place: node,
+    rules: node.cgroups,
+    enforced: enforcesAllocatable ? unreserved(capacity, reserved) : capacity,
+    hierarchies,
+    systemd: callSystemd,
+    ownPods: () => podsOfAgent(node),
+    wait: (ms, ending) => createAlarm(systemClock, ending).wait(systemClock.now() + ms),
+    signal,
+    onEnforcement: (failure) => {
+      const note = enforcementNote(node.cgroupRoot, failure);
+      tell(note);
+      if (failure !== undefined) logger.warn(note.message);
+    },
+    onShared: (message) => {
+      shared = message === undefined ? undefined : { message, since: systemClock.now() };
+      if (message !== undefined) {
+        logger.warn(message);
+        tell(enforcementNote(node.cgroupRoot, message));
+      } else logger.info('no pods of others are in the cgroup of all pods any more: its limits are set');
+    },
+    onTrouble: (error) => logger.warn(cgroupWarning(error)),
+  });
+  // What fails here the first pod tries again, and tells.
+  cgroups.begin().catch(() => {});
+  return { cgroups, shared: () => shared };
+}

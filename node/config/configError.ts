@@ -1,0 +1,63 @@
+import type * as z from 'zod/mini';
+import { shortWords } from '../../pod/show/shortWords.ts';
+
+/** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((before, step) => {
+    if (typeof step === 'number') return `${before}[${step}]`;
+    return before === '' ? String(step) : `${before}.${String(step)}`;
+  }, '');
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, step) => {
+    // Only own fields: the path was walked by the schema, but the input is still of any shape.
+    return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
+  }, input);
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === Number.POSITIVE_INFINITY) return 'a number that is too large';
+  if (value === Number.NEGATIVE_INFINITY) return 'a number that is too small';
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length > 60 ? `${json.slice(0, 57)}...` : json;
+}
+
+/** What may hold a password or a token, which no message repeats. */
+const SECRETS: readonly PropertyKey[] = [
+  '--manifest-url',
+  '--manifest-url-header',
+  'staticPodURL',
+  'staticPodURLHeader',
+];
+
+function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
+  const path = fieldPath(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.message.split('\n').map((line) => (path === '' ? line : `${path}.${line}`));
+  }
+  const [field = ''] = issue.path;
+  const isShown = issue.message.startsWith('expected') && !SECRETS.includes(field);
+  const got = isShown ? `, got ${shown(valueAt(input, issue.path))}` : '';
+  return [`${path === '' ? '' : `${path}: `}${issue.message}${got}`];
+}
+
+const MOST_LINES = 50;
+const LONGEST_LINE = 500;
+
+function cut(line: string): string {
+  const text = shortWords(line, LONGEST_LINE);
+  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}...` : text;
+}
+
+/** What a schema found wrong with `input`, one line for each mistake: "field: expected …, got …". */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown): string[] {
+  const lines = issues.flatMap((issue) => linesOf(issue, input)).map(cut);
+  const more = lines.length - MOST_LINES;
+  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more mistakes`] : lines;
+}

@@ -1,0 +1,123 @@
+/** The kinds of fields that a KubeletConfiguration has. Each says in its error what it expects. */
+import * as z from 'zod/mini';
+import { parseQuantity } from '../../pod/api/quantity.ts';
+import { nearest } from '../../pod/show/nearest.ts';
+import { parseDuration } from './duration.ts';
+
+/** A value that `is` accepts; the error reads "expected …". */
+function kind<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {
+  return z.custom<T>(is, { error: `expected ${expected}` });
+}
+
+/** A string. */
+export const text = kind<string>('a string', (value) => typeof value === 'string');
+
+/** A path; an empty one is a variable of the shell that is not set. */
+export const path = kind<string>('a path', (value) => typeof value === 'string' && value !== '');
+
+/** A directory in which the agent makes its own: never the root of all. */
+export const directory = kind<string>(
+  'a directory other than /',
+  (value) => typeof value === 'string' && value !== '' && !/^\/[/.]*$/.test(value),
+);
+
+/** True or false. */
+export const boolean = kind<boolean>('true or false', (value) => typeof value === 'boolean');
+
+/** A number above `min` and at most `max`. */
+export function fraction(min: number, max: number): z.ZodMiniCustom<number, number> {
+  const expected = `a number above ${min} and at most ${max}`;
+  return kind(expected, (value) => typeof value === 'number' && value > min && value <= max);
+}
+
+/** A whole number; without bounds it is an int32 of at least 0. */
+export function whole(min = 0, max = 2 ** 31 - 1): z.ZodMiniCustom<number, number> {
+  const range = max >= 2 ** 31 - 1 ? `of at least ${min}` : `between ${min} and ${max}`;
+  return kind(
+    `a whole number ${range}`,
+    (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+  );
+}
+
+/** One of the given words. */
+export function oneOf<const T extends string>(...words: readonly T[]): z.ZodMiniCustom<T, T> {
+  const expected = words.length === 1 ? `"${words[0]}"` : `one of ${words.map((word) => `"${word}"`).join(', ')}`;
+  return kind(expected, (value) => words.some((word) => word === value));
+}
+
+/** What Go's durations hold: nanoseconds in 63 bits, almost 300 years. */
+const LONGEST_DURATION = Number(2n ** 63n / 1_000_000n);
+
+/** A quantity that `is` accepts, in nanos. */
+export function quantity(expected: string, is: (nanos: bigint) => boolean = () => true) {
+  const nanosOf = (value: unknown) =>
+    typeof value === 'string' || typeof value === 'number' ? parseQuantity(String(value)) : undefined;
+  const isQuantity = (value: unknown) => {
+    const nanos = nanosOf(value);
+    return nanos !== undefined && is(nanos);
+  };
+  return z.pipe(
+    kind<string | number>(expected, isQuantity),
+    z.transform((value: string | number) => nanosOf(value) ?? 0n),
+  );
+}
+
+/** A text of the given form. */
+export function textLike(expected: string, is: (text: string) => boolean): z.ZodMiniCustom<string, string> {
+  return kind(expected, (value) => typeof value === 'string' && is(value));
+}
+
+/** A Go duration between two bounds in milliseconds, read into milliseconds. */
+export function duration(min = 0, max = LONGEST_DURATION, range = '') {
+  const isDuration = (value: unknown): boolean => {
+    const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
+    return milliseconds !== undefined && milliseconds >= min && milliseconds <= max;
+  };
+  return z.pipe(
+    kind<string>(`a duration such as "30s" or "1m30s"${range}`, isDuration),
+    z.transform((value: string) => parseDuration(value) ?? 0),
+  );
+}
+
+/** The runtime's socket, as `unix:///path` or a plain absolute path; read into the first form. */
+export const endpoint = z.pipe(
+  kind<string>('a socket such as "unix:///run/containerd/containerd.sock"', (value) => {
+    return typeof value === 'string' && (value === '' || /^(unix:\/\/)?\/./.test(value));
+  }),
+  z.transform((value: string) => (value.startsWith('/') ? `unix://${value}` : value)),
+);
+
+/** A list. */
+export function list<T extends z.ZodMiniType>(item: T): z.ZodMiniArray<T> {
+  return z.array(item, { error: 'expected a list' });
+}
+
+/** Names to values. */
+export function map<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMiniString, T> {
+  return z.record(z.string(), value, { error: 'expected a map of names to values' });
+}
+
+/** So many unknown names are told one by one. */
+const MOST_KEYS = 10;
+
+/**
+ * Fields by name; an unknown one is an error that names the nearest known one. One line of the error for each; `what`
+ * says in it what the names are.
+ */
+export function section<T extends z.core.$ZodLooseShape>(fields: T, what = 'field') {
+  const known = Object.keys(fields);
+  return z.strictObject(fields, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return 'expected a map of fields';
+      const lines = issue.keys.slice(0, MOST_KEYS).map((key) => `${key}: unknown ${what}${suggestion(key, known)}`);
+      const more = issue.keys.length - lines.length;
+      return [...lines, ...(more > 0 ? [`and ${more} more unknown ${what}s`] : [])].join('\n');
+    },
+  });
+}
+
+/** "; did you mean …?", or nothing when no known name is near. */
+export function suggestion(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}

@@ -1,0 +1,54 @@
+/** The part of the configuration that says how a node shares itself out among its pods. */
+
+import type { ResourceList } from '../../pod/api/schema/scalars.ts';
+import type { Reserved } from '../../pod/resources/allocatable.ts';
+import type { ConfigFile } from './readFile.ts';
+
+export interface NodeResources {
+  readonly reserved: Reserved;
+  /** Whether the pods together may not use what is reserved for others. */
+  readonly enforcesAllocatable: boolean;
+  /** Whether pods and their QoS classes have cgroups of their own. */
+  readonly cgroupsPerQos: boolean;
+  readonly podPidsLimit: number;
+  /** Whether Burstable pods have a share of the node's swap. */
+  readonly limitedSwap: boolean;
+  readonly cpuCfsQuota: boolean;
+  readonly cpuCfsQuotaPeriodMs: number;
+  /** Absent: the whole container where the kernel can (cgroup v2). */
+  readonly singleProcessOomKill?: boolean;
+}
+
+/** A node without any other line evicts below so much free memory and disk. */
+const EVICTION_MEMORY = '100Mi';
+const EVICTION_DISK = '10%';
+
+/** Reads it from the configuration file, with the kubelet's defaults. */
+export function nodeResources(file: ConfigFile['config'] | undefined): NodeResources {
+  const { evictionHard, mergeDefaultEvictionSettings = false } = file ?? {};
+  // A file that names any signal leaves the others without a line, unless it asks for the defaults too.
+  const hasDefaults = evictionHard === undefined || mergeDefaultEvictionSettings;
+  const evictionHardMemory = evictionHard?.['memory.available'] ?? (hasDefaults ? EVICTION_MEMORY : undefined);
+  const evictionHardDisk = evictionHard?.['nodefs.available'] ?? (hasDefaults ? EVICTION_DISK : undefined);
+  return Object.freeze({
+    reserved: Object.freeze({
+      kubeReserved: amounts(file?.kubeReserved),
+      systemReserved: amounts(file?.systemReserved),
+      ...(evictionHardMemory === undefined ? {} : { evictionHardMemory }),
+      ...(evictionHardDisk === undefined ? {} : { evictionHardDisk }),
+    }),
+    enforcesAllocatable: file?.enforceNodeAllocatable?.includes('pods') ?? true,
+    cgroupsPerQos: file?.cgroupsPerQOS ?? true,
+    podPidsLimit: file?.podPidsLimit ?? -1,
+    limitedSwap: file?.memorySwap?.swapBehavior === 'LimitedSwap',
+    cpuCfsQuota: file?.cpuCFSQuota ?? true,
+    cpuCfsQuotaPeriodMs: file?.cpuCFSQuotaPeriod ?? 100,
+    ...(file?.singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: file.singleProcessOOMKill }),
+  });
+}
+
+function amounts(named: Readonly<Record<string, string | undefined>> = {}): ResourceList {
+  return Object.fromEntries(
+    Object.entries(named).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+  );
+}

@@ -1,0 +1,66 @@
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
+import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { ConfigError, describeIssues } from './configError.ts';
+import { fieldsActedOn } from './fieldsActedOn.ts';
+import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
+
+/** A KubeletConfiguration as read, with the fields it sets that this version does not act on. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly config: KubeletConfiguration;
+  readonly ignored: readonly string[];
+}
+
+/** The file's paths that may be relative: they are then meant from the file's own directory, as in the kubelet. */
+const relativePaths = ['staticPodPath', 'podLogsDir', 'resolvConf'] as const;
+
+/** A null stands for a field that is not set, as in the kubelet. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const set = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(set.map(([name, field]) => [name, withoutNulls(field)]));
+}
+
+function resolvedFrom(directory: string, config: KubeletConfiguration): KubeletConfiguration {
+  const resolved = { ...config };
+  for (const name of relativePaths) {
+    const path = resolved[name];
+    if (path && !isAbsolute(path)) resolved[name] = resolve(directory, path);
+  }
+  return resolved;
+}
+
+const limits = { tokens: 100_000, values: 10_000, characters: LARGEST_FILE };
+
+/** Reads the text of a configuration file, YAML or JSON; throws a `ConfigError` that lists all mistakes. */
+export function parseConfigFile(path: string, text: string): ConfigFile {
+  const parsed = parseBounded(text, limits);
+  if ('problem' in parsed) throw new ConfigError(`${path}: ${parsed.problem}`);
+  if ('beyond' in parsed) throw new ConfigError(`${path}: has ${parsed.beyond}`);
+  if (parsed.values.length > 1)
+    throw new ConfigError(`${path}: expected one KubeletConfiguration, got several documents`);
+  const input = withoutNulls(parsed.values[0] ?? {});
+  const read = kubeletConfiguration.safeParse(input);
+  if (!read.success) {
+    const mistakes = describeIssues(read.error.issues, input).map((mistake) => `${path}: ${mistake}`);
+    throw new ConfigError(mistakes.join('\n'));
+  }
+  return {
+    path,
+    config: resolvedFrom(dirname(resolve(path)), read.data),
+    ignored: Object.keys(read.data).filter((name) => !fieldsActedOn.has(name)),
+  };
+}
+
+/** Reads the file that `--config` names. */
+export async function readConfigFile(path: string): Promise<ConfigFile> {
+  const found = await readTextFile(path).catch((cause: unknown) => {
+    throw new ConfigError(`--config: ${messageOf(cause)}`, { cause });
+  });
+  if (found === undefined) throw new ConfigError(`--config: ${path}: no such file`);
+  if ('noFile' in found) throw new ConfigError(`--config: ${path}: ${found.noFile}`);
+  return parseConfigFile(path, found.text);
+}

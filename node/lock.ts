@@ -1,0 +1,76 @@
+import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../host/files/fileErrors.ts';
+import { processOf } from '../host/runningProcess.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { isAnswering, socketPath } from '../server/socketPath.ts';
+import { makeDirectory } from './rootDirectory.ts';
+
+/** With its pid this names a process for good; `0` where the host does not tell, or it has ended. */
+const startOf = async (pid: number): Promise<string> => (await processOf(pid))?.startedAt ?? '0';
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** `<pid>-<start>`; whatever else lies there is none, and nobody's to remove. */
+const isClaim = (name: string): boolean => /^[1-9]\d*-\d+$/.test(name);
+
+async function isAlive(claim: string): Promise<boolean> {
+  const [pid, start] = claim.split('-');
+  return exists(Number(pid)) && (await startOf(Number(pid))) === start;
+}
+
+function refusal(rootDirectory: string, who: string): NodeFailure {
+  const message = `another agent ${who} already runs over ${rootDirectory}: end it first, or use another directory`;
+  return new NodeFailure('AgentRunning', message);
+}
+
+/** The live claims other than our own; those of processes that are gone are removed, for they can never come back. */
+async function otherClaims(directory: string, own: string): Promise<string[]> {
+  const live: string[] = [];
+  for (const claim of (await readdir(directory)).filter(isClaim)) {
+    if (claim === own) continue;
+    if (await isAlive(claim)) live.push(claim);
+    else await removeClaim(join(directory, claim));
+  }
+  return live;
+}
+
+/** A claim is an empty file: what holds something is no claim, whatever its name. */
+async function removeClaim(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => undefined);
+  if (found?.isFile() && found.size === 0) await rm(file, { force: true });
+}
+
+/** The process of the agent that runs over a root directory; undefined where none does that can be seen from here. */
+export async function runningAgent(rootDirectory: string): Promise<number | undefined> {
+  const claims = await readdir(join(rootDirectory, 'agents')).catch(() => []);
+  for (const claim of claims.filter(isClaim)) if (await isAlive(claim)) return Number(claim.split('-')[0]);
+  return undefined;
+}
+
+/**
+ * Makes sure that this process is the only agent over a root directory, and throws a `NodeFailure` when it is not.
+ * Each agent first writes its claim and then reads those of others, so of two at once at most one goes on; the socket
+ * tells of an agent whose process cannot be seen from here. Returns the function that gives the claim back.
+ */
+export async function claimRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
+  const directory = join(rootDirectory, 'agents');
+  await makeDirectory(directory);
+  const own = `${process.pid}-${await startOf(process.pid)}`;
+  const release = () => rm(join(directory, own), { force: true });
+  await writeFile(join(directory, own), '').catch((cause) => {
+    throw new NodeFailure('RootDirectoryUnusable', `${rootDirectory} cannot be used: ${messageOf(cause)}`, { cause });
+  });
+  const [other] = await otherClaims(directory, own);
+  const answering = other === undefined && (await isAnswering(socketPath(rootDirectory)));
+  if (other === undefined && !answering) return release;
+  await release();
+  throw refusal(rootDirectory, other === undefined ? 'that answers on its socket' : `(process ${other.split('-')[0]})`);
+}

@@ -1,0 +1,51 @@
+import pino, { type DestinationStream, type Logger, stdSerializers } from 'pino';
+import { printableQuoted } from '../pod/show/printable.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+
+/** pino's level for a kubelet's verbosity: 2 and up debug, 5 and up trace. */
+export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
+  if (verbosity >= 5) return 'trace';
+  return verbosity >= 2 ? 'debug' : 'info';
+}
+
+/** Loaded only where somebody reads along. */
+async function pretty(destination: DestinationStream, colorize: boolean): Promise<DestinationStream> {
+  return (await import('./prettyLog.ts')).pretty(destination, colorize);
+}
+
+/**
+ * JSON in which no character stands as it is that a terminal would obey: `journalctl` and `cat` bring it to one, wherever
+ * it was written to.
+ */
+const quoted = (destination: DestinationStream): DestinationStream => ({
+  write: (line) => destination.write(printableQuoted(line)),
+});
+
+/** Colours only where a terminal that has them, and whose user wants them (`NO_COLOR`), is written to directly. */
+const hasColours = ({ terminal, destination }: { terminal: boolean; destination?: DestinationStream }): boolean =>
+  terminal && destination === undefined && process.stderr.hasColors?.() === true;
+
+/** The agent's log: JSON lines, or text for people where a terminal reads along or `logging.format` asks for it. */
+export async function createLogger(options: {
+  logging: NodeConfig['logging'];
+  terminal: boolean;
+  simulated: boolean;
+  /** The least level instead of the verbosity's. */
+  level?: 'warn';
+  /** Where the lines go instead of stderr. */
+  destination?: DestinationStream;
+}): Promise<Logger> {
+  const { logging, terminal, destination = pino.destination({ fd: 2, sync: true }) } = options;
+  const forPeople = logging.format === 'text' || (logging.format === 'auto' && terminal);
+  return pino(
+    {
+      level: options.level ?? levelOf(logging.verbosity),
+      base: options.simulated ? { simulated: true } : {},
+      serializers: { error: stdSerializers.err },
+      // As journald, Loki and their like read them without being told how.
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    forPeople ? await pretty(destination, hasColours(options)) : quoted(destination),
+  );
+}

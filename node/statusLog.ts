@@ -1,0 +1,87 @@
+/** The log as a sink: what becomes of each pod, what its events tell, and what else fails on the way, once each. */
+import type { Logger } from 'pino';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import type { CoreEvent } from '../pod/events/event.ts';
+import type { Failure } from '../pod/failure.ts';
+import { shownName } from '../pod/show/shownName.ts';
+import type { ActorView, PodView } from '../pod/show/view.ts';
+import type { AgentPort } from '../server/agent.ts';
+
+/**
+ * Logs every change of a pod's phase and readiness (info), every event (a warning that is new as such, the others for
+ * debugging), and every new failure of an actor that no event has told (warning).
+ */
+export function logStatuses(agent: AgentPort, logger: Logger): () => void {
+  const told = new Map<string, string>();
+  const failures = new Map<string, Failure>();
+  const events = new Map<string, string[]>();
+  const endEvents = agent.subscribeEvents(({ event, removed }) => {
+    if (!removed) tellEvent(logger, events, event);
+  });
+  const endStatuses = agent.subscribe(({ uid, pod, view, removed }) => {
+    const { namespace, name } = pod.metadata;
+    for (const actor of actorsOf(view)) {
+      if (!isTold(events.get(uid), actor)) tellFailure(logger, failures, actor, pod.metadata);
+    }
+    const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+    const now = removed
+      ? 'gone'
+      : `${pod.status?.phase ?? 'Unknown'}${ready ? ', ready' : ''}${whyOf(pod, events.get(uid))}`;
+    const before = told.get(uid);
+    if (before === now) return;
+    logger.info(
+      { pod: `${namespace}/${name}`, uid },
+      `pod ${shownName(pod.metadata)}: ${before === undefined ? '' : `${before} → `}${now}`,
+    );
+    if (!removed) return void told.set(uid, now);
+    told.delete(uid);
+    events.delete(uid);
+    for (const path of failures.keys()) if (path.startsWith(view.path)) failures.delete(path);
+  });
+  return () => {
+    endEvents();
+    endStatuses();
+  };
+}
+
+/** What a node without a cluster DNS tells of itself, once, is no news when a pod's event says it again. */
+const NO_NEWS = 'MissingClusterDNS';
+/** How many of a pod's last warnings are compared with the failures of its actors. */
+const COMPARED = 8;
+
+function tellEvent(logger: Logger, told: Map<string, string[]>, event: CoreEvent): void {
+  const { involvedObject, type, reason, message, count } = event;
+  const { kind, namespace = '', name, uid, fieldPath } = involvedObject;
+  const container = /\{(.*)\}/.exec(fieldPath ?? '')?.[1];
+  const who = kind === 'Pod' ? `pod ${shownName({ namespace, name })}` : `node ${name}`;
+  const sentence = `${who}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
+  const isNews = type === 'Warning' && count === 1;
+  const level = !isNews ? 'debug' : reason !== NO_NEWS ? 'warn' : kind === 'Pod' ? 'debug' : 'info';
+  logger[level]({ reason, object: `${namespace}/${name}` }, sentence);
+  if (type === 'Warning') told.set(uid, [...(told.get(uid) ?? []), message].slice(-COMPARED));
+}
+
+/** Whether an event has told the failure: its words carry those of the failure. */
+const isTold = (messages: readonly string[] = [], { lastFailure }: ActorView): boolean =>
+  lastFailure !== undefined && messages.some((message) => message.includes(lastFailure.message));
+
+/** Why a pod is refused, evicted or otherwise ended by its node. */
+function whyOf({ status: { reason, message } = {} }: Pod, told: readonly string[] = []): string {
+  if (message !== undefined && told.some((words) => message.includes(words))) return '';
+  return reason ? ` (${message ? `${reason}: ${message}` : reason})` : '';
+}
+
+const actorsOf = (view: PodView): readonly ActorView[] => [view, ...view.volumes, ...view.containers];
+
+function tellFailure(logger: Logger, told: Map<string, Failure>, actor: ActorView, metadata: Pod['metadata']): void {
+  const { path, lastFailure } = actor;
+  const before = told.get(path);
+  if (lastFailure === undefined) return void told.delete(path);
+  const { reason, message } = lastFailure;
+  // What is tried again and fails as before is told already.
+  if (before?.reason === reason && before.message === message) return;
+  told.set(path, lastFailure);
+  const who = path.split('/').slice(2).join(' ') || 'pod';
+  const pod = `${metadata.namespace}/${metadata.name}`;
+  logger.warn({ pod, actor: path, reason }, `pod ${shownName(metadata)}, ${who}: ${reason}: ${message}`);
+}

@@ -1,0 +1,64 @@
+import { remembered } from '../remembered.ts';
+import type { ContainerRole, VolumeView } from '../show/view.ts';
+import type { Container } from './schema/container.ts';
+import type { PodSpec } from './schema/pod.ts';
+
+/** A container with its role and its place: `spec.<field>[<index>]`. */
+export interface PlacedContainer {
+  readonly container: Container;
+  readonly role: ContainerRole;
+  readonly field: 'initContainers' | 'containers' | 'ephemeralContainers';
+  readonly index: number;
+}
+
+/** An init container that stays beside the others (C4): its own restartPolicy is Always. */
+export function isSidecar(init: Container): boolean {
+  return init.restartPolicy === 'Always';
+}
+
+/** Whether a container mounts a volume of its pod. */
+const mounts = ({ volumeMounts = [] }: Container, volume: string): boolean =>
+  volumeMounts.some(({ name }) => name === volume);
+
+/** What is wrong with the volumes that a container mounts: as with a kubelet the last one counts (C16). */
+export const troubleOfVolumes = (volumes: readonly VolumeView[], container: Container): VolumeView['trouble'] =>
+  volumes.findLast(({ name, trouble }) => trouble !== undefined && mounts(container, name))?.trouble;
+
+/** Whether a container mounts a volume of its pod that is not among these, which are those that are there. */
+export const lacksVolume = (spec: PodSpec, container: Container, there: Readonly<Record<string, string>>): boolean =>
+  (spec.volumes ?? []).some(({ name }) => mounts(container, name) && !Object.hasOwn(there, name));
+
+/**
+ * The containers that a kubelet would have got to by now and that wait for one of these volumes: the first init container
+ * that mounts any of them, as nobody after it is begun with, or else all that do.
+ */
+export function heldBy(spec: PodSpec, volumes: readonly string[]): PlacedContainer[] {
+  const held = containersOf(spec).filter(({ container }) => volumes.some((volume) => mounts(container, volume)));
+  const [first] = held;
+  return first?.field === 'initContainers' ? [first] : held;
+}
+
+/** Every container of a pod: init containers and sidecars in their order, the regular, the ephemeral. */
+export function containersOf(spec: PodSpec): PlacedContainer[] {
+  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
+  return [
+    ...initContainers.map((container, index) => {
+      const role = isSidecar(container) ? ('sidecar' as const) : ('init' as const);
+      return { container, role, field: 'initContainers' as const, index };
+    }),
+    ...containers.map((container, index) => {
+      return { container, role: 'regular' as const, field: 'containers' as const, index };
+    }),
+    ...ephemeralContainers.map((container, index) => {
+      return { container, role: 'ephemeral' as const, field: 'ephemeralContainers' as const, index };
+    }),
+  ];
+}
+
+const byName = remembered(
+  (spec: PodSpec): ReadonlyMap<string, PlacedContainer> =>
+    new Map(containersOf(spec).map((placed) => [placed.container.name, placed])),
+);
+
+/** A container of a pod by its name: all of them are asked for at each change of one, so that none is looked for among all. */
+export const containerNamed = (spec: PodSpec, name: string): PlacedContainer | undefined => byName(spec).get(name);

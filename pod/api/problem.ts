@@ -1,0 +1,114 @@
+import * as z from 'zod/mini';
+import { lookUp } from '../lookUp.ts';
+import { nearest } from '../show/nearest.ts';
+
+/** What is wrong with an object, and where: `spec.containers[0].image`, empty for the whole. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+const LONGEST_VALUE = 200;
+
+/** A value in a message, as JSON, or its beginning. */
+export function shownValue(value: unknown): string {
+  const json = JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_VALUE + 1) : value);
+  return json.length <= LONGEST_VALUE ? json : `${json.slice(0, LONGEST_VALUE)}…`;
+}
+
+/** A field's path as Kubernetes writes it. */
+function fieldPath(keys: readonly PropertyKey[]): string {
+  return keys.reduce<string>((path, key) => {
+    if (typeof key === 'number') return `${path}[${key}]`;
+    const name = String(key);
+    if (/[./]/.test(name)) return `${path}[${name}]`;
+    return path === '' ? name : `${path}.${name}`;
+  }, '');
+}
+
+/** Says what a schema found, in Kubernetes's words; `input` is what was read. */
+export function problemOf(issue: z.core.$ZodIssue, input: unknown): Problem {
+  return { path: fieldPath(issue.path), message: messageOf(issue, valueAt(input, issue.path)) };
+}
+
+function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
+  if (value === undefined) return 'Required value';
+  // Of such a number only an approximation was read.
+  if (isHuge(value) && mayBeNumber(issue))
+    return `Invalid value: the number is too ${value > 0 ? 'large' : 'small'}${boundOf(issue)}`;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${wordFor(issue.expected)}, got ${kindOf(value)}`;
+    case 'invalid_union':
+      return `expected ${expectations(issue).join(' or ')}, got ${kindOf(value)}`;
+    case 'invalid_value':
+      return `Unsupported value: ${shownValue(value)}: supported values: ${issue.values.map((each) => JSON.stringify(each)).join(', ')}`;
+    case 'too_big':
+      return `Invalid value: ${String(value)}: must be less than or equal to ${issue.maximum}`;
+    case 'too_small':
+      return `Invalid value: ${String(value)}: must be greater than or equal to ${issue.minimum}`;
+    default:
+      return `Invalid value: ${shownValue(value)}: ${issue.message}`;
+  }
+}
+
+const isHuge = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+
+/** Where a text belongs, such as a label that has to be quoted, no smaller number would do. */
+const mayBeNumber = (issue: z.core.$ZodIssue): boolean =>
+  issue.code !== 'invalid_type' || issue.expected === 'number' || issue.expected === 'int';
+
+function boundOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'too_big') return `: must be less than or equal to ${issue.maximum}`;
+  return issue.code === 'too_small' ? `: must be greater than or equal to ${issue.minimum}` : '';
+}
+
+function expectations(issue: z.core.$ZodIssueInvalidUnion): string[] {
+  const words = issue.errors.flat().map((each) => (each.code === 'invalid_type' ? wordFor(each.expected) : 'a number'));
+  return [...new Set(words)];
+}
+
+const WORDS: Readonly<Record<string, string>> = { int: 'an integer', record: 'object' };
+
+function wordFor(expected: string): string {
+  return lookUp(WORDS, expected) ?? expected;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'number' && !Number.isInteger(value) ? 'a fraction' : typeof value;
+}
+
+/** What stands at a path, of own fields or inherited ones: only to be looked at. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
+    value,
+  );
+}
+
+/** Says that a field is unknown, or `what` it is, and, if wanted, which known one was likely meant. */
+export function unknownField(
+  schema: z.core.$ZodType,
+  path: readonly PropertyKey[],
+  key: string,
+  isHinted: boolean,
+  what = 'unknown field',
+): Problem {
+  const meant = isHinted ? nearest(key, knownKeys(schema, path)) : undefined;
+  const hint = meant === undefined ? '' : `, did you mean "${meant}"?`;
+  return { path: fieldPath([...path, key]), message: `${what}${hint}` };
+}
+
+/** The fields that a schema knows at a path. */
+function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodMiniExactOptional) return knownKeys(schema.def.innerType, path);
+  const [key, ...rest] = path;
+  if (schema instanceof z.ZodMiniArray) return knownKeys(schema.def.element, rest);
+  if (!(schema instanceof z.ZodMiniObject)) return [];
+  if (key === undefined) return Object.keys(schema.def.shape);
+  const inner = lookUp(schema.def.shape, String(key));
+  return inner === undefined ? [] : knownKeys(inner, rest);
+}

@@ -1,0 +1,64 @@
+/** What happened to a pod or the node and is worth telling its author: it becomes a core/v1 Event. */
+import type { Pod } from '../api/schema/pod.ts';
+import type { ContainerRole } from '../show/view.ts';
+
+export type EventType = 'Normal' | 'Warning';
+
+/** What is told: the kubelet's reason and message. `Normal` when it says nothing else. */
+export interface Note {
+  readonly eventType?: EventType;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** One or several, or none, as a transition has to tell. */
+export type Notes = Note | readonly Note[];
+
+export const notesOf = (notes: Notes): readonly Note[] => ('reason' in notes ? [notes] : notes);
+
+/** Whom an event is about, as Kubernetes refers to an object. */
+export interface InvolvedObject {
+  readonly kind: 'Pod' | 'Node';
+  readonly apiVersion?: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+  /** The part of a pod that it is about: `spec.containers{web}`. */
+  readonly fieldPath?: string;
+}
+
+/** What a machine emits; when it was is for who hears it to say. */
+export interface Occurrence {
+  readonly type: 'occurred';
+  readonly eventType: EventType;
+  readonly reason: string;
+  readonly message: string;
+  readonly involved: InvolvedObject;
+}
+
+export const occurrence = (involved: InvolvedObject, { eventType = 'Normal', reason, message }: Note): Occurrence => ({
+  type: 'occurred',
+  eventType,
+  reason,
+  message,
+  involved,
+});
+
+const LISTS: Readonly<Record<ContainerRole, string>> = {
+  init: 'initContainers',
+  sidecar: 'initContainers',
+  regular: 'containers',
+  ephemeral: 'ephemeralContainers',
+};
+
+/** A pod, or one of its containers, as events refer to it. */
+export function involvedPod(
+  { apiVersion, metadata: { namespace, name, uid } }: Pod,
+  container?: { readonly name: string; readonly role: ContainerRole },
+): InvolvedObject {
+  const pod = { kind: 'Pod' as const, apiVersion, namespace, name, uid };
+  return container ? { ...pod, fieldPath: `spec.${LISTS[container.role]}{${container.name}}` } : pod;
+}
+
+/** The node as events refer to it: its own name stands for its uid, as with a kubelet. */
+export const involvedNode = (name: string): InvolvedObject => ({ kind: 'Node', name, uid: name });

@@ -1,0 +1,55 @@
+import type { Container } from '../api/schema/container.ts';
+import type { Pod } from '../api/schema/pod.ts';
+import type { ContainerRole } from '../show/view.ts';
+
+/** What a restart is decided from; `run` is the last run, without an exit code when it is unknown or never started. */
+export interface RestartInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly role: ContainerRole;
+  readonly run?: { readonly exitCode?: number; readonly reason?: string };
+  /** The pod is being deleted or terminated. */
+  readonly podEnding: boolean;
+}
+
+/** Whether a run has failed. An init container that was killed for want of memory has, whatever its exit code (C3). */
+export const hasFailed = (role: ContainerRole, { exitCode, reason }: { exitCode?: number; reason?: string }): boolean =>
+  exitCode !== 0 || (role === 'init' && reason === 'OOMKilled');
+
+/** Whether a container that does not run is to be started, for the first time or again (C5). */
+export function shouldRestart({ pod, container, role, run, podEnding }: RestartInput): boolean {
+  if (podEnding) return false;
+  if (run === undefined) return true;
+  if (role === 'ephemeral') return false;
+  const { exitCode } = run;
+  if (exitCode === undefined || role === 'sidecar') return true;
+  // An init container's success is for good: Always means as much as OnFailure there.
+  if (role === 'init' && !hasFailed(role, run)) return false;
+  if (matchingRule(container, exitCode) !== undefined) return true;
+  const policy = container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
+  return policy === 'Always' || (policy === 'OnFailure' && hasFailed(role, run));
+}
+
+/** Whether an end of this container restarts all containers of its pod in place, also init containers that were done. */
+export const restartsAll = (container: Container, exitCode: number): boolean =>
+  matchingRule(container, exitCode)?.action === 'RestartAllContainers';
+
+/** Whether the end of any of its containers may restart them all. */
+export const couldRestartAll = ({ spec }: Pod): boolean =>
+  [...(spec.initContainers ?? []), ...spec.containers].some(({ restartPolicyRules = [] }) =>
+    restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
+  );
+
+/** The first rule that speaks of an exit code. */
+function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) {
+  return restartPolicyRules.find(({ exitCodes }) => {
+    const listed = exitCodes?.values?.includes(exitCode) ?? false;
+    return exitCodes !== undefined && listed === (exitCodes.operator === 'In');
+  });
+}
+
+/** The reason of a run that never began, as the runtime refused its start. */
+export const START_REFUSED = 'StartError';
+
+/** Whether a run that ended with this reason never had a process of its own, so that nothing was said by it. */
+export const neverBegan = (reason: string): boolean => reason === START_REFUSED || reason === 'ContainerCannotRun';

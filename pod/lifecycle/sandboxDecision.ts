@@ -1,0 +1,38 @@
+import type { Pod } from '../api/schema/pod.ts';
+import type { ObservedPod, ObservedSandbox } from './observed.ts';
+
+export interface SandboxDecisionInput {
+  readonly pod: Pod;
+  /** All that the runtime shows of the pod, the newest first; absent when it shows nothing. */
+  readonly observed?: Pick<ObservedPod, 'sandboxes' | 'containers'>;
+  /** Whether any container of the pod, init containers included, has yet to run or is to run again. */
+  readonly somethingToStart: boolean;
+}
+
+/** What becomes of the pod's sandbox: it stays, a new one with this attempt takes its place, or none is needed. */
+type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly reason: string };
+
+/** Whether the pod can live in the sandbox that it has (C8). What a list does not tell (addresses) is taken for good. */
+export function sandboxDecision({ pod, observed, somethingToStart }: SandboxDecisionInput): SandboxDecision {
+  const { sandboxes = [], containers = [] } = observed ?? {};
+  const newest = sandboxes.reduce<ObservedSandbox | undefined>(newer, undefined);
+  const flaw = flawOf(pod, sandboxes, newest);
+  if (flaw === undefined) return 'keep';
+  const haveRun = containers.some(({ state }) => state !== 'created');
+  if ((pod.spec.restartPolicy === 'Never' && haveRun) || !somethingToStart) return 'none';
+  return { recreate: newest ? newest.attempt + 1 : 0, reason: flaw };
+}
+
+function newer(newest: ObservedSandbox | undefined, next: ObservedSandbox): ObservedSandbox {
+  return newest && newest.attempt >= next.attempt ? newest : next;
+}
+
+function flawOf(pod: Pod, sandboxes: readonly ObservedSandbox[], newest?: ObservedSandbox): string | undefined {
+  if (!newest) return 'the pod has no sandbox yet';
+  if (sandboxes.filter(({ state }) => state === 'ready').length > 1) return 'more than one sandbox is ready';
+  if (newest.state !== 'ready') return 'the sandbox is not ready';
+  const wantsHost = pod.spec.hostNetwork === true;
+  if (newest.hostNetwork !== undefined && newest.hostNetwork !== wantsHost) return 'the network mode changed';
+  if (!wantsHost && newest.ips?.length === 0) return 'the sandbox has no address';
+  return undefined;
+}

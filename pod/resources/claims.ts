@@ -1,0 +1,132 @@
+import { type HostPort, portCause, type Refusal, type Shortage, shortageCause } from '../admission/refusal.ts';
+import { containersOf } from '../api/containers.ts';
+import type { Pod, PodSpec } from '../api/schema/pod.ts';
+import { isCriticalPod } from '../api/staticPod.ts';
+import { lookUp } from '../lookUp.ts';
+import { shownName } from '../show/shownName.ts';
+import { type QosClass, qosClass } from './qos.ts';
+import { podRequest } from './resources.ts';
+
+/** What a pod takes of its node while it is admitted, and how it ranks when there is not enough for all. */
+export interface Claims {
+  readonly cpuMillis: number;
+  readonly memoryBytes: number;
+  /** Whole units of what else it requests: ephemeral storage, hugepages, extended resources. */
+  readonly extra: Readonly<Record<string, number>>;
+  readonly hostPorts: readonly HostPort[];
+  /** It goes before others: they may have to end for it (C24). */
+  readonly critical: boolean;
+  /** Null where nobody has set one. */
+  readonly priority: number | null;
+  readonly qos: QosClass;
+  /** Whose they are, for people. */
+  readonly pod?: string;
+}
+
+/** What a node has for its pods. */
+export interface Capacity {
+  readonly cpuMillis: number;
+  readonly memoryBytes: number;
+  readonly pods: number;
+  /** Whole units of what else it has, by resource; absent: nothing. */
+  readonly extra?: Readonly<Record<string, number>>;
+}
+
+/** What a pod asks of the node: effective requests and host ports. */
+export function claimsOf(pod: Pod): Claims {
+  return {
+    cpuMillis: podRequest(pod.spec, 'cpu'),
+    memoryBytes: podRequest(pod.spec, 'memory'),
+    extra: extraOf(pod.spec),
+    hostPorts: hostPortsOf(pod),
+    critical: isCriticalPod(pod),
+    priority: pod.spec.priority ?? null,
+    qos: qosClass(pod.spec),
+    pod: shownName(pod.metadata),
+  };
+}
+
+/** Whatever a node can run short of but cpu and memory; other names mean nothing to it. */
+const isExtra = (resource: string): boolean =>
+  resource === 'ephemeral-storage' || resource.startsWith('hugepages-') || resource.includes('/');
+
+/** A resource that only some nodes or clusters have: one that nobody here told of is not this node's to count. */
+const isExtended = (resource: string): boolean => resource.includes('/') && !resource.includes('kubernetes.io/');
+
+function extraOf(spec: PodSpec): Record<string, number> {
+  const lists = [
+    ...containersOf(spec).map(({ container }) => container.resources?.requests),
+    spec.resources?.requests,
+    spec.overhead,
+  ];
+  const names = new Set(lists.flatMap((list = {}) => Object.keys(list)).filter(isExtra));
+  const amounts = [...names].sort().map((name) => [name, podRequest(spec, name)] as const);
+  return Object.fromEntries(amounts.filter(([, amount]) => amount > 0));
+}
+
+export function hostPortsOf(pod: Pod): HostPort[] {
+  return containersOf(pod.spec)
+    .filter(({ role }) => role === 'regular' || role === 'sidecar')
+    .flatMap(({ container }) => container.ports ?? [])
+    .flatMap(({ hostPort, protocol = 'TCP', hostIP = '' }) =>
+      hostPort ? [{ port: hostPort, protocol, hostIp: hostIP === '0.0.0.0' ? '' : hostIP }] : [],
+    );
+}
+
+/** Whether the node has room for a pod beside the others: undefined if so, else the kubelet's reason and message. */
+export function conflicts(claims: Claims, others: readonly Claims[], capacity: Capacity): Refusal | undefined {
+  const [short] = shortages(claims, others, capacity);
+  return short === undefined ? portConflict(claims, others) : refusalFor(short);
+}
+
+/** Of what there is not enough for a pod beside the others. */
+export function shortages(claims: Claims, others: readonly Claims[], capacity: Capacity): Shortage[] {
+  const extra = Object.keys(claims.extra).filter(
+    (name) => !isExtended(name) || Object.hasOwn(capacity.extra ?? {}, name),
+  );
+  return ['pods', 'cpu', 'memory', ...extra].flatMap((resource) => {
+    const requested = amountClaimed(claims, resource);
+    const used = others.reduce((sum, each) => sum + amountClaimed(each, resource), 0);
+    const has = capacityOf(capacity, resource);
+    return requested > 0 && requested > has - used ? [{ resource, requested, used, capacity: has }] : [];
+  });
+}
+
+/** How much of a resource is claimed, in the unit of a `Shortage`. */
+export function amountClaimed({ cpuMillis, memoryBytes, extra }: Claims, resource: string): number {
+  const known: Readonly<Record<string, number>> = { pods: 1, cpu: cpuMillis, memory: memoryBytes };
+  return lookUp(known, resource) ?? lookUp(extra, resource) ?? 0;
+}
+
+function capacityOf({ pods, cpuMillis, memoryBytes, extra = {} }: Capacity, resource: string): number {
+  const known: Readonly<Record<string, number>> = { pods, cpu: cpuMillis, memory: memoryBytes };
+  return lookUp(known, resource) ?? lookUp(extra, resource) ?? 0;
+}
+
+/** A shortage as the status of a refused pod tells it. */
+export function refusalFor(shortage: Shortage): Refusal {
+  const { resource, requested, used, capacity } = shortage;
+  const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return {
+    reason: `OutOf${resource}`,
+    message: `Node didn't have enough resource: ${resource}, ${amounts}`,
+    cause: shortageCause(shortage),
+  };
+}
+
+/** Whether a port of the host that a pod wants is taken. */
+export function portConflict(claims: Claims, others: readonly Claims[]): Refusal | undefined {
+  const clashes = claims.hostPorts.flatMap((wanted) => {
+    const holder = others.find(({ hostPorts }) => hostPorts.some((each) => samePort(wanted, each)));
+    return holder ? [portCause(wanted, holder)] : [];
+  });
+  const message = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+  const [cause] = clashes;
+  return cause === undefined ? undefined : { reason: 'NodePorts', message, cause };
+}
+
+/** Whether both can not listen at once: an empty address is every address. */
+export function samePort(one: HostPort, other: HostPort): boolean {
+  const addressesMeet = one.hostIp === '' || other.hostIp === '' || one.hostIp === other.hostIp;
+  return one.port === other.port && one.protocol === other.protocol && addressesMeet;
+}

@@ -1,0 +1,159 @@
+/** In-place resize: which changes of a pod's resources a node takes on while its containers run, and in which words. */
+
+import type { Refusal } from '../admission/refusal.ts';
+import { containersOf, isSidecar } from '../api/containers.ts';
+import { parseQuantity } from '../api/quantity.ts';
+import type { Container, ResourceRequirements } from '../api/schema/container.ts';
+import type { Pod, PodSpec } from '../api/schema/pod.ts';
+import { lookUp } from '../lookUp.ts';
+import type { ContainerSize } from './containerSize.ts';
+import { qosClass } from './qos.ts';
+import { amountOf, containerSize } from './resources.ts';
+import { maySwap } from './swap.ts';
+
+/** The resources of a pod by container, and the pod's own: what is admitted apart from the rest of its spec. */
+export interface PodResources {
+  readonly pod?: ResourceRequirements;
+  readonly containers: Readonly<Record<string, ResourceRequirements>>;
+}
+
+export const isResizable = (spec: PodSpec, container: Container): boolean =>
+  !(spec.initContainers ?? []).includes(container) || isSidecar(container);
+
+export function resourcesOf({ spec }: Pod): PodResources {
+  const all = [...(spec.initContainers ?? []), ...spec.containers].filter((each) => isResizable(spec, each));
+  return {
+    ...(spec.resources ? { pod: spec.resources } : {}),
+    containers: Object.fromEntries(all.map(({ name, resources = {} }) => [name, resources])),
+  };
+}
+
+/** The pod with these resources; a container that they do not name keeps its own. The same pod when nothing differs. */
+export function withResources(pod: Pod, given: PodResources): Pod {
+  if (sameResources(resourcesOf(pod), given)) return pod;
+  const { resources: _own, ...spec } = pod.spec;
+  const sized = (container: Container): Container => {
+    const resources = isResizable(pod.spec, container) ? lookUp(given.containers, container.name) : undefined;
+    return resources === undefined ? container : { ...container, resources };
+  };
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      containers: spec.containers.map(sized),
+      ...(spec.initContainers ? { initContainers: spec.initContainers.map(sized) } : {}),
+      ...(given.pod ? { resources: given.pod } : {}),
+    },
+  };
+}
+
+/** Whether both say the same of every container that both have, and of the pod. */
+export function sameResources(one: PodResources, other: PodResources): boolean {
+  const names = Object.keys(one.containers).filter((name) => Object.hasOwn(other.containers, name));
+  const same = (a: ResourceRequirements = {}, b: ResourceRequirements = {}) => keyOf(a) === keyOf(b);
+  return (
+    same(one.pod, other.pod) &&
+    names.every((name) => same(lookUp(one.containers, name), lookUp(other.containers, name)))
+  );
+}
+
+/** Resources as text that is the same for the same amounts. */
+export function keyOf({ requests = {}, limits = {} }: ResourceRequirements): string {
+  return [requests, limits]
+    .map((list) =>
+      Object.keys(list)
+        .sort()
+        .map((name) => `${name}=${parseQuantity(lookUp(list, name) ?? '') ?? 0n}`)
+        .join(),
+    )
+    .join('/');
+}
+
+const infeasible = (message: string): Refusal => ({ reason: 'Infeasible', message });
+
+/**
+ * Why the resources of a pod can not become those that are wanted, whatever the node has; undefined when they can. `swaps`
+ * says whether the node gives out its swap.
+ */
+export function resizeRefusal(allocated: Pod, desired: Pod, swaps = false): Refusal | undefined {
+  const [from, to] = [resourcesOf(allocated), resourcesOf(desired)];
+  if (sameResources(from, to)) return undefined;
+  if (qosClass(withResources(allocated, to).spec) !== qosClass(allocated.spec)) {
+    return infeasible('Pod QOS Class may not change as a result of resizing');
+  }
+  const pairs = [
+    [from.pod, to.pod],
+    ...Object.keys(to.containers).map((name) => [lookUp(from.containers, name), lookUp(to.containers, name)]),
+  ];
+  for (const [before = {}, after = {}] of pairs) {
+    if (rest(before) !== rest(after)) return infeasible('only cpu and memory resources are mutable');
+    if (hasFewer(before.limits, after.limits)) return infeasible('resource limits cannot be removed');
+    if (hasFewer(before.requests, after.requests)) return infeasible('resource requests cannot be removed');
+  }
+  return swaps && changesSwap(allocated, withResources(allocated, to))
+    ? infeasible('In-place resize of containers with swap is not supported.')
+    : undefined;
+}
+
+/** Whether a container asks for other memory, and its share of the swap would follow while it runs. */
+function changesSwap(allocated: Pod, desired: Pod): boolean {
+  const before = new Map(containersOf(allocated.spec).map(({ container }) => [container.name, container]));
+  return containersOf(desired.spec).some(({ container }) => {
+    const known = before.get(container.name);
+    if (known === undefined || restartsFor(known, 'memory')) return false;
+    const [from, to] = [known, container].map(({ resources }) => amountOf(resources, 'requests', 'memory'));
+    return from !== to && (maySwap(allocated, known) || maySwap(desired, container));
+  });
+}
+
+const restartsFor = ({ resizePolicy }: Container, resource: string): boolean =>
+  resizePolicy?.find(({ resourceName }) => resourceName === resource)?.restartPolicy === 'RestartContainer';
+
+const MUTABLE = ['cpu', 'memory'];
+
+function rest({ requests = {}, limits = {} }: ResourceRequirements): string {
+  const without = (list: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(list).filter(([name]) => !MUTABLE.includes(name)));
+  return keyOf({ requests: without(requests), limits: without(limits) });
+}
+
+const hasFewer = (
+  before: Readonly<Record<string, string>> = {},
+  after: Readonly<Record<string, string>> = {},
+): boolean => MUTABLE.some((name) => Object.hasOwn(before, name) && !Object.hasOwn(after, name));
+
+/** A refused update that asks for more than the node has room for, be it for now or as it is: it stays wanted. */
+export const pendingResize = (refusal: Refusal): Refusal =>
+  /^(OutOfcpu|OutOfmemory|UnexpectedAdmissionError)$/.test(refusal.reason)
+    ? { ...refusal, reason: 'Deferred' }
+    : refusal;
+
+export const isPendingResize = (refusal: Refusal | undefined): boolean =>
+  refusal?.reason === 'Deferred' || refusal?.reason === 'Infeasible';
+
+export const sameSize = (one: ContainerSize | undefined, other: ContainerSize): boolean =>
+  one?.cpuRequest === other.cpuRequest && one.cpuLimit === other.cpuLimit && one.memoryLimit === other.memoryLimit;
+
+/** Whether a container must end to get from one size to another, as its resize policy says. */
+export function needsRestart(spec: PodSpec, container: Container, size: ContainerSize): boolean {
+  const wanted = containerSize(spec, container);
+  const changesCpu = size.cpuRequest !== wanted.cpuRequest || size.cpuLimit !== wanted.cpuLimit;
+  return (
+    (changesCpu && restartsFor(container, 'cpu')) ||
+    (size.memoryLimit !== wanted.memoryLimit && restartsFor(container, 'memory'))
+  );
+}
+
+/** What an event of a resize tells: the pod's resources as JSON behind a few words. */
+export function resizeMessage(words: string, pod: Pod, error?: string): string {
+  const summary = (containers: readonly Container[] = []) =>
+    containers.map(({ name, resources = {} }) => ({ name, resources }));
+  const { containers, initContainers = [] } = pod.spec;
+  const details = {
+    ...(initContainers.length > 0 ? { initContainers: summary(initContainers) } : {}),
+    containers: summary(containers),
+    generation: pod.metadata.generation ?? 0,
+    ...(error ? { error } : {}),
+  };
+  return `${words}: ${JSON.stringify(details)}`;
+}

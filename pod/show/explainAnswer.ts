@@ -1,0 +1,277 @@
+import { humanDuration } from '../api/duration.ts';
+import type { PodStatus } from '../api/schema/status.ts';
+import type { Failure } from '../failure.ts';
+import { isTerminalPhase } from '../status/phase.ts';
+import {
+  endCause,
+  failureWords,
+  KIND_WORDS,
+  momentWords,
+  queuePlace,
+  queueWords,
+  shortened,
+  untilWords,
+} from './explainWords.ts';
+import type { ActorView, ContainerView, GateView, PodView, ProbeView } from './view.ts';
+
+/** What an answer is taken from. */
+interface Question {
+  readonly view: PodView;
+  readonly now: number;
+  readonly gates: readonly GateView[];
+  readonly status: PodStatus;
+  /** Why the runtime itself is not ready, be its network as it may; undefined while it is. */
+  readonly runtimeTrouble: string | undefined;
+}
+
+/** An answer, and the failure that it names. */
+interface Named {
+  readonly words: string;
+  readonly failure: Failure;
+}
+
+type Answer = string | Named | undefined;
+
+type Rule = (question: Question) => Answer;
+
+/** The first that applies is the answer: what ends the pod, then what failed, then what it merely waits for. */
+const RULES: readonly Rule[] = [
+  refusal,
+  hasEnded,
+  nodeWait,
+  isEnding,
+  volumeFailure,
+  podQueue,
+  podFailure,
+  containerTrouble,
+  volumeWait,
+  podWait,
+  containerWait,
+  gatesUnmet,
+];
+
+/** What holds whether the runtime answers or not, or says itself that it does not. */
+const OF_ITSELF: readonly Rule[] = [refusal, hasEnded, nodeWait, gatesUnmet];
+
+/** One sentence that answers "why is it not running?". */
+export function answerOf(question: Question): string {
+  for (const rule of RULES) {
+    const answer = rule(question);
+    if (answer === undefined) continue;
+    const { words, failure } = typeof answer === 'string' ? { words: answer } : answer;
+    return OF_ITSELF.includes(rule) ? words : `${words}${besides(failure, question)}`;
+  }
+  const { view } = question;
+  const lasting = view.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
+  const ready = lasting.filter((container) => container.ready).length;
+  return `${named(view)} runs: ${ready} of ${lasting.length} containers ${ready === 1 ? 'is' : 'are'} ready`;
+}
+
+/** Who waits for a runtime that is away is told so, unless that is the failure which the answer names. */
+function besides(failure: Failure | undefined, { runtimeTrouble }: Question): string {
+  if (runtimeTrouble === undefined || failure?.reason === 'RuntimeUnavailable') return '';
+  return `; the container runtime is not ready: ${shortened(runtimeTrouble)}`;
+}
+
+/** What has failed and how, and when it is tried again. */
+const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
+  words: `${who}: ${failureWords(failure)}${nextTry(until, now)}`,
+  failure,
+});
+
+const nextTry = (until: number | undefined, now: number): string =>
+  until === undefined ? '' : `; the next try is at${momentWords(until, now)}`;
+
+const restart = (container: ContainerView, now: number): string =>
+  container.until === undefined
+    ? `; it restarts${stillWaits(container, now)}`
+    : `; it restarts at${momentWords(container.until, now)}`;
+
+function named(view: PodView): string {
+  return `pod ${view.pod.metadata.name}`;
+}
+
+function titled({ role, name }: ContainerView): string {
+  return `${KIND_WORDS[role]} ${name}`;
+}
+
+function refusal({ view }: Question): string | undefined {
+  if (!view.refused) return undefined;
+  const { reason, cause } = view.refused;
+  const why =
+    cause === undefined
+      ? failureWords(view.refused)
+      : `it ${/^(asks) /.test(cause) ? '' : 'cannot run: '}${cause} (${reason})`;
+  return `${named(view)} is refused: ${why}; this is final until its manifest changes or the agent restarts`;
+}
+
+function hasEnded({ view, status }: Question): string | undefined {
+  if (!view.ended && !isTerminalPhase(status.phase)) return undefined;
+  const cause = view.termination;
+  if (cause && (cause.phase !== undefined || !isTerminalPhase(status.phase))) {
+    return `${named(view)} has ended: ${failureWords({ reason: cause.reason, message: cause.message ?? '' })}`;
+  }
+  if (status.phase === 'Failed' && status.reason) {
+    return `${named(view)} has failed: ${failureWords({ reason: status.reason, message: status.message ?? '' })}`;
+  }
+  if (status.phase === 'Succeeded') return `${named(view)} has succeeded: every container exited with code 0`;
+  const failed = view.containers.find(({ now }) => now.kind === 'terminated' && now.run.exitCode !== 0);
+  if (failed?.now.kind !== 'terminated') return `${named(view)} has ended`;
+  return `${named(view)} has failed: ${titled(failed)}: ${endCause(failed.now.run)}`;
+}
+
+/** The node has not begun with the pod, for want of the runtime. */
+function nodeWait(question: Question): Answer {
+  return question.view.state === 'awaitingNode' ? podWait(question) : undefined;
+}
+
+function isEnding({ view, now }: Question): Answer {
+  if (!view.termination) return undefined;
+  const start = `${named(view)} is ending (${view.termination.reason})`;
+  const [first, ...others] = view.containers.filter((container) => container.now.kind === 'running');
+  if (first) return stopping(start, { first, others: others.length, until: first.until ?? view.until, now });
+  const slow = [...view.volumes, view].find(({ waitingFor }) => waitingFor !== undefined);
+  if (!slow) return start;
+  const who = 'mounted' in slow ? `: volume ${slow.name} waits` : ': waits';
+  return (
+    retrying(`${start}${who}${forWords(slow)}`, slow, now) ?? `${start}${who}${forWords(slow)}${spanWords(slow, now)}`
+  );
+}
+
+interface Stop {
+  readonly first: ContainerView;
+  readonly others: number;
+  readonly until: number | undefined;
+  readonly now: number;
+}
+
+/** What the first container that still runs has left, and what it does meanwhile. */
+function stopping(start: string, { first, others, until, now }: Stop): Answer {
+  const failed = retrying(`${start}: ${titled(first)} waits${forWords(first)}`, first, now);
+  if (failed) return failed;
+  const who = others > 0 ? `${titled(first)} and ${others} more` : titled(first);
+  const meanwhile =
+    first.waitingFor === undefined || first.state.endsWith('signalling')
+      ? ''
+      : `; ${others > 0 ? first.name : 'it'} waits${forWords(first)}`;
+  if (until === undefined) return `${start}: waits for ${who} to stop${meanwhile}`;
+  return `${start}: ${who} ${others > 0 ? 'have' : 'has'}${untilWords(until, now)} to stop${meanwhile}`;
+}
+
+/** Why the last try failed, of one that waits for the next. */
+function retrying(who: string, { waitingFor, lastFailure, until }: ActorView, now: number): Named | undefined {
+  return waitingFor?.startsWith('another try') && lastFailure ? failing(who, lastFailure, until, now) : undefined;
+}
+
+function volumeFailure({ view, now }: Question): Answer {
+  const volume = view.volumes.find(({ mounted, lastFailure }) => !mounted && lastFailure);
+  if (!volume?.lastFailure) return undefined;
+  return failing(`volume ${volume.name} is not mounted`, volume.lastFailure, volume.until, now);
+}
+
+function podQueue({ view, gates }: Question): string | undefined {
+  const place = queuePlace(view, gates);
+  return place && `${named(view)} waits ${queueWords(place)}`;
+}
+
+function podFailure({ view, now }: Question): Answer {
+  if (!view.lastFailure || view.sandbox?.state === 'ready') return undefined;
+  return failing(`${named(view)} waits${forWords(view)}`, view.lastFailure, view.until, now);
+}
+
+function containerTrouble({ view, now, gates }: Question): Answer {
+  for (const container of view.containers) {
+    const place = queuePlace(view, gates, container.name);
+    if (place) return `${titled(container)} waits ${queueWords(place)}`;
+    const trouble = troubleOf(container, now);
+    if (typeof trouble === 'object') return { ...trouble, words: `${titled(container)} ${trouble.words}` };
+    if (trouble !== undefined) return `${titled(container)} ${trouble}`;
+  }
+  return undefined;
+}
+
+function troubleOf(container: ContainerView, now: number): Answer {
+  const { now: state, willRestart, last, lastFailure, until } = container;
+  if (state.kind === 'running') return undefined;
+  if (state.kind === 'terminated') {
+    if (state.run.exitCode === 0 && !willRestart) return undefined;
+    const end = `has ended: ${endCause(state.run)}`;
+    return willRestart ? end + restart(container, now) : `${end}; it is not restarted`;
+  }
+  // It is shown until the next start has worked.
+  if (state.reason === 'CrashLoopBackOff' && last) {
+    return `${until === undefined ? 'has ended' : 'keeps failing'}: ${endCause(last)}${restart(container, now)}`;
+  }
+  if (state.reason === 'CrashLoopBackOff') return `waits in back-off${untilWords(until, now)}`;
+  if (!lastFailure) return undefined;
+  const what = state.reason === 'ImagePullBackOff' ? 'waits in image pull back-off' : `waits${forWords(container)}`;
+  return failing(what, lastFailure, until, now);
+}
+
+function volumeWait({ view, now }: Question): string | undefined {
+  const volume = view.volumes.find(({ mounted }) => !mounted);
+  if (!volume) return undefined;
+  return `volume ${volume.name} is not mounted yet: it waits${forWords(volume)}${spanWords(volume, now)}`;
+}
+
+function podWait({ view, now }: Question): string | undefined {
+  if (view.waitingFor === undefined || view.sandbox?.state === 'ready') return undefined;
+  return `${named(view)} waits${forWords(view)}${spanWords(view, now)}`;
+}
+
+function containerWait({ view, now }: Question): Answer {
+  const container = view.containers.find(isBehind);
+  if (!container) return undefined;
+  const { now: state, role, waitingFor } = container;
+  if (state.kind === 'waiting') {
+    return `${titled(container)} waits${waitingFor ? forWords(container) : `: ${state.reason}`}${spanWords(container, now)}`;
+  }
+  if (role === 'init')
+    return `${titled(container)} has run for ${humanDuration(now - container.since)}, the rest waits for it`;
+  const start = `${titled(container)} runs but`;
+  const failed = retrying(`${start} waits${forWords(container)}`, container, now);
+  return failed ?? `${start} ${probeWords(container, now) ?? `is not ready${stillWaits(container, now)}`}`;
+}
+
+/** What the probe that holds a running container up has said, and when it is tried again. */
+function probeWords({ started, probes = [] }: ContainerView, now: number): string | undefined {
+  const probe = probes.find(({ kind }) => kind === (started ? 'readiness' : 'startup'));
+  if (probe === undefined) return undefined;
+  const { kind, lastFailure, until } = probe;
+  const said = lastFailure ? shortened(lastFailure.message) : `its ${kind} probe has not passed yet`;
+  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${failuresWords(probe)}${nextTry(until, now)}`;
+}
+
+/** `, 3 of 30 failures`: how near a startup probe is to having its container killed. */
+function failuresWords({ kind, failures }: ProbeView): string {
+  return kind === 'startup' && failures ? `, ${failures.count} of ${failures.limit} failures` : '';
+}
+
+/** Whether a container has yet to do its part for the pod to be ready. */
+function isBehind({ role, now, ready }: ContainerView): boolean {
+  if (role === 'ephemeral' || now.kind === 'terminated') return false;
+  return role === 'init' || now.kind === 'waiting' || !ready;
+}
+
+function gatesUnmet({ view, status }: Question): string | undefined {
+  const ready = status.conditions?.find(({ type }) => type === 'Ready');
+  if (ready?.reason !== 'ReadinessGatesNotReady') return undefined;
+  return `${named(view)} runs but is not ready: ${ready.message ?? ''}`;
+}
+
+function stillWaits(container: ContainerView, now: number): string {
+  return container.waitingFor ? `: it waits${forWords(container)}${untilWords(container.until, now)}` : '';
+}
+
+/** A wait of less is nobody's concern. */
+const LONG_WAIT_MS = 10_000;
+
+/** Until when it waits, or else for how long it has. */
+function spanWords({ until, since }: ActorView, now: number): string {
+  if (until !== undefined) return untilWords(until, now);
+  return now - since < LONG_WAIT_MS ? '' : ` (for ${humanDuration(now - since)} so far)`;
+}
+
+function forWords({ waitingFor }: { readonly waitingFor?: string }): string {
+  return waitingFor === undefined ? '' : ` for ${waitingFor}`;
+}

@@ -1,0 +1,128 @@
+/** The words that an explanation is made of: moments, ends, failures, places in a queue. */
+import { humanDuration } from '../api/duration.ts';
+import { isoTime } from '../api/rfc3339.ts';
+import type { Failure } from '../failure.ts';
+import { neverBegan } from '../lifecycle/restart.ts';
+import { shortWords } from './shortWords.ts';
+import type { ContainerRole, GateView, PodView, TerminatedRun } from './view.ts';
+
+/** What is said of an update for which other pods have to end. */
+export const AWAITS_ROOM = 'update waits for room: other pods are ending to make it';
+
+/** Where somebody stands in the queue of a gate. */
+export interface QueuePlace {
+  /** The gate's name, `start` or `pull`. */
+  readonly gate: string;
+  /** 1 is the next. */
+  readonly place: number;
+  readonly length: number;
+  readonly capacity: number;
+  /** What those that hold the gate do meanwhile, where they say so. */
+  readonly behind?: readonly string[];
+}
+
+const LONGEST_MESSAGE = 240;
+
+export type ExplainedKind = 'pod' | 'volume' | 'probe' | ContainerRole | 'node' | 'runtime' | 'gate' | 'actor';
+
+/** What users call an actor of this kind. */
+export const KIND_WORDS: Readonly<Record<ExplainedKind, string>> = {
+  pod: 'pod',
+  volume: 'volume',
+  probe: 'probe',
+  init: 'init container',
+  sidecar: 'sidecar',
+  regular: 'container',
+  ephemeral: 'ephemeral container',
+  node: 'node',
+  runtime: 'runtime',
+  gate: 'gate',
+  actor: 'actor',
+};
+
+/** The first place that a container of the pod, or without `container` the pod itself, has in a queue. */
+export function queuePlace(view: PodView, gates: readonly GateView[], container?: string): QueuePlace | undefined {
+  const own = (key: string) => {
+    const [uid, actor = ''] = key.split('/');
+    if (uid !== view.pod.metadata.uid) return false;
+    return container === undefined ? !view.containers.some(({ name }) => name === actor) : actor === container;
+  };
+  for (const { queue, capacity, behind = [] } of gates) {
+    const index = queue.findIndex(own);
+    const gate = queue[index]?.split('/').at(-1) ?? '';
+    if (index < 0) continue;
+    const purposes = behind[index] ?? [];
+    return {
+      ...{ gate, place: index + 1, length: queue.length, capacity },
+      ...(purposes.length > 0 ? { behind: purposes } : {}),
+    };
+  }
+  return undefined;
+}
+
+/** `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for default/web`. */
+export function queueWords({ gate, place, length, capacity, behind = [] }: QueuePlace): string {
+  const [first, ...others] = behind;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const holders = first === undefined ? '' : `, behind ${first}${more}`;
+  return `in the ${gate} queue: place ${place} of ${length}, ${capacity} at a time${holders}`;
+}
+
+/** `12:03:10` in UTC, with its date when that is not today's. */
+export function clockWords(at: number, now: number): string {
+  const [date = '', time = ''] = isoTime(at).slice(0, 19).split('T');
+  return isoTime(now).startsWith(date) ? time : `${date} ${time}`;
+}
+
+/** ` until 12:03:10 (in 14s)`; nothing when there is no deadline. */
+export function untilWords(until: number | undefined, now: number): string {
+  return until === undefined ? '' : ` until${momentWords(until, now)}`;
+}
+
+/** So long after its time something that has not come is said to be stuck. */
+const STUCK_AFTER_MS = 5_000;
+
+/** ` 12:03:10 (in 14s)`. */
+export function momentWords(at: number, now: number): string {
+  const left = at - now;
+  const distance = left > 0 ? `in ${humanDuration(left)}` : -left < STUCK_AFTER_MS ? 'now' : 'stuck since then';
+  return ` ${clockWords(at, now)} (${distance})`;
+}
+
+/** What containerd and runc put before what they have to say: each layer its own words. */
+const LAYERS = /^.*unable to start container process: |: unknown$/g;
+/** Reasons that say no more than the exit code does. */
+const PLAIN_ENDS = ['Error', 'Completed', ''];
+
+/** Why a run ended, cause first: `exit code 3 after 2s: no database at db.example:5432`. */
+export function endCause(run: TerminatedRun): string {
+  const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
+  const said = lastLine(message);
+  if (neverBegan(reason)) {
+    return `could not be started${said === '' ? '' : `: ${said.replaceAll(LAYERS, '')}`}`;
+  }
+  const end = signal ? `signal ${signal}` : `exit code ${exitCode}`;
+  const length =
+    startedAt === undefined || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
+  const killed = because === undefined ? '' : `, killed: ${shortened(because)}`;
+  return `${PLAIN_ENDS.includes(reason) ? end : `${reason}, ${end}`}${length}${killed}${said === '' ? '' : `: ${said}`}`;
+}
+
+/** The last line of a text that says something, shortened. */
+function lastLine(text: string): string {
+  return shortened(text.trimEnd().split('\n').at(-1) ?? '');
+}
+
+/** `ErrImagePull: no such host`. */
+export function failureWords({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
+  const said = shortened(message);
+  return said === '' || said === reason ? reason : `${reason}: ${said}`;
+}
+
+/** A message on one line, cut in its middle: it begins with what was tried and ends with what went wrong. */
+export function shortened(message: string): string {
+  const line = shortWords(message.replace(/\s+/g, ' ').trim(), LONGEST_MESSAGE);
+  if (line.length <= LONGEST_MESSAGE) return line;
+  const start = Math.floor(LONGEST_MESSAGE / 3);
+  return `${line.slice(0, start)}…${line.slice(start + 1 - LONGEST_MESSAGE)}`;
+}

@@ -1,0 +1,205 @@
+import { humanDuration } from '../api/duration.ts';
+import { type ForeignPod, UNKNOWN } from '../lifecycle/observed.ts';
+import type { ExplainedActor, Explanation } from './explain.ts';
+import type { NodeExplanation } from './explainNode.ts';
+import { clockWords, endCause, failureWords, KIND_WORDS, queueWords, shortened, untilWords } from './explainWords.ts';
+
+const WIDTH = 80;
+const LONGEST_LABEL = 36;
+const LONGEST_STATE = 34;
+
+interface Line {
+  /** The branch of the tree that stands before the label. */
+  readonly branch: string;
+  /** What stands before the details below it. */
+  readonly trunk: string;
+  readonly actor: ExplainedActor;
+}
+
+/** An explanation as text of at most 80 columns: a head, the answer, the tree of actors with what each waits for. */
+export function formatExplanation(explanation: Explanation): string {
+  const { namespace, name, status, ready, pod, manifestProblems, manifestWarnings } = explanation;
+  return textOf({
+    ...explanation,
+    title: `${namespace}/${name}  ${status}  ${ready} ready`,
+    more: [
+      ...headed('its manifest has changed but cannot be used:', manifestProblems),
+      ...headed('warnings about its manifest:', manifestWarnings),
+    ],
+    top: pod,
+  });
+}
+
+/** Sentences below a heading; nothing when there are none. */
+const headed = (heading: string, sentences: readonly string[] = []): string[] =>
+  sentences.length === 0
+    ? []
+    : ['', ...wrapped(heading, '  '), ...sentences.flatMap((sentence) => wrapped(sentence, '    '))];
+
+/** As of a pod: the node's own actors, and the pods of others that it leaves alone. */
+export const formatNodeExplanation = (explanation: NodeExplanation): string =>
+  textOf({
+    ...explanation,
+    title: `node ${explanation.name}`,
+    more: [
+      ...headed('manifests that are not used:', explanation.manifestProblems),
+      ...headed('warnings about manifests:', explanation.manifestWarnings),
+      ...headed('its addresses:', explanation.addresses),
+      ...headed('what its pods ask for:', explanation.use),
+      ...foreignLines(explanation.foreign),
+    ],
+    addresses: [],
+    top: explanation.node,
+  });
+
+function foreignLines(foreign: readonly ForeignPod[]): string[] {
+  if (foreign.length === 0) return [];
+  const head = `it leaves alone ${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} of others:`;
+  const lines = foreign.flatMap((pod) => wrapped(foreignWords(pod), '    '));
+  return ['', ...wrapped(head, '  '), ...lines];
+}
+
+function foreignWords({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
+  const count = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
+  const what = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [count] : [])];
+  const who = namespace === UNKNOWN ? uid : `${namespace}/${name} (${uid})`;
+  return `${who}: ${what.join(' and ')}; ${why}`;
+}
+
+interface Explained extends Pick<Explanation, 'at' | 'answer' | 'addresses'> {
+  readonly title: string;
+  /** Lines between the answer and the tree. */
+  readonly more: readonly string[];
+  readonly top: ExplainedActor;
+}
+
+function textOf({ title, at, answer, addresses, more, top }: Explained): string {
+  const lines = treeOf(top);
+  const labels = Math.max(...lines.map((line) => labelOf(line).length));
+  const states = Math.max(...lines.map(({ actor }) => stateOf(actor).length));
+  return [
+    ...headOf(title, at),
+    '',
+    ...wrapped(answer, '  '),
+    ...more,
+    '',
+    ...lines.flatMap((line) => rows(line, { labels, states, at, addresses })),
+    '',
+  ].join('\n');
+}
+
+/** Who it is and how it stands, with the moment at the right. */
+function headOf(title: string, at: number): string[] {
+  const head = wrapped(title, '');
+  const clock = `${clockWords(at, at)} UTC`;
+  const last = head.pop() ?? '';
+  if (last.length + 2 + clock.length > WIDTH) return [...head, last, clock.padStart(WIDTH)];
+  return [...head, last + clock.padStart(WIDTH - last.length)];
+}
+
+function treeOf(pod: ExplainedActor): Line[] {
+  const trunk = pod.children.length > 0 ? '│    ' : '     ';
+  return [{ branch: '', trunk, actor: pod }, ...linesBelow(pod, '')];
+}
+
+/** The lines of what an actor has below it; `indent` is what goes on beside them. */
+function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
+  return children.flatMap((actor, index) => {
+    const isLast = index === children.length - 1;
+    const beside = indent + (isLast ? '   ' : '│  ');
+    const trunk = beside + (actor.children.length > 0 ? '│ ' : '  ');
+    return [{ branch: `${indent}${isLast ? '└─ ' : '├─ '}`, trunk, actor }, ...linesBelow(actor, beside)];
+  });
+}
+
+function labelOf({ branch, actor }: Line): string {
+  return cut(`${branch}${KIND_WORDS[actor.kind]} ${actor.name}`, LONGEST_LABEL);
+}
+
+function stateOf({ state }: ExplainedActor): string {
+  return cut(state, LONGEST_STATE);
+}
+
+function cut(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+}
+
+interface Layout {
+  readonly labels: number;
+  readonly states: number;
+  readonly at: number;
+  readonly addresses: readonly string[];
+}
+
+function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
+  const { actor, trunk } = line;
+  const since = humanDuration(at - actor.since);
+  const start = `${labelOf(line).padEnd(labels)}  ${stateOf(actor).padEnd(states)}  ${since}`;
+  const notes = actor.notes.join(', ');
+  const whole = notes === '' ? start : `${start.padEnd(labels + states + 9)}  ${notes}`;
+  const fits = whole.length <= WIDTH;
+  const details = [
+    ...(fits ? [] : [notes]),
+    ...(actor.kind === 'pod' && addresses.length > 0 ? [`address ${addresses.join(', ')}`] : []),
+    ...detailsOf(actor, at),
+  ];
+  return [fits ? whole : start, ...details.flatMap((detail) => wrapped(detail, trunk)), ...logLines(actor, trunk)];
+}
+
+function detailsOf(actor: ExplainedActor, at: number): string[] {
+  const { waitingFor, until, queue, lastRun, lastFailure, holders, line, refused } = actor;
+  return [
+    ...(queue ? [`waits ${queueWords(queue)}`] : waitWords(waitingFor, until, at)),
+    ...(holders ? [`held by ${holders.join(', ')}`] : []),
+    ...(line ? [`in line: ${line.join(', ')}`] : []),
+    ...(refused ? [`no room for updates of ${refused.join(', ')}`] : []),
+    ...(lastRun ? [`last run: ${endCause(lastRun)}${endedAt(lastRun, at)}`] : []),
+    ...messageOf(lastRun),
+    ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureWords(lastFailure)}`] : []),
+  ];
+}
+
+/** The last lines of its log, as they are. */
+function logLines({ log }: ExplainedActor, trunk: string): string[] {
+  if (log === undefined) return [];
+  const title = log.lines.length === 0 ? 'it wrote nothing to' : 'the last lines of';
+  return [...wrapped(`${title} ${log.file}`, trunk), ...log.lines.flatMap((line) => wrapped(line, `${trunk}  | `))];
+}
+
+function waitWords(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
+  if (waitingFor === undefined && until === undefined) return [];
+  return [`waits${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilWords(until, at)}`];
+}
+
+/** A moment and not a distance: how long it ran stands just before it. */
+const endedAt = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
+  finishedAt === undefined ? '' : `, at ${clockWords(finishedAt, at)}`;
+
+/** The whole of what it left behind, where its last line is not all of it. */
+function messageOf(run: ExplainedActor['lastRun']): string[] {
+  const message = run?.message?.trim() ?? '';
+  return run && !endCause(run).endsWith(message) ? [`message: ${shortened(message)}`] : [];
+}
+
+function ago(then: number, now: number): string {
+  return `${humanDuration(now - then)} ago`;
+}
+
+/** Breaks text between words, and a word that is too long anywhere; each line begins with `indent`. */
+function wrapped(text: string, indent: string): string[] {
+  const room = WIDTH - indent.length;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').flatMap((whole) => pieces(whole, room))) {
+    if (line !== '' && line.length + 1 + word.length > room) {
+      lines.push(indent + line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, indent + line];
+}
+
+function pieces(word: string, room: number): string[] {
+  return word.length <= room ? [word] : (word.match(new RegExp(`.{1,${room}}`, 'gu')) ?? []);
+}

@@ -1,0 +1,180 @@
+/**
+ * Plain views of the actors: what statuses, tables and explanations are computed from.
+ * The machines export functions that make them of snapshots; nobody else reads a snapshot.
+ */
+
+import type { Refusal } from '../admission/refusal.ts';
+import type { Pod, PodSpec } from '../api/schema/pod.ts';
+import type { PodStatus } from '../api/schema/status.ts';
+import type { Failure } from '../failure.ts';
+import type { ForeignPod, MadeContainer, ObservedSandbox } from '../lifecycle/observed.ts';
+import type { ContainerSize } from '../resources/containerSize.ts';
+
+/** What any actor shows of itself. Times are milliseconds since the epoch. */
+export interface ActorView {
+  /** The path of ids from the root: `pod/<uid>/container/web`. */
+  readonly path: string;
+  /** The active state, dotted from the outside in: `starting.pulling`. */
+  readonly state: string;
+  readonly since: number;
+  /** In words, what it waits for; absent in a state that rests. */
+  readonly waitingFor?: string;
+  /** The deadline of the wait; absent where there is none. */
+  readonly until?: number;
+  readonly lastFailure?: Failure;
+}
+
+/** An actor of the node itself. */
+export interface NamedView extends ActorView {
+  readonly name: string;
+}
+
+/** How a run of a container ended. */
+export interface TerminatedRun {
+  readonly containerId: string;
+  readonly exitCode: number;
+  readonly signal?: number;
+  readonly reason: string;
+  readonly message?: string;
+  /** Why the node itself ended it, where it did: the probe that failed, and what it said. */
+  readonly because?: string;
+  readonly startedAt?: number;
+  readonly finishedAt?: number;
+}
+
+export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
+
+export type ProbeKind = 'startup' | 'liveness' | 'readiness';
+
+export interface ProbeView extends ActorView {
+  readonly kind: ProbeKind;
+  /** What its tries have come to, by its thresholds; before the first ones as the kind of probe begins (C29). */
+  readonly result: 'unknown' | 'passing' | 'failing';
+  /** How many tries in a row have failed, and how many it takes to count. */
+  readonly failures?: { readonly count: number; readonly limit: number };
+}
+
+export interface ContainerView extends ActorView {
+  readonly name: string;
+  readonly role: ContainerRole;
+  readonly restartCount: number;
+  /** Exactly one of the three, as in a ContainerState. */
+  readonly now:
+    | { readonly kind: 'waiting'; readonly reason: string; readonly message?: string }
+    | { readonly kind: 'running'; readonly startedAt: number }
+    | { readonly kind: 'terminated'; readonly run: TerminatedRun };
+  /** The run before the present one. */
+  readonly last?: TerminatedRun;
+  /** Whether it will run again by itself (in back-off, or about to be created); never while its pod ends. */
+  readonly willRestart: boolean;
+  readonly ready: boolean;
+  readonly started: boolean;
+  /** The probes that go on at present; absent: none. */
+  readonly probes?: readonly ProbeView[];
+  readonly containerId?: string;
+  /** The latest container of it that the runtime has shown. */
+  readonly made?: MadeContainer;
+  /** The resources that it has at the runtime, in numbers. */
+  readonly size?: ContainerSize;
+}
+
+export interface VolumeView extends ActorView {
+  readonly name: string;
+  readonly mounted: boolean;
+  /** Why the containers that mount it cannot be made, in the words of a ContainerStateWaiting (C16). */
+  readonly trouble?: { readonly reason: string; readonly message: string };
+}
+
+/** Why a pod ends that its source says is being deleted. */
+export const DELETED = 'Deleted';
+
+/** The command that ends a pod: one for every cause (a removed manifest, eviction, preemption, shutdown, completion). */
+export interface Termination {
+  readonly reason: string;
+  readonly message?: string;
+  /** Seconds; what the cause asks for, before the pod's own `terminationGracePeriodSeconds` fills it in. */
+  readonly graceSeconds: number;
+  /** The phase it leads to; absent when the containers' exits decide. */
+  readonly phase?: 'Failed' | 'Succeeded';
+  /** When it was asked for. */
+  readonly at: number;
+  /** Its sources may go on wanting it: it stays, as one that has ended, until they do not. */
+  readonly stays?: boolean;
+  /** What the condition DisruptionTarget says of it; absent where the pod was not disrupted. */
+  readonly disruption?: string;
+}
+
+export interface PodView extends ActorView {
+  readonly pod: Pod;
+  readonly sandbox?: ObservedSandbox;
+  readonly containers: readonly ContainerView[];
+  readonly volumes: readonly VolumeView[];
+  /** Why the node does not take it; the pod is Failed with this reason. */
+  readonly refused?: Refusal;
+  /** Why the node does not take an update; the pod goes on as it was admitted before. */
+  readonly unadmitted?: Refusal;
+  /** Whether an update waits for other pods to end, which make room for it. */
+  readonly awaitsRoom?: boolean;
+  /** The version whose resources the pod's cgroup has, where these are not those of `pod`. */
+  readonly applied?: PodSpec;
+  /** Whether its containers or its cgroup have still to get the resources that were admitted. */
+  readonly resizing?: boolean;
+  readonly termination?: Termination;
+  /** The terminal status that it had reached before the agent restarted: told as it is, whatever is left of the pod. */
+  readonly restored?: PodStatus;
+  /** When the node began with it, as its oldest sandbox tells after a restart of the agent. */
+  readonly startedAt?: number;
+  /** All init containers have done their part for the present sandbox. */
+  readonly initialized: boolean;
+  /** All its containers are being restarted in place, as a restart rule wants it. */
+  readonly restartsAll?: boolean;
+  /** No container of it runs or can run any more: only now may a terminal phase be published. */
+  readonly ended: boolean;
+}
+
+/** A gate of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<gate>`, one for each claim. */
+export interface GateView {
+  readonly capacity: number;
+  /** Who has a slot. */
+  readonly held: readonly string[];
+  /** Those of them that are slow: only who wants something of the same origin still waits for them. */
+  readonly slow?: readonly string[];
+  /** Who waits for one, the next first. */
+  readonly queue: readonly string[];
+  /** Of each that waits, what those that it waits for have their slots for, where they say so. */
+  readonly behind?: readonly (readonly string[])[];
+}
+
+/** One of the node's gates, as an actor. */
+export interface SharedGateView extends NamedView, GateView {}
+
+/** The container runtime, as its answers show it. */
+export interface RuntimeView {
+  /** Empty until it has been asked. */
+  readonly name: string;
+  readonly version: string;
+  readonly ready: boolean;
+  /** Absent until it has answered, or failed to; in milliseconds since the epoch. */
+  readonly since?: number;
+  /** Why it is not ready. */
+  readonly message?: string;
+  /** Why its pods cannot have a network. */
+  readonly networkTrouble?: string;
+}
+
+/** The node agent, and the actors that serve all of its pods. */
+export interface NodeView extends NamedView {
+  /** The namespace and name of the pods that have an actor, by uid. */
+  readonly pods: Readonly<Record<string, string>>;
+  readonly runtime: RuntimeView;
+  readonly gates: readonly SharedGateView[];
+  /** Who was admitted is a number; who waits for a decision, or was refused an update, is named. None once it broke. */
+  readonly ledgers: readonly (NamedView & {
+    readonly admitted: number;
+    readonly waiting: readonly string[];
+    readonly refused: readonly string[];
+  })[];
+  /** What comes round by itself: garbage and logs. */
+  readonly parts: readonly NamedView[];
+  readonly foreign: readonly ForeignPod[];
+}

@@ -1,0 +1,213 @@
+import { containersOf, heldBy, troubleOfVolumes } from '../api/containers.ts';
+import { formatQuantity } from '../api/quantity.ts';
+import { rfc3339 } from '../api/rfc3339.ts';
+import type { Container, ResourceRequirements } from '../api/schema/container.ts';
+import type { PodSpec } from '../api/schema/pod.ts';
+import type { ContainerState, ContainerStatus, PodStatus } from '../api/schema/status.ts';
+import type { ContainerSize } from '../resources/containerSize.ts';
+import { canonicalAmounts } from '../resources/effectiveResources.ts';
+import { sameSize } from '../resources/resize.ts';
+import { containerSize } from '../resources/resources.ts';
+import type { ContainerRole, ContainerView, PodView, TerminatedRun } from '../show/view.ts';
+import { firstBytes } from '../utf8.ts';
+import { containerDetails } from './containerDetails.ts';
+import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
+
+/**
+ * The statuses of all containers of a pod. One without an actor keeps what the `previous` status knew of it.
+ * `runtimeName` is the scheme of the container ids, `containerd` in `containerd://4f2a`.
+ */
+export function containerStatuses(
+  view: PodView,
+  { previous, runtimeName }: { previous?: PodStatus | undefined; runtimeName: string },
+): ContainerStatuses {
+  const before = new Map(allStatuses(previous).map((status) => [status.name, status]));
+  const found = new Map(view.containers.map((each) => [each.name, each]));
+  const of = (...roles: ContainerRole[]) =>
+    [...containersOf(view.pod.spec)]
+      .filter(({ role }) => roles.includes(role))
+      .map(({ container, role }) => {
+        const seen = found.get(container.name);
+        if (seen) return seenStatus(view.pod.spec, { container, role, seen, runtimeName });
+        return unseenStatus(view, container, role, before.get(container.name));
+      });
+  const statuses = {
+    init: of('init', 'sidecar'),
+    regular: of('regular').sort(byName),
+    ephemeral: of('ephemeral').sort(byName),
+  };
+  if (view.refused) return onlyWhatRan(statuses);
+  return withinBudget(view.ended ? containersAtEnd(view, statuses) : statuses);
+}
+
+/** What all termination messages of a pod may take together (C22): each container has an equal share for each end. */
+const MESSAGE_BUDGET = 12_288;
+
+function withinBudget({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
+  const share = Math.floor(MESSAGE_BUDGET / (init.length + regular.length + ephemeral.length));
+  const cut = (state: ContainerState | undefined): ContainerState | undefined => {
+    const { message } = state?.terminated ?? {};
+    if (!state?.terminated || message === undefined) return state;
+    const short = firstBytes(message, share);
+    return short === message ? state : { terminated: { ...state.terminated, message: short } };
+  };
+  const within = (status: ContainerStatus): ContainerStatus => {
+    const [state, lastState] = [cut(status.state), cut(status.lastState)];
+    if (state === status.state && lastState === status.lastState) return status;
+    return { ...status, ...(state ? { state } : {}), ...(lastState ? { lastState } : {}) };
+  };
+  return { init: init.map(within), regular: regular.map(within), ephemeral: ephemeral.map(within) };
+}
+
+const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
+
+/** A pod that was never taken has no containers to speak of. */
+function onlyWhatRan({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
+  const ran = ({ state, lastState }: ContainerStatus) => !state?.waiting || lastState?.terminated !== undefined;
+  return { init: init.filter(ran), regular: regular.filter(ran), ephemeral: ephemeral.filter(ran) };
+}
+
+function allStatuses(status: PodStatus | undefined): ContainerStatus[] {
+  return [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ];
+}
+
+interface Seen {
+  readonly container: Container;
+  readonly role: ContainerRole;
+  readonly seen: ContainerView;
+  readonly runtimeName: string;
+}
+
+/** The status that a view came to last: of a pod's containers few change at a time. */
+const latest = new WeakMap<ContainerView, Latest>();
+
+interface Latest {
+  readonly pod: PodSpec;
+  readonly runtimeName: string;
+  readonly status: ContainerStatus;
+}
+
+function seenStatus(pod: PodSpec, given: Seen): ContainerStatus {
+  const { seen, runtimeName } = given;
+  const known = latest.get(seen);
+  if (known?.pod === pod && known.runtimeName === runtimeName) return known.status;
+  const status = statusOf(pod, given);
+  latest.set(seen, { pod, runtimeName, status });
+  return status;
+}
+
+function statusOf(pod: PodSpec, { container: spec, role, seen, runtimeName }: Seen): ContainerStatus {
+  const running = seen.now.kind === 'running';
+  const id = shownId(seen);
+  return {
+    name: spec.name,
+    state: stateOf(seen, runtimeName),
+    lastState: seen.last ? { terminated: terminated(seen.last, runtimeName) } : {},
+    ready: role === 'init' ? hasSucceeded(seen) : role !== 'ephemeral' && running && seen.ready,
+    restartCount: seen.restartCount,
+    ...containerDetails(spec, seen.made),
+    ...(id ? { containerID: `${runtimeName}://${id}`, ...resourcesOf(pod, spec, seen.size) } : {}),
+    ...(role === 'ephemeral' ? {} : { started: running && (role === 'init' || seen.started) }),
+  };
+}
+
+/** The container that is shown: what waits to run again is still the one that ended. */
+function shownId({ now, last, containerId }: ContainerView): string | undefined {
+  if (now.kind === 'running') return containerId;
+  return (now.kind === 'terminated' ? now.run : last)?.containerId || containerId;
+}
+
+/** What a container is that has no actor: still to come, or ended before this agent knew it. */
+function unseenStatus(
+  view: PodView,
+  spec: Container,
+  role: ContainerRole,
+  previous?: ContainerStatus,
+): ContainerStatus {
+  if (previous?.state?.terminated) return previous;
+  const initializing = role !== 'ephemeral' && (view.pod.spec.initContainers ?? []).length > 0;
+  const creating = { reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
+  return {
+    name: spec.name,
+    state: { waiting: volumeTrouble(view, spec.name) ?? creating },
+    lastState: previous?.lastState ?? {},
+    ready: false,
+    restartCount: previous?.restartCount ?? 0,
+    ...containerDetails(spec),
+    ...(role === 'ephemeral' ? {} : { started: false }),
+  };
+}
+
+/** What a container waits for because of a volume that it mounts. */
+function volumeTrouble({ pod, volumes }: PodView, name: string): ContainerState['waiting'] {
+  const troubled = volumes.filter(({ trouble }) => trouble !== undefined);
+  const held = heldBy(
+    pod.spec,
+    troubled.map((volume) => volume.name),
+  );
+  const own = held.find(({ container }) => container.name === name);
+  return own && troubleOfVolumes(troubled, own.container);
+}
+
+function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {
+  switch (now.kind) {
+    case 'waiting':
+      return { waiting: { reason: now.reason, ...(now.message ? { message: now.message } : {}) } };
+    case 'running':
+      return { running: { startedAt: rfc3339(now.startedAt) } };
+    case 'terminated':
+      return { terminated: terminated(now.run, runtimeName) };
+  }
+}
+
+function terminated(run: TerminatedRun, runtimeName: string): NonNullable<ContainerState['terminated']> {
+  return {
+    exitCode: run.exitCode,
+    ...(run.signal ? { signal: run.signal } : {}),
+    reason: run.reason,
+    ...(run.message ? { message: run.message } : {}),
+    startedAt: run.startedAt === undefined ? null : rfc3339(run.startedAt),
+    finishedAt: run.finishedAt === undefined ? null : rfc3339(run.finishedAt),
+    ...(run.containerId ? { containerID: `${runtimeName}://${run.containerId}` } : {}),
+  };
+}
+
+function hasSucceeded({ now }: ContainerView): boolean {
+  return now.kind === 'terminated' && now.run.exitCode === 0;
+}
+
+/** What was admitted for it, and what it has: they differ while a resize is under way. */
+function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize): Shown {
+  const { requests, limits, ...rest } = container.resources ?? {};
+  const admitted = {
+    ...rest,
+    ...(limits ? { limits: canonicalAmounts(limits) } : {}),
+    ...(requests ? { requests: canonicalAmounts(requests) } : {}),
+  };
+  const shown = size && !sameSize(size, containerSize(spec, container)) ? ofSize(admitted, size) : admitted;
+  const asks = Object.keys(requests ?? {}).length > 0;
+  return { ...(asks ? { allocatedResources: admitted.requests } : {}), resources: shown };
+}
+
+type Shown = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
+
+function ofSize(admitted: ResourceRequirements, { cpuRequest, cpuLimit, memoryLimit }: ContainerSize) {
+  const cpu = (milli: number) => formatQuantity(BigInt(milli) * 1_000_000n);
+  const memory = formatQuantity(BigInt(memoryLimit) * 1_000_000_000n, 'binary');
+  const { requests, limits } = admitted;
+  return {
+    ...admitted,
+    ...(requests?.cpu === undefined ? {} : { requests: { ...requests, cpu: cpu(cpuRequest) } }),
+    ...(limits && {
+      limits: {
+        ...limits,
+        ...(limits.cpu === undefined ? {} : { cpu: cpu(cpuLimit) }),
+        ...(limits.memory === undefined ? {} : { memory }),
+      },
+    }),
+  };
+}

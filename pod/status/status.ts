@@ -1,0 +1,119 @@
+import { rfc3339 } from '../api/rfc3339.ts';
+import type { PodPhase, PodStatus } from '../api/schema/status.ts';
+import { lookUp } from '../lookUp.ts';
+import { effectiveResources } from '../resources/effectiveResources.ts';
+import { qosClass } from '../resources/qos.ts';
+import type { PodView } from '../show/view.ts';
+import { podConditions } from './conditions.ts';
+import { containerStatuses } from './containerStatuses.ts';
+import { isTerminalPhase, podPhase } from './phase.ts';
+
+interface PodStatusOptions {
+  /** The status that was told last: transition times, the start time, addresses and a terminal phase carry over. */
+  readonly previous?: PodStatus;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The node's addresses, the primary first. */
+  readonly hostIps: readonly string[];
+  /** The scheme of container ids: `containerd`. */
+  readonly runtimeName: string;
+  /** Absent means the pod's own `metadata.generation`. */
+  readonly observedGeneration?: number;
+}
+
+/** The whole status of a pod, computed from what its actors show and from the status before. */
+export function podStatus(view: PodView, options: PodStatusOptions): PodStatus {
+  if (view.restored) return view.restored;
+  const { now, hostIps } = options;
+  const previous = options.previous ?? view.pod.status;
+  const observedGeneration = options.observedGeneration ?? view.pod.metadata.generation;
+  const phase = podPhase(view, previous?.phase);
+  const { init, regular, ephemeral } = containerStatuses(view, { previous, runtimeName: options.runtimeName });
+  const statuses = [...init, ...regular];
+  const always = {
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+    phase,
+    ...phaseReason(view, phase, previous),
+    startTime: previous?.startTime ?? rfc3339(view.startedAt ?? now),
+    qosClass: previous?.qosClass ?? qosClass(view.pod.spec),
+  };
+  if (view.refused && statuses.length === 0) return { ...always, ...ownConditions(view) };
+  return {
+    ...always,
+    conditions: podConditions({ view, phase, statuses, previous, now, observedGeneration }),
+    ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: listed(hostIps.slice(0, 2)) }),
+    ...podAddresses(view, hostIps, previous),
+    ...(view.refused ? {} : ownResources(view)),
+    ...(init.length > 0 ? { initContainerStatuses: init } : {}),
+    ...(regular.length > 0 ? { containerStatuses: regular } : {}),
+    ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
+  };
+}
+
+/** What was admitted for the pod, and what its cgroup has: they differ while a resize is under way (C15). */
+function ownResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+  const admitted = effectiveResources(pod.spec);
+  const resources = applied === undefined || ended ? admitted : effectiveResources(applied);
+  return { ...(admitted.requests ? { allocatedResources: admitted.requests } : {}), resources };
+}
+
+/** Of a pod that was never taken the node has no more to say than why: what others said of it stands. */
+function ownConditions({ pod: { status } }: PodView): Pick<PodStatus, 'conditions'> {
+  return status?.conditions ? { conditions: status.conditions } : {};
+}
+
+/** Why the pod has this phase: kept as long as the phase is, else what ended the pod. */
+function phaseReason(view: PodView, phase: PodPhase, previous?: PodStatus): Pick<PodStatus, 'reason' | 'message'> {
+  if (phase === previous?.phase) return worded(previous.reason, previous.message);
+  if (!isTerminalPhase(phase)) return {};
+  if (view.refused) return worded(view.refused.reason, `Pod was rejected: ${view.refused.message}`);
+  const cause = view.termination;
+  return cause?.phase === phase ? worded(cause.reason, cause.message) : {};
+}
+
+function worded(reason: string | undefined, message: string | undefined): Pick<PodStatus, 'reason' | 'message'> {
+  return { ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
+}
+
+/** At most one address of each family (C27); a pod without a live sandbox keeps those that it had. */
+function podAddresses(view: PodView, hostIps: readonly string[], previous?: PodStatus): Partial<PodStatus> {
+  const had = previous?.podIPs?.map(({ ip }) => ip) ?? [];
+  const ips = onePerFamily(view.pod.spec.hostNetwork ? hostNetworkIps(view, hostIps, had) : sandboxIps(view, had));
+  return ips[0] === undefined ? {} : { podIP: ips[0], podIPs: listed(ips) };
+}
+
+/** The primary address of the node stays the pod's once it is; one of another family may join it. */
+function hostNetworkIps(view: PodView, hostIps: readonly string[], had: readonly string[]): readonly string[] {
+  return view.refused ? had : [...(had.length > 0 ? had : hostIps.slice(0, 1)), ...hostIps.slice(1, 2)];
+}
+
+function sandboxIps({ sandbox }: PodView, had: readonly string[]): readonly string[] {
+  const live = sandbox?.state === 'ready' ? (sandbox.ips ?? []) : [];
+  return live.length > 0 ? live : had;
+}
+
+function onePerFamily(ips: readonly string[]): readonly string[] {
+  const isV6 = (ip: string) => ip.includes(':');
+  return ips.filter((ip, index) => ips.findIndex((other) => isV6(other) === isV6(ip)) === index);
+}
+
+function listed(ips: readonly string[]): { ip: string }[] {
+  return ips.map((ip) => ({ ip }));
+}
+
+/** Whether two statuses say the same: what changed is told, what did not is not. The order of keys does not count. */
+export function samePodStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
+  return same(a, b);
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+  for (const key of Object.keys(a)) if (!same(lookUp(a, key), lookUp(b, key))) return false;
+  for (const key of Object.keys(b)) if (lookUp(b, key) !== undefined && lookUp(a, key) === undefined) return false;
+  return true;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

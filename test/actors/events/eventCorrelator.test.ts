@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+import { createCorrelator } from '../../../actors/events/eventCorrelator.ts';
+import { createEventRecorder, type EventChange } from '../../../actors/events/eventRecorder.ts';
+import type { Occurrence } from '../../../pod/events/occurrence.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const MINUTE = 60_000;
+
+const told = (message: string, reason = 'Started', name = 'web'): Occurrence => ({
+  type: 'occurred',
+  eventType: 'Normal',
+  reason,
+  message,
+  involved: { kind: 'Pod', apiVersion: 'v1', namespace: 'shop', name, uid: `${name}-uid` },
+});
+
+describe('events are kept few', () => {
+  test('the same one again is counted from its first time', () => {
+    const correlate = createCorrelator();
+    correlate(told('a'), START);
+    expect(correlate(told('a'), START + MINUTE)).toMatchObject({ count: 2, firstAt: START });
+    expect(correlate(told('b'), START + MINUTE)).toMatchObject({ count: 1, firstAt: START + MINUTE });
+    expect(correlate(told('a', 'Failed'), START)).toMatchObject({ count: 1 });
+    expect(correlate(told('a', 'Started', 'other'), START)).toMatchObject({ count: 1 });
+  });
+
+  test('from the tenth message of one reason within 10 min on they are one', () => {
+    const correlate = createCorrelator();
+    const all = Array.from({ length: 12 }, (_, index) => correlate(told(`message ${index}`), START + index));
+    expect(all.slice(0, 9).map((each) => each?.occurrence.message)).toEqual(
+      Array.from({ length: 9 }, (_, index) => `message ${index}`),
+    );
+    expect(all.slice(9)).toMatchObject([
+      { count: 1, occurrence: { message: '(combined from similar events): message 9' } },
+      { count: 2, occurrence: { message: '(combined from similar events): message 10' } },
+      { count: 3, occurrence: { message: '(combined from similar events): message 11' } },
+    ]);
+    expect(correlate(told('message 3'), START + MINUTE)).toMatchObject({ count: 2, occurrence: told('message 3') });
+    expect(correlate(told('late'), START + 12 * MINUTE)?.occurrence.message).toBe('late');
+  });
+
+  test('an object that tells too much is heard 25 times, then once in 5 min; what is not heard counts', () => {
+    const correlate = createCorrelator();
+    const heard = Array.from({ length: 30 }, () => correlate(told('a'), START)).filter((each) => each !== undefined);
+    expect(heard).toHaveLength(25);
+    expect(correlate(told('a'), START + 4 * MINUTE)).toBeUndefined();
+    expect(correlate(told('a'), START + 5 * MINUTE)).toMatchObject({ count: 32 });
+    expect(correlate(told('a'), START + 5 * MINUTE)).toBeUndefined();
+    expect(correlate(told('a', 'Started', 'other'), START)).toMatchObject({ count: 1 });
+  });
+});
+
+describe('the recorder', () => {
+  const recorder = (now = START) => createEventRecorder('host', () => now);
+
+  test('makes core/v1 Events', () => {
+    const { record, events } = recorder();
+    record({ ...told('a'), at: START });
+    record({ ...told('a'), at: START + 61_000 });
+    expect(events()).toEqual([
+      {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: {
+          name: expect.stringMatching(/^web\.[0-9a-f]{16}$/),
+          namespace: 'shop',
+          creationTimestamp: '2026-01-01T00:00:00Z',
+        },
+        involvedObject: { kind: 'Pod', apiVersion: 'v1', namespace: 'shop', name: 'web', uid: 'web-uid' },
+        reason: 'Started',
+        message: 'a',
+        source: { component: 'kubelet', host: 'host' },
+        firstTimestamp: '2026-01-01T00:00:00Z',
+        lastTimestamp: '2026-01-01T00:01:01Z',
+        count: 2,
+        type: 'Normal',
+        reportingComponent: 'kubelet',
+        reportingInstance: 'host',
+      },
+    ]);
+  });
+
+  test('events of one moment have names of their own, and those of the node lie in default', () => {
+    const { record, events } = recorder();
+    record({ ...told('a'), at: START });
+    record({ ...told('b'), at: START });
+    record({ ...told('c'), involved: { kind: 'Node', name: 'host', uid: 'host' }, at: START });
+    expect(new Set(events().map(({ metadata }) => metadata.name)).size).toBe(3);
+    expect(events().at(-1)?.metadata).toMatchObject({
+      name: expect.stringMatching(/^host\./),
+      namespace: 'default',
+    });
+  });
+
+  test('what happened last stands last, and whoever listens hears each', () => {
+    const { record, events, subscribe } = recorder();
+    const heard: EventChange[] = [];
+    const end = subscribe((change) => void heard.push(change));
+    for (const message of ['a', 'b', 'a']) record({ ...told(message), at: START });
+    expect(events().map(({ message }) => message)).toEqual(['b', 'a']);
+    expect(heard.map(({ event }) => `${event.message}${event.count}`)).toEqual(['a1', 'b1', 'a2']);
+    end();
+    record({ ...told('c'), at: START });
+    expect(heard).toHaveLength(3);
+  });
+
+  test('after an hour without happening again an event is forgotten', () => {
+    const { record, events, subscribe } = recorder(START + 59 * MINUTE);
+    const gone: string[] = [];
+    subscribe(({ event, removed }) => void (removed && gone.push(event.message)));
+    record({ ...told('a'), at: START });
+    record({ ...told('b'), at: START + 50 * MINUTE });
+    expect(events()).toHaveLength(2);
+    record({ ...told('c'), at: START + 61 * MINUTE });
+    expect(gone).toEqual(['a']);
+    expect(events().map(({ message }) => message)).toEqual(['b', 'c']);
+  });
+
+  test('of more than 4096 the oldest go', () => {
+    const { record, events } = recorder();
+    for (let index = 0; index < 5_000; index += 1) record({ ...told('a', 'Started', `pod-${index}`), at: START });
+    expect(events()).toHaveLength(4_096);
+    expect(events()[0]?.involvedObject.name).toBe('pod-904');
+  });
+});

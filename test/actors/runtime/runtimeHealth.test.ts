@@ -1,0 +1,101 @@
+import { describe, expect, test } from '@jest/globals';
+import { createAlarm } from '../../../actors/feeds/alarm.ts';
+import { watchRuntimeHealth } from '../../../actors/runtime/runtimeHealth.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { StatusResponse } from '../../../cri/generated/runtime.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
+import type { RuntimeHealth } from '../../../machines/shared/events.ts';
+import { namedPod, nodeStory } from '../../machines/support/nodeStory.ts';
+
+const TYPES = ['RuntimeReady', 'NetworkReady', 'ContainerdHasNoDeprecationWarnings'];
+
+/** What is told of a runtime, and whose conditions are false. */
+async function watched(falseConditions: readonly string[] = [], types: readonly string[] = TYPES) {
+  const clock = new SimulatedClock();
+  const runtime = createSimulatedRuntime({ clock });
+  const told: RuntimeHealth[] = [];
+  const conditions = types.map((type) => ({
+    type,
+    status: !falseConditions.includes(type),
+    reason: 'Why',
+    message: '',
+  }));
+  const cri = inProcessCri(runtime);
+  const status: typeof cri.status = async (request, options) => {
+    await cri.status(request, options);
+    return StatusResponse.create({ status: { conditions } });
+  };
+  const ending = new AbortController();
+  const watching = watchRuntimeHealth({
+    cri: { ...cri, status },
+    clock,
+    signal: ending.signal,
+    alarm: createAlarm(clock, ending.signal),
+    tell: (health) => void told.push(health),
+  });
+  await clock.advance(1_000);
+  const end = async () => {
+    ending.abort();
+    await clock.advance(0);
+    await watching;
+  };
+  return { clock, runtime, told, end };
+}
+
+describe('the health of the runtime', () => {
+  test.each(['RuntimeReady', 'NetworkReady'])('%s being false is an outage', async (type) => {
+    const { told, end } = await watched([type]);
+    expect(told).toMatchObject([{ ready: false, message: `${type} is false: Why` }]);
+    await end();
+  });
+
+  test('that its network is not ready is told in the words of a kubelet', async () => {
+    const { told, end } = await watched(['NetworkReady']);
+    expect(told[0]?.networkTrouble).toBe('container runtime network not ready: NetworkReady=false reason:Why message:');
+    await end();
+  });
+
+  test('while it is away its network stays as it was, and a pod that waits for one asks for no sandbox', async () => {
+    const { clock, runtime, told, end } = await watched(['NetworkReady']);
+    runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'away' } });
+    await clock.advance(1_000);
+    expect(told).toHaveLength(2);
+    const story = nodeStory();
+    story.tell({ type: 'runtime.podsObserved', pods: [], at: 0 });
+    for (const health of told) {
+      story.tell({ type: 'runtime.healthChanged', health });
+      story.want([namedPod('web')]);
+      expect(story.pod('web-uid')).toBe('sandboxing.acquiring.awaitingNetwork');
+    }
+    expect(story.ports.asked('runSandbox')).toEqual([]);
+    expect(told[1]).toMatchObject({ ready: false, message: 'Status: away', networkTrouble: told[0]?.networkTrouble });
+    await end();
+  });
+
+  test('it is told apart whether the runtime itself is ready, and then what is wrong with that', async () => {
+    const network = await watched(['NetworkReady']);
+    expect(network.told[0]?.lacksOnlyNetwork).toBe(true);
+    await network.end();
+    const both = await watched(['NetworkReady', 'RuntimeReady'], ['NetworkReady', 'RuntimeReady']);
+    expect(both.told[0]).toMatchObject({ message: 'RuntimeReady is false: Why' });
+    expect(both.told[0]?.networkTrouble).toBeDefined();
+    expect(both.told[0]?.lacksOnlyNetwork).toBeUndefined();
+    await both.end();
+  });
+
+  test('any other condition being false is none', async () => {
+    const { told, end } = await watched(['ContainerdHasNoDeprecationWarnings']);
+    expect(told).toMatchObject([{ ready: true }]);
+    await end();
+  });
+
+  test('a runtime that hangs is noticed within ten seconds', async () => {
+    const { clock, runtime, told, end } = await watched();
+    const fault = runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, hang: true });
+    await clock.advance(10_100);
+    expect(told.map(({ ready }) => ready)).toEqual([true, false]);
+    fault.release();
+    await end();
+  });
+});

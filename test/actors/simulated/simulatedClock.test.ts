@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+
+test('timers fire in the order of their times, then of their making, each at its own time', async () => {
+  const clock = new SimulatedClock(0);
+  const fired: [string, number][] = [];
+  const at = (name: string, ms: number) => clock.setTimeout(() => fired.push([name, clock.now()]), ms);
+  at('c', 20);
+  at('a', 10);
+  at('b', 10);
+  at('late', 21);
+  await clock.advance(20);
+  expect(fired).toEqual([
+    ['a', 10],
+    ['b', 10],
+    ['c', 20],
+  ]);
+  expect(clock.now()).toBe(20);
+  expect(clock.pending).toBe(1);
+});
+
+test('what promises do after a timer, further timers included, happens before time moves on', async () => {
+  const clock = new SimulatedClock(0);
+  const seen: number[] = [];
+  const tick = (): unknown =>
+    clock.setTimeout(async () => {
+      for (let i = 0; i < 20; i++) await Promise.resolve();
+      seen.push(clock.now());
+      if (seen.length < 5) tick();
+    }, 3);
+  tick();
+  await clock.advance(10);
+  expect(seen).toEqual([3, 6, 9]);
+});
+
+test('a cleared timer does not fire, and ids of others are ignored', async () => {
+  const clock = new SimulatedClock();
+  let fired = false;
+  const id = clock.setTimeout(() => {
+    fired = true;
+  }, 5);
+  clock.clearTimeout('another');
+  clock.clearTimeout(id);
+  await clock.advance(10);
+  expect(fired).toBe(false);
+});
+
+test('drive moves time until a promise settles, and says when nothing can settle it', async () => {
+  const clock = new SimulatedClock(0);
+  const slow = new Promise<string>((resolve) => void clock.setTimeout(() => resolve('done'), 3_600_000));
+  expect(await clock.drive(slow)).toBe('done');
+  expect(clock.now()).toBe(3_600_000);
+  await expect(clock.drive(new Promise(() => {}))).rejects.toThrow('no timer is left');
+});

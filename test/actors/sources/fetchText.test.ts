@@ -1,0 +1,124 @@
+/** What a server may do to whoever asks it for pods, on a real connection. */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Clock, systemClock } from '../../../actors/clock.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { fetchText } from '../../../actors/sources/fetchText.ts';
+import { LARGEST_ANSWER } from '../../../actors/sources/manifestLimits.ts';
+
+let server: Server;
+let url: string;
+let answer: RequestListener;
+let stop: AbortController;
+
+beforeEach(async () => {
+  stop = new AbortController();
+  server = createServer((request, response) => answer(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/pods`;
+});
+
+afterEach(() => {
+  stop.abort();
+  server.closeAllConnections();
+  server.close();
+});
+
+const get = (clock: Clock = systemClock) => fetchText({ url, headers: [], clock, signal: stop.signal });
+const tooMuch = `the answer has more than ${LARGEST_ANSWER} bytes`;
+
+describe('an answer has at most 10 MiB, as they are once they are decompressed', () => {
+  const zeros = Buffer.alloc(2 * LARGEST_ANSWER);
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ] as const)('%s', async (encoding, compress) => {
+    const body = compress(zeros);
+    expect(body.length).toBeLessThan(LARGEST_ANSWER / 10);
+    answer = (_, response) => response.writeHead(200, { 'Content-Encoding': encoding }).end(body);
+    await expect(get()).rejects.toThrow(tooMuch);
+  });
+
+  test('what is compressed is read', async () => {
+    answer = (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync('kind: Pod'));
+    expect(await get()).toBe('kind: Pod');
+  });
+
+  test('an answer without an end is not read on, and its connection is closed', async () => {
+    const piece = Buffer.alloc(100_000, ' ');
+    let closed: Promise<unknown> | undefined;
+    answer = (_, response) => {
+      closed = once(response, 'close');
+      const more = () => {
+        while (!response.destroyed && response.write(piece));
+      };
+      response.on('drain', more);
+      more();
+    };
+    await expect(get()).rejects.toThrow(tooMuch);
+    await closed;
+  });
+});
+
+describe('an answer has 10 s', () => {
+  /** Asks, lets the server do its part, and lets 10 s go by. */
+  async function givenUp(begun: (response: ServerResponse) => void): Promise<void> {
+    const clock = new SimulatedClock();
+    const asked = new Promise<ServerResponse>((resolve) => {
+      answer = (_, response) => {
+        begun(response);
+        resolve(response);
+      };
+    });
+    const refused = expect(get(clock)).rejects.toThrow('no answer within 10 s');
+    const closed = once(await asked, 'close');
+    await clock.advance(10_000);
+    await refused;
+    await closed;
+  }
+
+  test('also one that begins and then hangs', () => givenUp((response) => response.flushHeaders()));
+
+  test('also one that drips', () =>
+    givenUp((response) => {
+      const drip = setInterval(() => response.write(' '), 1);
+      response.on('close', () => clearInterval(drip));
+    }));
+});
+
+test('a body that comes byte by byte is the same', async () => {
+  const text = 'apiVersion: v1 # ä€𝄞\n'.repeat(100);
+  answer = (_, response) => {
+    for (const byte of Buffer.from(text)) response.write(Buffer.of(byte));
+    response.end();
+  };
+  expect(await get()).toBe(text);
+});
+
+test('whatever type it says it has', async () => {
+  answer = (_, response) => response.writeHead(200, { 'Content-Type': 'image/png' }).end('kind: Pod');
+  expect(await get()).toBe('kind: Pod');
+});
+
+describe('a redirect', () => {
+  test.each(['file:///etc/hostname', 'data:,kind:Pod', 'ftp://127.0.0.1/pods'])('to %s is not followed', async (to) => {
+    answer = (_, response) => response.writeHead(302, { Location: to }).end();
+    await expect(get()).rejects.toThrow(/scheme/);
+  });
+
+  test('is followed to another path, but not for ever', async () => {
+    answer = ({ url: path }, response) =>
+      path === '/pods' ? response.writeHead(302, { Location: '/other' }).end() : response.end('kind: Pod');
+    expect(await get()).toBe('kind: Pod');
+    answer = (_, response) => response.writeHead(302, { Location: '/pods' }).end();
+    await expect(get()).rejects.toThrow('redirect count exceeded');
+  });
+});
+
+test('what is no HTTP has a reason', async () => {
+  answer = (_, response) => response.socket?.end('hello\r\n\r\n');
+  await expect(get()).rejects.toThrow(/^(?!fetch failed).+/);
+});

@@ -1,0 +1,394 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Clock, systemClock } from '../../../actors/clock.ts';
+import { watchManifests } from '../../../actors/sources/fileSource.ts';
+import type { GoodManifest, KeptManifest, ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import { readAtOnce } from '../../fakes/manifests.ts';
+
+const manifest = (name: string, image = 'busybox:1') =>
+  `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {containers: [{name: main, image: '${image}'}]}\n`;
+
+let base: string;
+let path: string;
+let stop: AbortController;
+let ended: Promise<void> | undefined;
+let sets: ManifestSet[];
+let kept: KeptManifest[];
+let wake: () => void;
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'manifests-'));
+  path = join(base, 'pods');
+  await mkdir(path);
+  stop = new AbortController();
+  sets = [];
+  kept = [];
+  wake = () => {};
+});
+
+afterEach(async () => {
+  stop.abort();
+  await ended;
+  ended = undefined;
+  await rm(base, { recursive: true });
+});
+
+function start({
+  at = path,
+  lastGood = new Map<string, GoodManifest>(),
+  clock = systemClock as Clock,
+  listEveryMs = 20_000,
+} = {}): void {
+  const own = sets;
+  ended = watchManifests({
+    path: at,
+    nodeName: 'Node-1',
+    lastGood,
+    readManifests: readAtOnce,
+    listEveryMs,
+    clock,
+    signal: stop.signal,
+    onSet: (set) => {
+      own.push(set);
+      wake();
+    },
+    onManifest: (each) => kept.push(each),
+  });
+}
+
+/** Waits for a set that the condition holds of: the last one so far, or one to come. */
+async function until(holds: (set: ManifestSet) => boolean): Promise<ManifestSet> {
+  for (;;) {
+    const last = sets.at(-1);
+    if (last !== undefined && holds(last)) return last;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+}
+
+const first = () => until(() => true);
+const untilNames = (...expected: string[]) => until((set) => names(set).join() === expected.join());
+const image = ({ pods }: ManifestSet) => pods[0]?.spec.containers[0]?.image;
+const untilImage = (expected: string) => until((set) => image(set) === expected);
+
+const names = ({ pods }: ManifestSet) => pods.map((pod) => pod.metadata.name);
+/** Writes a file, follows it, and stops; gives the pod that there was of it. */
+async function lastGoodOf(file: string): Promise<GoodManifest> {
+  await writeFile(file, manifest('a'));
+  start();
+  await first();
+  stop.abort();
+  await ended;
+  const good = kept.at(-1)?.manifest;
+  if (!good) throw new Error('no pod');
+  return good;
+}
+
+/** Another source begins, which is told what there was. */
+function startAnew(file: string, manifest: GoodManifest): void {
+  stop = new AbortController();
+  sets = [];
+  kept = [];
+  start({ lastGood: new Map([[file, manifest]]) });
+}
+
+/** Writes a file whole, as by a careful editor. */
+async function replace(file: string, text: string): Promise<void> {
+  await writeFile(join(base, 'whole'), text);
+  await rename(join(base, 'whole'), file);
+}
+
+describe('the set', () => {
+  test('an absent path is an empty set, and what appears there later is found', async () => {
+    await rm(path, { recursive: true });
+    const clock = manualClock();
+    start({ clock });
+    const warnings = [{ file: path, path: '', message: expect.stringMatching(/^no such file or directory/) }];
+    expect(await first()).toEqual({ pods: [], problems: [], warnings });
+    await mkdir(path);
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    await clock.untilWaiting();
+    clock.advance(1000);
+    await untilNames('a-node-1');
+  });
+
+  test('an absent path is looked for after 1, 2, 4, 8, 16 and then each 20 s', async () => {
+    await rm(path, { recursive: true });
+    const clock = manualClock();
+    start({ clock });
+    const waits: number[] = [];
+    for (let round = 0; round < 7; round++) {
+      const wait = await clock.untilWaiting();
+      waits.push(wait);
+      clock.advance(wait);
+    }
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
+  });
+
+  test('a file that is empty until it is written is no mistake; one that stays empty is', async () => {
+    for (const name of ['a.yaml', 'b.yaml']) await writeFile(join(path, name), '');
+    const clock = manualClock();
+    start({ clock });
+    expect((await first()).problems).toEqual([]);
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    const isDone = ({ pods, problems }: ManifestSet) => pods.length === 1 && problems.length > 0;
+    while (!sets.some(isDone)) clock.advance(await clock.untilWaiting());
+    const told = new Set(sets.flatMap(({ problems }) => problems.map(({ file, message }) => `${file}: ${message}`)));
+    expect([...told]).toEqual([`${path}/b.yaml: the file is empty`]);
+  });
+
+  test('all files there are in the first set, but for dot files and directories', async () => {
+    await writeFile(
+      join(path, 'b.json'),
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'b' },
+        spec: { containers: [{ name: 'c', image: 'i' }] },
+      }),
+    );
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    await writeFile(join(path, '.c.yaml'), manifest('c'));
+    await mkdir(join(path, 'd'));
+    await writeFile(join(base, 'e'), manifest('e'));
+    await symlink(join(base, 'e'), join(path, 'e.yaml'));
+    start();
+    expect(names(await first())).toEqual(['a-node-1', 'b-node-1', 'e-node-1']);
+    expect(kept.map(({ file }) => file).sort()).toEqual(['a.yaml', 'b.json', 'e.yaml'].map((name) => join(path, name)));
+  });
+
+  test('a written file is seen by its event, before any list; a removed one leaves the set', async () => {
+    start({ listEveryMs: 3_600_000 });
+    await first();
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    await untilNames('a-node-1');
+    await rm(join(path, 'a.yaml'));
+    await untilNames();
+    expect(kept.at(-1)).toEqual({ file: join(path, 'a.yaml'), manifest: null });
+  });
+
+  test('of many files that come at once the first make a set before the last are read', async () => {
+    start({ listEveryMs: 3_600_000 });
+    await first();
+    const all = Array.from({ length: 30 }, (_, index) => `p${index}`);
+    for (const name of all) await writeFile(join(base, name), manifest(name));
+    await Promise.all(all.map((name) => rename(join(base, name), join(path, name))));
+    await until(({ pods }) => pods.length === all.length);
+    expect(sets.filter(({ pods }) => pods.length > 0).length).toBeGreaterThan(1);
+  });
+
+  test('a file that is moved over another replaces its pod', async () => {
+    await writeFile(join(path, 'a.yaml'), manifest('a', 'one'));
+    start();
+    const before = await first();
+    await writeFile(join(base, 'new'), manifest('a', 'two'));
+    await rename(join(base, 'new'), join(path, 'a.yaml'));
+    const second = await untilImage('two');
+    expect(second.pods).toHaveLength(1);
+    expect(second.pods[0]?.metadata.uid).not.toBe(before.pods[0]?.metadata.uid);
+  });
+
+  test('the same bytes again, or only the order of keys, change nothing', async () => {
+    const file = join(path, 'a.yaml');
+    await writeFile(file, manifest('a'));
+    start();
+    const [pod] = (await first()).pods;
+    await replace(file, manifest('a'));
+    await replace(join(path, 'b.yaml'), manifest('b'));
+    expect((await untilNames('a-node-1', 'b-node-1')).pods[0]).toBe(pod);
+    expect(sets).toHaveLength(2);
+    await replace(file, `${manifest('a')}# a comment\n`);
+    const again = await until(() => sets.length > 2);
+    expect(again.pods[0]).toBe(pod);
+    expect(kept.map(({ manifest: good }) => good?.pod)).toEqual([pod, again.pods[1], pod]);
+  });
+
+  test('two files with one pod name are both in the set', async () => {
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    await writeFile(join(path, 'b.yaml'), manifest('a'));
+    start();
+    const { pods } = await first();
+    expect(pods.map(({ metadata }) => metadata.name)).toEqual(['a-node-1', 'a-node-1']);
+    expect(pods[0]?.metadata.uid).not.toBe(pods[1]?.metadata.uid);
+  });
+
+  test('one file as the path: its neighbours do not count, and it may go and come', async () => {
+    const file = join(path, 'a.yaml');
+    await writeFile(file, manifest('a'));
+    await writeFile(join(path, 'b.yaml'), manifest('b'));
+    start({ at: file });
+    expect(names(await first())).toEqual(['a-node-1']);
+    await rm(file);
+    await untilNames();
+    await writeFile(file, manifest('a2'));
+    await untilNames('a2-node-1');
+  });
+
+  test('a directory that is removed empties the set', async () => {
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    start();
+    await first();
+    await rm(path, { recursive: true });
+    await untilNames();
+  });
+
+  test('a directory that takes the place of the watched one is read and followed', async () => {
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    await mkdir(join(base, 'next'));
+    await writeFile(join(base, 'next', 'b.yaml'), manifest('b'));
+    start();
+    await first();
+    await rename(path, join(base, 'old'));
+    await rename(join(base, 'next'), path);
+    await untilNames('b-node-1');
+    await writeFile(join(path, 'c.yaml'), manifest('c'));
+    await untilNames('b-node-1', 'c-node-1');
+  });
+
+  test('what no event tells is found by the list when it is due', async () => {
+    await writeFile(join(base, 'real'), manifest('a', 'one'));
+    await symlink(join(base, 'real'), join(path, 'a.yaml'));
+    const clock = manualClock();
+    start({ clock, listEveryMs: 7000 });
+    await first();
+    await writeFile(join(base, 'real'), manifest('a', 'two'));
+    expect(await clock.untilWaiting()).toBe(7000);
+    clock.advance(7000);
+    await untilImage('two');
+  });
+
+  test('nothing is told after the signal', async () => {
+    start();
+    await first();
+    stop.abort();
+    await ended;
+    const told = sets;
+    sets = [];
+    stop = new AbortController();
+    start();
+    await first();
+    await writeFile(join(path, 'a.yaml'), manifest('a'));
+    await untilNames('a-node-1');
+    expect(told).toHaveLength(1);
+  });
+});
+
+describe('an invalid manifest', () => {
+  test('keeps the last good version and is reported with its field for as long as it is so', async () => {
+    const file = join(path, 'a.yaml');
+    await writeFile(file, manifest('a'));
+    start();
+    const [pod] = (await first()).pods;
+    await replace(file, manifest('a').replace("'busybox:1'", '7'));
+    const second = await until(() => sets.length > 1);
+    expect(second.pods).toEqual([pod]);
+    const told = { file, path: 'spec.containers[0].image', message: 'expected string, got number' };
+    expect(second.problems).toEqual([{ ...told, pod: 'default/a-node-1', until: 'the file changes' }]);
+    await replace(join(path, 'b.yaml'), manifest('b'));
+    const third = await untilNames('a-node-1', 'b-node-1');
+    expect(third.problems).toEqual(second.problems);
+    await replace(file, manifest('a'));
+    const mended = await until(({ problems }) => problems.length === 0);
+    expect(mended.pods.map(({ metadata }) => metadata.name)).toEqual(['a-node-1', 'b-node-1']);
+    expect(kept.filter(({ manifest: each }) => each === null)).toEqual([]);
+  });
+
+  test('keeps the last good version of before a restart, with its UID', async () => {
+    const file = join(path, 'a.yaml');
+    const good = await lastGoodOf(file);
+    await writeFile(file, 'apiVersion: v1\nkind: Po');
+    startAnew(file, good);
+    const again = await first();
+    expect(again.pods).toEqual([good.pod]);
+    expect(again.problems).toMatchObject([{ file, path: 'kind', message: 'expected Pod, got Po' }]);
+  });
+
+  test('whose file is gone after a restart: the last good version is dropped', async () => {
+    const file = join(path, 'a.yaml');
+    const good = await lastGoodOf(file);
+    await rm(file);
+    startAnew(file, good);
+    expect((await first()).pods).toEqual([]);
+    expect(kept.at(-1)).toEqual({ file, manifest: null });
+  });
+
+  test('an unchanged file after a restart gives the same pod, and nothing new to keep', async () => {
+    const file = join(path, 'a.yaml');
+    const good = await lastGoodOf(file);
+    startAnew(file, good);
+    expect((await first()).pods[0]).toBe(good.pod);
+    expect(kept).toEqual([]);
+  });
+
+  test('that could not be read meanwhile is still told to be invalid', async () => {
+    const file = join(path, 'a.yaml');
+    await writeFile(file, 'kind: Po');
+    start();
+    const invalid = (await first()).problems;
+    expect(invalid).toHaveLength(1);
+    await symlink(file, join(base, 'loop'));
+    await rename(join(base, 'loop'), file);
+    await until(({ problems }) => problems.some(({ message }) => message.includes('ELOOP')));
+    await replace(file, 'kind: Po');
+    expect(
+      (await until(({ problems }) => problems.every(({ message }) => !message.includes('ELOOP')))).problems,
+    ).toEqual(invalid);
+  });
+
+  test('an unknown field is a warning, and the pod is there', async () => {
+    const file = join(path, 'a.yaml');
+    await writeFile(file, manifest('a').replace('image:', 'imagePullPolcy: Never, image:'));
+    start();
+    const found = await first();
+    expect(names(found)).toEqual(['a-node-1']);
+    expect(found.warnings).toMatchObject([
+      { file, path: 'spec.containers[0].imagePullPolcy', message: 'unknown field, did you mean "imagePullPolicy"?' },
+    ]);
+  });
+
+  test('a file that is written piece by piece is read when it is whole', async () => {
+    start({ listEveryMs: 3_600_000 });
+    await first();
+    const whole = manifest('a');
+    for (let at = 0; at < whole.length; at += 40) {
+      await writeFile(join(path, 'a.yaml'), whole.slice(at, at + 40), { flag: 'a' });
+    }
+    await untilNames('a-node-1');
+  });
+});
+
+/** A clock whose time stands until it is moved. */
+function manualClock() {
+  let now = 1_000_000;
+  const timers = new Set<{ at: number; fn: () => void }>();
+  return {
+    now: () => now,
+    setTimeout: (fn: () => void, ms: number) => {
+      const timer = { at: now + ms, fn };
+      timers.add(timer);
+      return timer;
+    },
+    clearTimeout: (id: unknown) => {
+      for (const timer of timers) if (timer === id) timers.delete(timer);
+    },
+    advance: (ms: number) => {
+      now += ms;
+      for (const timer of [...timers]) {
+        if (timer.at > now) continue;
+        timers.delete(timer);
+        timer.fn();
+      }
+    },
+    /** Waits for the one who waits, and says for how long. */
+    untilWaiting: async () => {
+      for (;;) {
+        const [timer] = timers;
+        if (timer !== undefined) return timer.at - now;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    },
+  };
+}

@@ -1,0 +1,196 @@
+/** Manifests that are made to be hard to read: each is refused with few words, and nobody waits for it. */
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../../actors/clock.ts';
+import { watchManifests } from '../../../actors/sources/fileSource.ts';
+import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
+import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
+
+const end = new AbortController();
+const readManifests = createManifestReader({ clock: systemClock, signal: end.signal });
+afterAll(() => end.abort());
+
+let base: string;
+let path: string;
+let stop: AbortController;
+let ended: Promise<void> | undefined;
+let set: ManifestSet | undefined;
+let wake: () => void;
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'hostile-'));
+  path = join(base, 'pods');
+  await mkdir(path);
+  stop = new AbortController();
+  set = undefined;
+  wake = () => {};
+});
+
+afterEach(async () => {
+  stop.abort();
+  await ended;
+  await rm(base, { recursive: true });
+});
+
+function start(listEveryMs = 20_000): void {
+  ended = watchManifests({
+    ...{ path, nodeName: 'node', lastGood: new Map(), listEveryMs, clock: systemClock, signal: stop.signal },
+    readManifests,
+    onSet: (next) => {
+      set = next;
+      wake();
+    },
+    onManifest: () => {},
+  });
+}
+
+async function until(holds: (set: ManifestSet) => boolean): Promise<ManifestSet> {
+  while (set === undefined || !holds(set)) await new Promise<void>((resolve) => (wake = resolve));
+  return set;
+}
+
+const head = 'apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec:\n  containers: [{name: a, image: b}]\n';
+const good = 'apiVersion: v1\nkind: Pod\nmetadata: {name: good}\nspec: {containers: [{name: a, image: b}]}\n';
+const many = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => text(i)).join('');
+const laughs = many(9, (i) => `  - &l${i + 1} [${many(9, () => `*l${i}, `)}]\n`);
+const merges = many(30, (i) => `a${i + 1}: &m${i + 1} {<<: [${`*m${i}, `.repeat(9)}]}\n`);
+const chain = (length: number) => many(length, (i) => `a${i + 1}: &m${i + 1} {<<: *m${i}}\n`);
+
+const hostile: [what: string, text: string, message: RegExp][] = [
+  ['a megabyte of brackets', '['.repeat(LARGEST_FILE), /^is nested deeper than 100 levels$/],
+  ['few brackets too many', `${head}  args: ${'['.repeat(200)}`, /^is nested deeper than 100 levels$/],
+  ['deep nesting in JSON', `{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`, /^is nested deeper than 100 levels$/],
+  ['closing brackets', `${head}${']'.repeat(500_000)}`, /at line 6, column 1$/],
+  ['dashes', '- '.repeat(LARGEST_FILE / 2), /^is nested deeper than 100 levels$/],
+  [
+    '25,000 volumes',
+    `${head}  volumes:\n${many(25_000, (i) => `  - {name: v${i}, emptyDir: {}}\n`)}`,
+    /^has more than/,
+  ],
+  ['half a million words', `${head}  args: [${'a,'.repeat(400_000)}]`, /^has more than 100000 words and signs/],
+  ['20,000 unknown fields', `${head}${many(20_000, (i) => `  f${i}: 1\n`)}`, /^has more than 1000\d* (values|words)/],
+  ['5,000 unknown fields', `${head}  volume: []\n${many(5_000, (i) => `  fie${i}: 1\n`)}  containerz: 1\n`, /^$/],
+  [
+    '5,000 fields of another type',
+    `${head}  nodeSelector:\n${many(3_000, (i) => `    k${i}: [1]\n`)}`,
+    /and 299\d more mistakes$/,
+  ],
+  ['a field as long as the file', `${head}  ${'x'.repeat(900_000)}: 1\n`, /must be at most 1024 chars/],
+  ['a value as long as the file', `${head}  hostname: ${'x'.repeat(900_000)}\n`, /must be no more than 63 characters$/],
+  ['aliases that grow', `a:\n  - &l0 [lol, lol]\n${laughs}`, /^has more than 10000 values/],
+  ['merges that grow', `a0: &m0 {k: v}\n${merges}`, /^has more than 10000 values/],
+  ['a long chain of merges', `a0: &m0 {a: b}\n${chain(400)}`, /^is nested deeper than 100 levels$/],
+  ['a chain of large merges', `a0: &m0 {${many(200, (i) => `f${i}: 1, `)}}\n${chain(90)}`, /^has more than 10000 val/],
+  ['an alias of itself', 'a: &a [*a]\n', /^is nested deeper/],
+  ['a map that merges itself', 'a: &a {b: {<<: *a}}\n', /^is nested deeper/],
+  ['thousands of aliases', `${head}  x: &a 1\n  args: [${'*a,'.repeat(20_000)}]\n`, /anchors and aliases$/],
+  [
+    'a long text used often',
+    `${head}  x: &a ${'x'.repeat(50_000)}\n  y: [${'*a,'.repeat(90)}]\n`,
+    /^has more than 1048576 characters/,
+  ],
+  ['many documents', '---\na\n'.repeat(10_000), /^has more than 1000 documents$/],
+  [
+    'wrong indentation on each line',
+    `${head}${'  a: 1\n b: 2\n'.repeat(9_000)}`,
+    /at line \d+, column \d+$|^is nested deeper/,
+  ],
+  ['escapes that are none', `${head}  hostname: "${'\\q'.repeat(200_000)}"\n`, /at line 6, column/],
+];
+
+describe('each is one message of at most 1000 characters, and a pod beside it runs', () => {
+  test.each(hostile)('%s', async (_what, text, message) => {
+    await writeFile(join(path, 'bad.yaml'), text);
+    await writeFile(join(path, 'good.yaml'), good);
+    start();
+    const { pods, problems, warnings } = await until(() => true);
+    expect(pods.map(({ metadata }) => metadata.name)).toContain('good-node');
+    const told = [...problems, ...warnings];
+    expect(told).toHaveLength(1);
+    const [{ path: field, message: said } = { path: '', message: '' }] = told;
+    expect(field.length + said.length).toBeLessThanOrEqual(1_000);
+    if (problems.length > 0) expect(said).toMatch(message);
+  });
+});
+
+test('a file that is too large is told by its size, and is read when it has shrunk', async () => {
+  const file = join(path, 'large.yaml');
+  await writeFile(file, `${good}# ${'x'.repeat(LARGEST_FILE)}`);
+  start();
+  const { problems } = await until(() => true);
+  expect(problems).toMatchObject([{ file, message: 'the file has 1048668 bytes, and may have at most 1048576' }]);
+  await writeFile(file, good);
+  expect((await until(({ pods }) => pods.length === 1)).problems).toEqual([]);
+});
+
+test('a large file that is all right gives its pod', async () => {
+  await writeFile(join(path, 'large.yaml'), good.replace('image: b', `image: b, args: ['${'x'.repeat(500_000)}']`));
+  start();
+  const { pods, problems } = await until(() => true);
+  expect(problems).toEqual([]);
+  expect(pods[0]?.spec.containers[0]?.args?.[0]).toHaveLength(500_000);
+});
+
+describe('what is no file is told, each once', () => {
+  let server: Server | undefined;
+  afterEach(() => {
+    server?.close();
+  });
+
+  test('a directory, a FIFO, a socket, a device, and a name that is not UTF-8', async () => {
+    await mkdir(join(path, 'directory'));
+    spawnSync('mkfifo', [join(path, 'fifo')]);
+    spawnSync('mknod', [join(path, 'device'), 'c', '1', '5']);
+    server = createServer().listen(join(path, 'socket'));
+    await new Promise((resolve) => server?.once('listening', resolve));
+    await writeFile(Buffer.concat([Buffer.from(`${path}/`), Buffer.from([0x61, 0xff, 0x2e])]), good);
+    await writeFile(join(path, 'good.yaml'), good);
+    start();
+    const { pods, problems } = await until(() => true);
+    expect(pods).toHaveLength(1);
+    const told = problems.map(({ file, message }) => `${file.slice(path.length + 1)}: ${message}`).sort();
+    expect(told).toEqual([
+      'a\\xff.: the name is not UTF-8',
+      ...(process.getuid?.() === 0 ? ['device: a device, not a file'] : []),
+      'directory: a directory, not a file: only manifests directly in the manifest path are read, not those in directories below it',
+      'fifo: a FIFO, not a file',
+      'socket: a socket, not a file',
+    ]);
+  });
+
+  test('and no longer when it is gone', async () => {
+    await mkdir(join(path, 'directory'));
+    start(20);
+    expect((await until(() => true)).problems).toHaveLength(1);
+    await rm(join(path, 'directory'), { recursive: true });
+    expect((await until(({ problems }) => problems.length === 0)).problems).toEqual([]);
+  });
+});
+
+test('of two files with one uid that which had it keeps it, and the other is told', async () => {
+  const withUid = (name: string) => good.replace('name: good', `name: ${name}, uid: one`);
+  const [first, second] = [join(path, 'b.yaml'), join(path, 'a.yaml')];
+  await writeFile(first, withUid('first'));
+  start();
+  await until(() => true);
+  await writeFile(second, withUid('second'));
+  const { pods, problems } = await until((now) => now.problems.length > 0);
+  expect(pods.map(({ metadata }) => metadata.name)).toEqual(['first-node']);
+  expect(problems).toEqual([
+    {
+      file: second,
+      path: 'metadata.uid',
+      message: `Duplicate value: "one": the pod of ${first} has it`,
+      pod: 'default/second-node',
+      until: 'one of the two files changes',
+    },
+  ]);
+  await rm(first);
+  expect((await until((now) => now.problems.length === 0)).pods[0]?.metadata.name).toBe('second-node');
+});

@@ -1,0 +1,315 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Clock, systemClock } from '../../../actors/clock.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { type ManifestUrl, watchManifestUrl } from '../../../actors/sources/httpSource.ts';
+import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
+import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+
+const manifest = (name: string, more: object = {}) => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, ...more } },
+  spec: { containers: [{ name: 'main', image: 'busybox:1' }] },
+});
+const list = (...items: object[]) => ({ apiVersion: 'v1', kind: 'PodList', items });
+
+type Answer = { status?: number; reason?: string; body?: string; hangs?: boolean };
+
+let server: Server;
+let url: string;
+let answer: Answer;
+let requests: IncomingMessage[];
+let stop: AbortController;
+let ended: Promise<void> | undefined;
+let sets: ManifestSet[];
+let unread: (readonly SourceProblem[])[];
+let good: (readonly Pod[])[];
+
+beforeEach(async () => {
+  [requests, sets, unread, good] = [[], [], [], []];
+  stop = new AbortController();
+  server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    requests.push(request);
+    const { status = 200, reason, body = '', hangs } = answer;
+    if (!hangs) response.writeHead(status, reason).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/pods`;
+});
+
+afterEach(async () => {
+  stop.abort();
+  await ended;
+  ended = undefined;
+  server.closeAllConnections();
+  server.close();
+});
+
+interface Start {
+  readonly lastGood?: readonly Pod[];
+  readonly clock?: Clock;
+  readonly headers?: ManifestUrl['headers'];
+  readonly classes?: () => RuntimeClasses;
+}
+
+function start({ lastGood, clock = systemClock, headers = [], classes }: Start = {}): void {
+  ended = watchManifestUrl({
+    ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, signal: stop.signal },
+    readManifests: createManifestReader({ clock, signal: stop.signal }),
+    ...(classes ? { readClasses: async () => classes() } : {}),
+    onSet: (set) => sets.push(set),
+    onUnread: (problems) => unread.push(problems),
+    onGood: (pods) => good.push(pods),
+  });
+}
+
+const answers = (value: object | string, status = 200): void => {
+  answer = { status, body: typeof value === 'string' ? value : JSON.stringify(value) };
+};
+
+/** Waits until this holds. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits until it has been asked twice more: what the server answers now has been taken in. */
+async function asked(): Promise<void> {
+  const before = requests.length;
+  await until(() => requests.length >= before + 2);
+}
+
+const namesOf = ({ pods }: ManifestSet) => pods.map(({ metadata }) => metadata.name);
+const problemsNow = () => sets.at(-1)?.problems.map(({ path, message }) => `${path}: ${message}`);
+
+describe('what a URL may answer', () => {
+  test.each<[string, object | string, string[]]>([
+    ['one Pod as JSON', manifest('web'), ['web-node-1']],
+    [
+      'one Pod as YAML',
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: b}]}',
+      ['web-node-1'],
+    ],
+    [
+      'a PodList, its items without a kind',
+      list(...['a', 'b'].map((each) => ({ ...manifest(each), kind: undefined }))),
+      ['a-node-1', 'b-node-1'],
+    ],
+    ['a List', { apiVersion: 'v1', kind: 'List', items: [manifest('web')] }, ['web-node-1']],
+    ['an empty list', list(), []],
+    ['an empty list of a Go program', { apiVersion: 'v1', kind: 'PodList', items: null }, []],
+  ])('%s', async (_, body, names) => {
+    answers(body);
+    start();
+    await until(() => sets.length > 0);
+    expect(sets[0]).toMatchObject({ problems: [] });
+    expect(sets[0] && namesOf(sets[0])).toEqual(names);
+  });
+
+  test('C24: its pods are static pods of the node, marked as of a URL, with UIDs of the URL, and tolerate nothing more', async () => {
+    answers(manifest('web'));
+    start();
+    await until(() => sets.length > 0);
+    const [pod] = sets[0]?.pods ?? [];
+    expect(pod?.metadata).toMatchObject({
+      ...{ name: 'web-node-1', namespace: 'default', uid: expect.stringMatching(/^[0-9a-f]{32}$/) },
+      annotations: { 'kubernetes.io/config.source': 'http', 'kubernetes.io/config.hash': pod?.metadata.uid },
+    });
+    expect(pod?.spec.tolerations).toBeUndefined();
+  });
+
+  test('C25: a pod has the overhead of its RuntimeClass', async () => {
+    const metadata = { name: 'heavy' };
+    const heavy = { kind: 'RuntimeClass', metadata, handler: 'runc', overhead: { podFixed: { cpu: '1' } } } as const;
+    const pod = manifest('web');
+    answers({ ...pod, spec: { ...pod.spec, runtimeClassName: 'heavy' } });
+    start({ classes: () => new Map([['heavy', heavy]]) });
+    await until(() => sets.length > 0);
+    expect(sets[0]?.pods[0]?.spec.overhead).toEqual({ cpu: '1' });
+  });
+
+  test('C25: a pod waits for its RuntimeClass without those beside it, and keeps what that gave it', async () => {
+    const classed = (cpu: string): RuntimeClasses =>
+      new Map([
+        [
+          'late',
+          {
+            kind: 'RuntimeClass',
+            metadata: { name: 'late' },
+            handler: 'runc',
+            overhead: { podFixed: { cpu } },
+          } as const,
+        ],
+      ]);
+    const late = manifest('late');
+    answers(list(manifest('web'), { ...late, spec: { ...late.spec, runtimeClassName: 'late' } }));
+    let classes: RuntimeClasses = new Map();
+    start({ classes: () => classes });
+    await until(() => sets.length === 1);
+    expect(sets[0] && namesOf(sets[0])).toEqual(['web-node-1']);
+    expect(problemsNow()).toEqual(['items[1].spec.runtimeClassName: pod rejected: RuntimeClass "late" not found']);
+    classes = classed('1');
+    await until(() => sets.length === 2);
+    expect(sets[1]?.pods[1]?.spec.overhead).toEqual({ cpu: '1' });
+    expect(sets[1]?.problems).toEqual([]);
+    expect(sets[1]?.pods[0]).toBe(sets[0]?.pods[0]);
+    classes = classed('2');
+    const [, before = []] = good;
+    stop.abort();
+    await ended;
+    [stop, sets, good] = [new AbortController(), [], []];
+    start({ lastGood: before, classes: () => classes });
+    await until(() => sets.length === 1);
+    expect(sets[0]?.pods).toEqual(before);
+    expect(good).toEqual([]);
+  });
+
+  test('headers are sent, several of one name in their order', async () => {
+    answers(manifest('web'));
+    const headers = [
+      ['X-One', 'a'],
+      ['x-two', 'b'],
+      ['X-One', 'c'],
+    ] as const;
+    start({ headers });
+    await until(() => requests.length > 0);
+    expect(requests[0]?.headers).toMatchObject({ 'x-one': 'a, c', 'x-two': 'b' });
+  });
+});
+
+describe('from one answer to the next', () => {
+  test('the same again says nothing; another one is told with what has changed', async () => {
+    answers(list(manifest('a', { uid: 'a' }), manifest('b', { uid: 'b' })));
+    start();
+    await asked();
+    await asked();
+    expect(sets).toHaveLength(1);
+    answers(list(manifest('b', { uid: 'b', labels: { new: 'yes' } }), manifest('a', { uid: 'a' })));
+    await until(() => sets.length === 2);
+    const [before, after] = sets.map(({ pods }) => new Map(pods.map((pod) => [pod.metadata.uid, pod])));
+    // What is the same stays the same object: nobody is told of an edit.
+    expect(after?.get('a')).toBe(before?.get('a'));
+    expect(after?.get('b')?.metadata.labels).toEqual({ new: 'yes' });
+    expect(good).toHaveLength(2);
+  });
+
+  test.each<[string, object | string, number, string[]]>([
+    ['no YAML', '{', 200, [expect.stringMatching(/^: /) as unknown as string]],
+    ['nothing', '', 200, [': the answer is empty']],
+    [
+      'a kind that is no text',
+      { ...manifest('a'), kind: { toString: 1 } },
+      200,
+      ['kind: Unsupported value: {"toString":1}: supported values: "Pod"'],
+    ],
+    ['no pod', { apiVersion: 'v1', kind: 'Node' }, 200, ['kind: expected Pod, got Node']],
+    [
+      'a list with one that is wrong',
+      list(manifest('a'), { ...manifest('b'), spec: {} }),
+      200,
+      ['items[1].spec.containers: Required value'],
+    ],
+    [
+      'one with a grace that is none and a field that nobody knows',
+      list({
+        ...manifest('a'),
+        sepc: 1,
+        spec: { containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: -1 },
+      }),
+      200,
+      [
+        'items[0].spec.terminationGracePeriodSeconds: Invalid value: -1: must be greater than or equal to 0',
+        'items[0].sepc: unknown field, did you mean "spec"?',
+      ],
+    ],
+    [
+      'a pod twice',
+      list(manifest('a'), manifest('a')),
+      200,
+      [expect.stringMatching(/^items\[1\]\.metadata\.uid: Duplicate/) as unknown as string],
+    ],
+    ['an error', 'gone', 404, [': the server answers 404 Not Found']],
+    ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the answer has more than 10485760 bytes']],
+  ])(
+    'with %s the last good set stays, and the problem is told once with the URL and field',
+    async (_, body, status, problems) => {
+      answers(list(manifest('a')));
+      start();
+      await until(() => sets.length === 1);
+      answers(body, status);
+      await until(() => sets.length === 2);
+      await asked();
+      expect(sets).toHaveLength(2);
+      expect(sets[1] && namesOf(sets[1])).toEqual(['a-node-1']);
+      expect(problemsNow()).toEqual(problems);
+      expect(sets[1]?.problems[0]?.file).toBe(url);
+      answers(list(manifest('a')));
+      await until(() => sets.length === 3);
+      expect(problemsNow()).toEqual([]);
+      expect(good).toHaveLength(1);
+    },
+  );
+});
+
+describe('a URL that cannot be read at the start', () => {
+  test('says so once, without a set, until it answers', async () => {
+    answers('no', 503);
+    start();
+    await asked();
+    await asked();
+    expect(unread).toMatchObject([[{ file: url, path: '', message: 'the server answers 503 Service Unavailable' }]]);
+    expect(sets).toEqual([]);
+    answers(manifest('web'));
+    await until(() => sets.length === 1);
+    expect(sets[0]).toMatchObject({ problems: [], pods: [{ metadata: { name: 'web-node-1' } }] });
+  });
+
+  test('stands with its last good set from before a restart, which an answer replaces', async () => {
+    answers(manifest('web', { uid: 'web' }));
+    start();
+    await until(() => good.length === 1);
+    stop.abort();
+    await ended;
+    [stop, sets] = [new AbortController(), []];
+    answers('no', 500);
+    start({ lastGood: good[0] ?? [] });
+    await until(() => sets.length === 1);
+    expect(sets[0]).toMatchObject({ pods: good[0], problems: [{ file: url }] });
+    expect(unread).toEqual([]);
+    answers(list());
+    await until(() => sets.length === 2);
+    expect(sets[1]).toMatchObject({ pods: [], problems: [] });
+    expect(good[1]).toEqual([]);
+  });
+
+  test('where nobody listens it says why', async () => {
+    server.close();
+    await once(server, 'close');
+    start();
+    await until(() => unread.length > 0);
+    expect(unread[0]?.[0]?.message).toContain('ECONNREFUSED');
+  });
+
+  test('what the server says is told in at most 1,000 characters', async () => {
+    answer = { status: 503, reason: 'x'.repeat(10_000) };
+    start();
+    await until(() => unread.length > 0);
+    expect(unread[0]?.[0]?.message).toMatch(/^the server answers 503 xx/);
+    expect(unread[0]?.[0]?.message.length).toBeLessThanOrEqual(1_000);
+  });
+
+  test('one that does not answer is given up after 10 s', async () => {
+    const clock = new SimulatedClock();
+    answer = { hangs: true };
+    start({ clock });
+    await until(() => requests.length === 1);
+    await clock.advance(9_999);
+    expect(unread).toEqual([]);
+    await clock.advance(1);
+    await until(() => unread.length > 0);
+    expect(unread[0]).toMatchObject([{ file: url, message: 'no answer within 10 s' }]);
+  });
+});

@@ -1,0 +1,139 @@
+/** Where a manifest is read, and what becomes of the thread that reads large ones. */
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { ManifestOrigin } from '../../../actors/sources/manifestFile.ts';
+import { createManifestReader, type ReadManifests } from '../../../actors/sources/manifestReader.ts';
+import type { ManifestText, TextKind } from '../../../actors/sources/manifestText.ts';
+import { ManifestThread } from '../../../actors/sources/manifestThread.ts';
+import { readFileText } from '../../fakes/manifests.ts';
+
+const origin: ManifestOrigin = {
+  ...{ source: 'file', origin: '/pods/a.yaml', nodeName: 'node', seenAt: 0, classes: new Map() },
+  ...{ admitted: new Map(), isLenient: false },
+};
+const asText = (text: string, kind: TextKind = 'file'): ManifestText => ({ text, kind, origin });
+const podWith = (args: number, name = 'web') => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name } },
+  spec: { containers: [{ name: 'main', image: 'a', args: Array.from({ length: args }, (_, i) => `a${i}`) }] },
+});
+const large = asText(JSON.stringify(podWith(5_000)));
+
+let stop: AbortController;
+beforeEach(() => {
+  stop = new AbortController();
+});
+afterEach(() => stop.abort());
+
+describe('the thread', () => {
+  let started: { texts: string[]; isAlive: boolean; ended: boolean }[];
+  let clock: SimulatedClock;
+  let read: ReadManifests;
+
+  beforeEach(() => {
+    [started, clock] = [[], new SimulatedClock()];
+    const startThread = () => {
+      const thread = { texts: [] as string[], isAlive: true, ended: false };
+      started.push(thread);
+      return {
+        read: async ({ text }: ManifestText) => {
+          thread.texts.push(text);
+          return [];
+        },
+        get isAlive() {
+          return thread.isAlive;
+        },
+        end: () => {
+          thread.ended = true;
+        },
+      };
+    };
+    read = createManifestReader({ clock, signal: stop.signal, startThread });
+  });
+
+  test('reads what is large or has many values, and nothing else', async () => {
+    await read(asText(JSON.stringify(podWith(100))));
+    await read(asText('['));
+    await read(asText(''));
+    expect(started).toEqual([]);
+    const many = asText(`{a: &a [${'1,'.repeat(50)}], b: [${'*a,'.repeat(50)}]}`);
+    for (const each of [large, many]) await read(each);
+    expect(started.map(({ texts }) => texts)).toEqual([[large.text, many.text]]);
+  });
+
+  test('is one for texts that come together, and for those that come within 5 s', async () => {
+    await Promise.all([read(large), read(large)]);
+    await clock.advance(4_999);
+    await read(large);
+    await clock.advance(4_999);
+    expect(started).toMatchObject([{ texts: [large.text, large.text, large.text], ended: false }]);
+    await clock.advance(1);
+    expect(started).toMatchObject([{ ended: true }]);
+    await read(large);
+    expect(started).toMatchObject([{ ended: true }, { ended: false }]);
+  });
+
+  test('is replaced when it has died', async () => {
+    await read(large);
+    for (const thread of started) thread.isAlive = false;
+    await read(large);
+    expect(started).toMatchObject([{}, { texts: [large.text] }]);
+  });
+
+  test('ends with the agent', async () => {
+    await read(large);
+    stop.abort();
+    expect(started).toMatchObject([{ ended: true }]);
+    await expect(read(large)).rejects.toThrow();
+  });
+});
+
+test('a large text gives what it would give on the event loop: the whole pod, with its defaults, checked', async () => {
+  const read = createManifestReader({ clock: new SimulatedClock(), signal: stop.signal });
+  const comment = `# ${'x'.repeat(10_000)}\n`;
+  for (const spec of ['restartPolcy: Never, ', 'restartPolicy: Sometimes, ', '']) {
+    const small = `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {${spec}containers: [{name: a, image: b}]}}`;
+    const [manifest] = await read(asText(`${comment}${small}`));
+    expect(manifest).toEqual({ path: '', read: readFileText(small) });
+  }
+});
+
+test('pods are handed over a few at a time: the event loop turns meanwhile', async () => {
+  const pods = Array.from({ length: 20 }, (_, index) => podWith(4_000, `web-${index}`));
+  const read = createManifestReader({ clock: new SimulatedClock(), signal: stop.signal });
+  let [turns, isOver] = [0, false];
+  const turn = () => {
+    turns += 1;
+    if (!isOver) setImmediate(turn);
+  };
+  const reading = read(asText(JSON.stringify({ kind: 'PodList', items: pods }), 'answer'));
+  await new Promise(setImmediate);
+  turn();
+  const manifests = await reading;
+  isOver = true;
+  expect(manifests.map(({ path }) => path)).toEqual(pods.map((_, index) => `items[${index}]`));
+  expect(turns).toBeGreaterThan(pods.length);
+});
+
+describe('a text that is too much for the thread', () => {
+  /** Within all limits, and much work. */
+  const heavy = asText(`{${Array.from({ length: 15_000 }, (_, i) => `a${i}: ${i}`).join(', ')}}`);
+
+  test('is worth another try when it takes longer than 30 s, and the thread is given up', async () => {
+    const clock = new SimulatedClock();
+    const thread = new ManifestThread(clock);
+    await thread.read(large);
+    const reading = thread.read(heavy);
+    // Whoever waits for it hears of it.
+    reading.catch(() => {});
+    await clock.advance(30_000);
+    await expect(reading).rejects.toThrow('reading it takes longer than 30 s');
+    expect(thread.isAlive).toBe(false);
+  });
+
+  test('is refused when it takes more memory than the thread may have', async () => {
+    const thread = new ManifestThread(new SimulatedClock(), 16);
+    const message = 'cannot be read: it takes more than 16 MiB of memory';
+    expect(await thread.read(heavy)).toEqual([{ path: '', read: { problems: [{ path: '', message }] } }]);
+    expect(thread.isAlive).toBe(false);
+  });
+});

@@ -1,0 +1,215 @@
+/** Nothing on disk is removed but what this agent made: over restarts, versions without marks, and directories of others. */
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { isOurs } from '../../../actors/services/disk.ts';
+import { openNodeStore } from '../../../actors/store/durableFacts.ts';
+import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
+import { createOwnership } from '../../../actors/store/ownership.ts';
+import { createLayout } from '../../../host/pods/layout.ts';
+import { adoptPod, claimPod } from '../../../host/pods/podClaim.ts';
+import { MARK_FILE, nameOfRemoved, standingOf, writeMark } from '../../../host/pods/podMark.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
+import { podWith } from '../../fakes/pods.ts';
+import { withRoot } from '../../volume/onDisk.ts';
+
+const run = promisify(execFile);
+
+const web = podWith('web');
+const { uid } = web.metadata;
+
+const layoutIn = (node: SimulatedNode) => createLayout(node.facts);
+const standing = (node: SimulatedNode, directory: string) => standingOf(directory, makerOf(node.facts)).kind;
+const noFacts = { allocations: new Map(), statuses: new Map(), probes: new Map() };
+
+/** Puts a volume with a file where another agent would have it. */
+async function layTheirs(node: SimulatedNode, { metadata }: Pod): Promise<string> {
+  const file = join(layoutIn(node).volumeDir(metadata.uid, 'kubernetes.io/empty-dir', 'data'), 'file');
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, 'theirs');
+  return file;
+}
+
+/** What an agent leaves that is killed and does not know of marks. */
+async function withoutMarks(node: SimulatedNode): Promise<void> {
+  node.killAgent();
+  const layout = layoutIn(node);
+  for (const directory of [layout.podDir(uid), layout.podLogDir(web.metadata)]) await rm(join(directory, MARK_FILE));
+}
+
+describe('the directory of a pod from before there were marks', () => {
+  test('gets its mark when the agent starts and a durable fact names the pod', async () => {
+    const node = await simulatedNode({ pods: [web] });
+    await node.advance('5s');
+    await withoutMarks(node);
+    await node.startAgent();
+    const layout = layoutIn(node);
+    expect(standing(node, layout.podDir(uid))).toBe('ours');
+    expect(standing(node, layout.podLogDir(web.metadata))).toBe('ours');
+  });
+
+  test('is removed with its pod where a durable fact names it or, without one, its sandbox', async () => {
+    for (const keepsFacts of [true, false]) {
+      const node = await simulatedNode({ pods: [web] });
+      await node.advance('5s');
+      await withoutMarks(node);
+      if (!keepsFacts) await rm(node.path('root/statelet'), { recursive: true });
+      node.remove('web');
+      await node.startAgent();
+      await node.advance('60s');
+      expect(node.runtime.contents().sandboxes).toEqual([]);
+      expect(await readdir(node.path('root/pods'))).toEqual([]);
+      expect(await readdir(node.path('logs/pods'))).toEqual([]);
+    }
+  });
+});
+
+describe('a directory of others', () => {
+  test('stays when the agent starts, goes round and stops', async () => {
+    const node = await simulatedNode({ pods: [web] });
+    const file = await layTheirs(node, podWith('theirs'));
+    await node.restartAgent();
+    await node.advance('3m');
+    expect(await readFile(file, 'utf8')).toBe('theirs');
+    expect(node.agent.overview().foreign).toMatchObject([{ uid: podWith('theirs').metadata.uid }]);
+  });
+
+  test('stays when its pod was wanted here, was refused, and is wanted no more', async () => {
+    const node = await simulatedNode({ config: { capacity: { cpuMillis: 1, memoryBytes: 1, pods: 0 } } });
+    const file = await layTheirs(node, web);
+    node.apply(web);
+    await node.advance('5s');
+    expect(node.pod('web')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
+    node.remove('web');
+    await node.advance('10s');
+    expect(node.has('web')).toBe(false);
+    await node.restartAgent();
+    await node.advance('90s');
+    expect(await readFile(file, 'utf8')).toBe('theirs');
+    expect(await readdir(dirname(dirname(dirname(dirname(file)))))).toEqual(['volumes']);
+  });
+
+  test('is adopted with what is in it when its pod runs here, and goes with it', async () => {
+    const node = await simulatedNode({ pods: [web] });
+    await node.advance('5s');
+    node.killAgent();
+    await rm(layoutIn(node).podDir(uid), { recursive: true });
+    const file = await layTheirs(node, web);
+    await node.startAgent();
+    await node.advance('5s');
+    expect(await readFile(file, 'utf8')).toBe('theirs');
+    expect(standing(node, layoutIn(node).podDir(uid))).toBe('ours');
+    node.remove('web');
+    await node.advance('60s');
+    expect(await readdir(node.path('root/pods'))).toEqual([]);
+  });
+
+  test('keeps a wanted pod of its UID waiting, with the reason, while nothing of that pod has run here', async () => {
+    const node = await simulatedNode();
+    const file = await layTheirs(node, web);
+    node.apply(web);
+    await node.advance('30s');
+    expect(await readFile(file, 'utf8')).toBe('theirs');
+    expect(node.pod('web').phase).toBe('Pending');
+    expect(node.agent.explain('web')?.answer).toContain("it does not have this agent's mark");
+    node.remove('web');
+    await node.advance('60s');
+    expect(await readFile(file, 'utf8')).toBe('theirs');
+  });
+
+  test('that its owner copied here with all marks stays, and is of others', async () => {
+    const node = await simulatedNode({ pods: [web] });
+    await node.advance('5s');
+    node.killAgent();
+    await rename(node.path('root'), node.path('moved'));
+    const moved = { ...node.facts, rootDir: node.path('moved') };
+    const found = await podsLeftOnDisk(moved, { ...noFacts, allocations: new Map([[uid, {}]]) } as never);
+    expect(found).toMatchObject({ left: [], foreign: [{ uid, why: expect.stringContaining(node.facts.rootDir) }] });
+  });
+});
+
+test('the cgroup of a pod is not ours to kill while another agent has a sandbox of the same UID, unless it was taken over', async () => {
+  const node = await simulatedNode();
+  const [layout, maker] = [layoutIn(node), makerOf(node.facts)];
+  const { podLogsDir, owner } = node.facts;
+  const ownership = createOwnership({ layout, maker, podLogsDir, owner });
+  const { namespace, name } = web.metadata;
+  const of = { podUid: uid, namespace, podName: name, attempt: 0, state: 'ready' as const, createdAt: 0 };
+  const [ours, theirs] = [
+    { ...of, id: 'ours', owner },
+    { ...of, id: 'theirs', owner: '/other/root@node-9' },
+  ];
+  const shown = (...sandboxes: (typeof ours)[]) => ownership.see([{ uid, namespace, name, sandboxes, containers: [] }]);
+  const isCgroupOurs = () => isOurs(ownership, { pod: web, ran: ['ours'] });
+  shown(ours, theirs);
+  expect(await isCgroupOurs()).toBe(false);
+  shown(ours);
+  expect(await isCgroupOurs()).toBe(true);
+  shown(theirs);
+  await mkdir(layout.podDir(uid), { recursive: true });
+  await adoptPod({ layout, maker, pod: web.metadata, isTaken: true });
+  expect(await isCgroupOurs()).toBe(true);
+});
+
+describe('what was found below a root', () => {
+  test('of another runtime is refused, before anything is changed', async () => {
+    const node = await simulatedNode();
+    const layout = layoutIn(node);
+    const maker = { ...makerOf(node.facts), runtime: 'unix:///run/crio/crio.sock' };
+    await claimPod({ layout, maker, pod: web.metadata });
+    const onContainerd = { ...node.facts, runtimeEndpoint: 'unix:///run/containerd/containerd.sock' };
+    const refused = `${node.facts.rootDir} holds 1 pod of the runtime unix:///run/crio/crio.sock, and this agent would use unix:///run/containerd/containerd.sock: go on with the former runtime, or use another root directory`;
+    await expect(podsLeftOnDisk(onContainerd, noFacts)).rejects.toMatchObject({
+      reason: 'RuntimeChanged',
+      message: refused,
+    });
+    await writeMark(layout.podDir(uid), { maker: { ...maker, runtime: 'simulated' }, pod: web.metadata });
+    expect((await podsLeftOnDisk(onContainerd, noFacts)).left).toHaveLength(1);
+  });
+
+  test('goes by the names of its logs, also with an underscore in its uid', async () => {
+    const node = await simulatedNode();
+    await mkdir(node.path('root/pods/a_b_c'), { recursive: true });
+    await mkdir(node.path('logs/pods/shop_cart_a_b_c'), { recursive: true });
+    const { left, foreign } = await podsLeftOnDisk(node.facts, noFacts);
+    expect([left, foreign]).toMatchObject([[], [{ uid: 'a_b_c', namespace: 'shop', name: 'cart' }]]);
+  });
+
+  test('is known by its durable fact, however the file of that is named', async () => {
+    const node = await simulatedNode();
+    const odd = 'Mirror_OF.x'.repeat(30);
+    const { store } = await openNodeStore(node.path('root'));
+    await store.write('probes', odd, []);
+    const known = await ownedByFact(node.path('root'));
+    expect([known.has(odd), known.has('other')]).toEqual([true, false]);
+  });
+
+  withRoot('is all that is there, also when something half removed cannot be deleted; that is told', async () => {
+    const node = await simulatedNode();
+    const half = nameOfRemoved(node.path('root/pods/stuck'), makerOf(node.facts));
+    const mounted = join(half, 'mounted');
+    await mkdir(mounted, { recursive: true });
+    await run('mount', ['-t', 'tmpfs', 'tmpfs', mounted]);
+    try {
+      await layTheirs(node, podWith('theirs'));
+      await node.advance('65s');
+      expect(node.agent.overview().foreign).toMatchObject([{ uid: podWith('theirs').metadata.uid }]);
+      const garbage = node.agent.explainNode().node.children.find(({ name }) => name === 'garbage');
+      const message = `not deleting ${half}: still mounted: ${mounted}`;
+      expect(garbage?.lastFailure).toMatchObject({ reason: 'FailedUnmount', message });
+    } finally {
+      await run('umount', [mounted]);
+    }
+  });
+
+  test('is also what only a fact of probes tells: the fact goes with the pod', async () => {
+    const node = await simulatedNode();
+    await writeFile(node.path('root/statelet/probes/lost.json'), '{"key":"lost","value":[]}\n');
+    await node.restartAgent();
+    await node.advance('60s');
+    expect(await readdir(node.path('root/statelet/probes'))).toEqual([]);
+  });
+});

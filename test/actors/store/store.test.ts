@@ -1,0 +1,262 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import * as z from 'zod/mini';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { openStore } from '../../../actors/store/store.ts';
+
+const schemas = {
+  manifests: z.object({ name: z.string() }),
+  allocations: z.object({ cpu: z.number() }),
+};
+
+async function inFolder(story: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'statelet-store-'));
+  try {
+    await story(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+test('what was written is there in the next life, and what was removed is not', async () => {
+  await inFolder(async (folder) => {
+    const store = await openStore(folder, schemas);
+    await store.write('manifests', '/etc/kubernetes/web.yaml', { name: 'web' });
+    await store.write('manifests', '/etc/kubernetes/db.yaml', { name: 'db' });
+    await store.write('allocations', 'u1', { cpu: 250 });
+    await store.remove('manifests', '/etc/kubernetes/db.yaml');
+    await store.remove('manifests', 'never there');
+    const { facts, damaged } = await (await openStore(folder, schemas)).read();
+    expect([...facts.manifests]).toEqual([['/etc/kubernetes/web.yaml', { name: 'web' }]]);
+    expect([...facts.allocations]).toEqual([['u1', { cpu: 250 }]]);
+    expect(damaged).toEqual([]);
+  });
+});
+
+test('a fact is one plain file that names its key, for its owner only', async () => {
+  await inFolder(async (folder) => {
+    const store = await openStore(folder, schemas);
+    await store.write('allocations', 'u1', { cpu: 250 });
+    const file = path.join(folder, 'allocations', 'u1.json');
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ key: 'u1', value: { cpu: 250 } });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+});
+
+test('of many writes to a key the last one counts, and each resolves only when it or a later one is on disk', async () => {
+  await inFolder(async (folder) => {
+    const store = await openStore(folder, schemas);
+    const file = path.join(folder, 'allocations', 'u1.json');
+    const seen: number[] = [];
+    const writes = Array.from({ length: 200 }, async (_, cpu) => {
+      if (cpu % 3 === 0) await Promise.resolve();
+      await store.write('allocations', 'u1', { cpu });
+      const fact = z.object({ value: schemas.allocations }).parse(JSON.parse(await readFile(file, 'utf8')));
+      seen.push(fact.value.cpu);
+    });
+    await store.flush();
+    await Promise.all(writes);
+    await store.write('allocations', 'u1', { cpu: 1 });
+    expect(seen).toHaveLength(200);
+    expect((await store.read()).facts.allocations.get('u1')).toEqual({ cpu: 1 });
+  });
+});
+
+test('a write and a removal of the same key are kept in their order', async () => {
+  await inFolder(async (folder) => {
+    const store = await openStore(folder, schemas);
+    await Promise.all([
+      store.write('allocations', 'gone', { cpu: 1 }),
+      store.remove('allocations', 'gone'),
+      store.remove('allocations', 'kept'),
+      store.write('allocations', 'kept', { cpu: 2 }),
+    ]);
+    expect([...(await store.read()).facts.allocations]).toEqual([['kept', { cpu: 2 }]]);
+  });
+});
+
+test('reading waits for what was written before, and flushing an idle store resolves', async () => {
+  await inFolder(async (folder) => {
+    const store = await openStore(folder, schemas);
+    await store.flush();
+    const written = store.write('allocations', 'u1', { cpu: 7 });
+    expect((await store.read()).facts.allocations.get('u1')).toEqual({ cpu: 7 });
+    await written;
+  });
+});
+
+test('the same fact written again leaves its file alone', async () => {
+  await inFolder(async (folder) => {
+    await (await openStore(folder, schemas)).write('allocations', 'u1', { cpu: 7 });
+    const before = await stat(path.join(folder, 'allocations', 'u1.json'));
+    await (await openStore(folder, schemas)).write('allocations', 'u1', { cpu: 7 });
+    expect((await stat(path.join(folder, 'allocations', 'u1.json'))).ino).toBe(before.ino);
+  });
+});
+
+test('any key is kept apart from all others and stays in its folder', async () => {
+  const keys = fc.uniqueArray(
+    fc.oneof(fc.string(), fc.constantFrom('..', '../u', 'a/b', 'A', 'a', 'a.json', 'sha256-00', `${'x'.repeat(300)}`)),
+    { maxLength: 8 },
+  );
+  await fc.assert(
+    fc.asyncProperty(keys, async (used) => {
+      await inFolder(async (folder) => {
+        const store = await openStore(path.join(folder, 'store'), schemas);
+        await Promise.all(used.map((key, cpu) => store.write('allocations', key, { cpu })));
+        const { facts, damaged } = await store.read();
+        expect(damaged).toEqual([]);
+        expect(new Map(facts.allocations)).toEqual(new Map(used.map((key, cpu) => [key, { cpu }])));
+        expect(await readdir(folder)).toEqual(['store']);
+      });
+    }),
+    { numRuns: 30 },
+  );
+});
+
+describe('a damaged file is told of once, set aside, and stops nothing', () => {
+  test.each([
+    ['half-written JSON', 'u2.json', '{"key":"u2","value":{"cp', 'expected one JSON object'],
+    ['an empty file', 'u2.json', '', 'expected one JSON object'],
+    [
+      'a value of another shape',
+      'u2.json',
+      '{"key":"u2","value":{"cpu":"many"}}',
+      'value.cpu: expected number, got string',
+    ],
+    ['JSON that is no object', 'u2.json', '[]', 'expected object, got array'],
+    ['a file under a strange name', 'other.json', '{"key":"u2","value":{"cpu":1}}', 'expected the name u2.json'],
+  ])('%s', async (_what, name, text, expected) => {
+    await inFolder(async (folder) => {
+      const store = await openStore(folder, schemas);
+      await store.write('allocations', 'u1', { cpu: 1 });
+      const file = path.join(folder, 'allocations', name);
+      await writeFile(file, text);
+      const { facts, damaged } = await store.read();
+      expect([...facts.allocations.keys()]).toEqual(['u1']);
+      expect(damaged).toEqual([expect.stringContaining(file)]);
+      expect(damaged[0]).toContain(expected);
+      expect(await readFile(`${file}.corrupt`, 'utf8')).toBe(text);
+      expect((await store.read()).damaged).toEqual([]);
+    });
+  });
+});
+
+test('a write that fails rejects with its reason; the others and a later try succeed', async () => {
+  await inFolder(async (folder) => {
+    const store = await openStore(folder, schemas);
+    const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
+    await mkdir(inTheWay);
+    const [refused, written] = await Promise.allSettled([
+      store.write('allocations', 'u1', { cpu: 1 }),
+      store.write('allocations', 'u2', { cpu: 2 }),
+    ]);
+    expect(refused).toMatchObject({ status: 'rejected', reason: { reason: 'StoreFailed' } });
+    expect(written.status).toBe('fulfilled');
+    await rm(inTheWay, { recursive: true });
+    await store.write('allocations', 'u1', { cpu: 1 });
+    expect((await store.read()).facts.allocations.size).toBe(2);
+  });
+});
+
+test('what could not be written is kept, tried again, and told of until it is durable', async () => {
+  await inFolder(async (folder) => {
+    const clock = new SimulatedClock();
+    const told: (number | undefined)[] = [];
+    const store = await openStore(folder, schemas, { clock, onTrouble: (trouble) => told.push(trouble?.facts) });
+    const inTheWay = ['u1', 'u2'].map((key) => path.join(folder, 'allocations', `${key}.json.tmp`));
+    await Promise.all(inTheWay.map((directory) => mkdir(directory)));
+    await Promise.allSettled(['u1', 'u2'].map((key) => store.write('allocations', key, { cpu: 1 })));
+    await clock.advance(0);
+    expect(store.trouble()).toMatchObject({ facts: 2, failure: { reason: 'StoreFailed' } });
+    await expect(store.write('allocations', 'u1', { cpu: 2 })).rejects.toMatchObject({ reason: 'StoreFailed' });
+    await clock.advance(60_000);
+    expect(told).toEqual([2]);
+    await Promise.all(inTheWay.map((directory) => rm(directory, { recursive: true })));
+    await clock.advance(10_000);
+    expect([told, store.trouble(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
+    const { facts } = await (await openStore(folder, schemas)).read();
+    expect(Object.fromEntries(facts.allocations)).toEqual({ u1: { cpu: 2 }, u2: { cpu: 1 } });
+  });
+});
+
+test('a newer value that goes in the place of one that failed is no recovery', async () => {
+  await inFolder(async (folder) => {
+    const told: (number | undefined)[] = [];
+    const clock = new SimulatedClock();
+    const store = await openStore(folder, schemas, { clock, onTrouble: (trouble) => told.push(trouble?.facts) });
+    const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
+    await mkdir(inTheWay);
+    await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
+    const writes: Promise<void>[] = [];
+    for (let cpu = 2; cpu < 6; cpu += 1) {
+      writes.push(store.write('allocations', 'u1', { cpu }));
+      // The one before is on its way to disk by now.
+      await Promise.resolve();
+    }
+    await Promise.allSettled(writes);
+    expect(told).toEqual([1]);
+    await rm(inTheWay, { recursive: true });
+    await clock.advance(10_000);
+    expect(told).toEqual([1, undefined]);
+  });
+});
+
+test('a store that is closed tries once more, and leaves no timer', async () => {
+  await inFolder(async (folder) => {
+    const clock = new SimulatedClock();
+    const store = await openStore(folder, schemas, { clock });
+    await mkdir(path.join(folder, 'allocations', 'u1.json.tmp'));
+    await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
+    await clock.advance(0);
+    expect(clock.pending).toBe(1);
+    await store.close();
+    expect(clock.pending).toBe(0);
+  });
+});
+
+test('what is to be written last is tried once more', async () => {
+  await inFolder(async (folder) => {
+    const store = await openStore(folder, schemas, { clock: new SimulatedClock() });
+    const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
+    await mkdir(inTheWay);
+    await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
+    await rm(inTheWay, { recursive: true });
+    await store.flush();
+    expect((await (await openStore(folder, schemas)).read()).facts.allocations.size).toBe(1);
+  });
+});
+
+test('a writer killed at any moment leaves whole files, none older than what it was told is durable', async () => {
+  await inFolder(async (folder) => {
+    const fact = { facts: z.object({ turn: z.number(), padding: z.string() }) };
+    for (let life = 0; life < 10; life += 1) {
+      const turn = await killedWriter(folder, life * 7);
+      const { facts, damaged } = await (await openStore(folder, fact)).read();
+      expect(damaged).toEqual([]);
+      expect(facts.facts.size).toBeGreaterThanOrEqual(3);
+      for (const value of facts.facts.values()) {
+        expect(value.turn).toBeGreaterThanOrEqual(turn);
+        expect(value.padding === `${value.turn},`.repeat(500_000 + value.turn)).toBe(true);
+      }
+      expect((await readdir(path.join(folder, 'facts'))).filter((name) => !name.endsWith('.json'))).toEqual([]);
+    }
+  });
+}, 30_000);
+
+/** Runs the writer, kills it so long after it told of its first turn, and says the last turn that it told of. */
+async function killedWriter(folder: string, delayMs: number): Promise<number> {
+  const script = path.join(import.meta.dirname, 'storeWriter.ts');
+  const writer = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let told = '';
+  writer.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (told === '') setTimeout(() => writer.kill('SIGKILL'), delayMs);
+    told += text;
+  });
+  await new Promise((closed) => writer.once('close', closed));
+  return Number(told.split('\n').at(-2));
+}

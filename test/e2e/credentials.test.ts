@@ -1,0 +1,69 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { busyboxImage, hostImages } from '../../cri/managed/images.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { noAbort } from './support/containerd.ts';
+import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { runNode } from './support/node.ts';
+import { guardedRegistry } from './support/registry.ts';
+
+const password = 'hunter2-of-the-registry';
+const registry = await forAllTests(async () => {
+  const busybox = (await hostImages(noAbort)).find(({ name }) => name === busyboxImage);
+  if (busybox === undefined) throw new Error(`${busyboxImage} is not among the images of the host`);
+  return guardedRegistry(busybox, { username: 'puller', password });
+});
+const node = await nodeForAllTests(runNode);
+
+const pulled = (name: string, image: string) =>
+  podManifest(name, [shell('main', steadily(), { image, imagePullPolicy: 'Always' })]);
+
+const waitingOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.waiting;
+
+/** Everything that the agent has said or tells of the pod. */
+async function allSaid(name: string): Promise<string> {
+  const asked = [`/explain/pods/${name}-node`, '/api/v1/events', '/api/v1/pods', '/node'];
+  const answers = await Promise.all(asked.map((resource) => node.ask(resource).catch(String)));
+  return JSON.stringify(answers) + node.agent.out() + node.agent.err();
+}
+
+test('C16: an image of a registry that asks for a password is pulled with the node’s credentials, which nobody is told', async () => {
+  const config = join(node.rootDir, 'config.json');
+  await writeFile(config, `{"auths": {"${registry.host}": {"password": "${password}`);
+  await node.write('app', pulled('app', `${registry.host}/team/app:1`));
+  const refused = await node.until('is not pulled', 'app', (pod) => /Pull/.test(waitingOf(pod)?.reason ?? '') && pod);
+  expect(waitingOf(refused)?.message).toContain(`${registry.host}/team/app:1`);
+  expect(new Set(registry.asked)).toEqual(new Set(['']));
+  expect((await allSaid('app')).split(`${config}: not read for the credentials of registries`)).toHaveLength(2);
+
+  // Those of a longer path are tried first; when they do not do, the others are.
+  const wrong = { username: 'somebody', password: 'hunter3-of-somebody' };
+  const auth = Buffer.from(`puller:${password}`).toString('base64');
+  const auths = { [`${registry.host}/team`]: wrong, '127.0.0.*:1': wrong, [`http://${registry.host}/v1/`]: { auth } };
+  await writeFile(config, JSON.stringify({ auths }));
+  await node.running('app');
+  const users = registry.asked.filter((user) => user !== '');
+  expect([users[0], users.at(-1)]).toEqual(['somebody', 'puller']);
+
+  const said = await allSaid('app');
+  for (const secret of [password, wrong.password, auth]) expect(said).not.toContain(secret);
+});
+
+test('of a user whom the registry does not know nothing is pulled, and those of another port are not tried', async () => {
+  const config = join(node.rootDir, 'config.json');
+  const before = await readFile(config, 'utf8');
+  const auths = {
+    [registry.host]: { username: 'one', password: 'no' },
+    '127.0.0.1': { username: 'two', password: 'no' },
+  };
+  await writeFile(config, JSON.stringify({ auths }));
+  await node.write('other', pulled('other', `${registry.host}/other:1`));
+  const message = await node.until('is refused', 'other', (pod) => waitingOf(pod)?.message);
+  expect(message).toMatch(/authorization failed|401|unauthorized/i);
+  expect(registry.asked).toContain('one');
+  expect(registry.asked).not.toContain('two');
+  await writeFile(config, before);
+  await node.running('other');
+});

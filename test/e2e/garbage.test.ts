@@ -1,0 +1,109 @@
+/** What nobody needs any more goes, on a real containerd: dead containers, logs that have grown, what pods left behind. */
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from '@jest/globals';
+import { createLayout } from '../../host/pods/layout.ts';
+import { claimPod } from '../../host/pods/podClaim.ts';
+import { mount } from '../../volume/mounter.ts';
+import { noAbort } from './support/containerd.ts';
+import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { containerOf, runNode } from './support/node.ts';
+
+const logs = ['containerLogMaxSize: 20Ki', 'containerLogMaxFiles: 20', 'containerLogMonitorInterval: 3s'];
+const node = await nodeForAllTests(() => runNode(...logs));
+
+const logLinks = () => readdir(join(node.podLogs, '..', 'containers'));
+
+async function deadOf(uid: string): Promise<string[]> {
+  const { containers } = await node.runtime.cri.listContainers({ filter: undefined }, { signal: noAbort });
+  return containers.filter(({ labels }) => labels['io.kubernetes.pod.uid'] === uid).map(({ id }) => id);
+}
+
+test('C23: the log of a container that writes and writes is rotated, and no line is lost', async () => {
+  const lines = 4_000;
+  const script = `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo line-$i; [ $((i % 200)) = 0 ] && sleep 0.8; done`;
+  await node.write('chatty', podManifest('chatty', [shell('main', steadily(script))]));
+  const pod = await node.running('chatty');
+  const { namespace, name, uid } = pod.metadata;
+  const folder = join(node.podLogs, `${namespace}_${name}_${uid}`, 'main');
+  const written = async () => {
+    const names = (await readdir(folder)).sort((a, b) => (a === '0.log' ? 1 : b === '0.log' ? -1 : a < b ? -1 : 1));
+    const texts = names.map(async (each) => {
+      const bytes = await readFile(join(folder, each));
+      return each.endsWith('.gz') ? gunzipSync(bytes).toString() : bytes.toString();
+    });
+    return { names, text: (await Promise.all(texts)).join('') };
+  };
+  const { names, text } = await eventually('all lines are there, over several files', async () => {
+    const seen = await written();
+    return seen.text.includes(`line-${lines}\n`) && seen.names.length > 2 && seen;
+  });
+  const said = text.trimEnd().split('\n');
+  expect(said.map((line) => line.split(' ').at(-1))).toEqual(
+    Array.from({ length: lines }, (_, at) => `line-${at + 1}`),
+  );
+  expect(names.at(-1)).toBe('0.log');
+  expect(names.slice(0, -2).every((each) => /^0\.log\.\d{8}-\d{6}\.gz$/.test(each))).toBe(true);
+  expect(names.at(-2)).toMatch(/^0\.log\.\d{8}-\d{6}$/);
+  const link = (await logLinks()).find((each) => each.startsWith(`${name}_`));
+  expect(await readlink(join(node.podLogs, '..', 'containers', link ?? ''))).toBe(join(folder, '0.log'));
+});
+
+test('after a crash and another agent one dead container is kept of each, and what a gone pod left is gone', async () => {
+  await node.write('crash', podManifest('crash', [shell('main', 'echo run; exit 3')]));
+  const pod = await node.until(
+    'has crashed three times',
+    'crash',
+    (each) => containerOf(each).restartCount > 1 && each,
+  );
+  const { namespace, name, uid } = pod.metadata;
+  const before = await deadOf(uid);
+  expect(before.length).toBeGreaterThan(2);
+  node.agent.kill('SIGKILL');
+  await node.agent.ended;
+  // A pod that was being removed when the agent was killed, with a volume that is still mounted.
+  const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogs });
+  const maker = { root: node.rootDir, node: 'node', runtime: node.runtime.containerd.endpoint };
+  await claimPod({ layout, maker, pod: { uid: 'gone-uid', namespace: 'default', name: 'gone' } });
+  const volume = join(node.rootDir, 'pods', 'gone-uid', 'volumes', 'kubernetes.io~empty-dir', 'memory');
+  await mkdir(volume, { recursive: true });
+  await mount({ source: 'tmpfs', target: volume, type: 'tmpfs', options: [], signal: noAbort });
+  await writeFile(join(volume, 'file'), 'x');
+  const log = join(node.podLogs, 'default_gone_gone-uid', 'main');
+  await mkdir(log, { recursive: true });
+  await writeFile(join(log, '0.log'), 'x');
+  await node.start();
+  // What the agent has not read of a pod yet is left to its next collection, a minute later; it goes on crashing meanwhile.
+  await eventually(
+    'one of its dead containers is left, beside those of the last minute',
+    async () => {
+      const after = await deadOf(uid);
+      return before.filter((id) => after.includes(id)).length <= 1 && after.length <= 3;
+    },
+    150_000,
+  );
+  const logs = await readdir(join(node.podLogs, `${namespace}_${name}_${uid}`, 'main'));
+  expect(logs).not.toContain('0.log');
+  const linked = (await logLinks()).filter((each) => each.startsWith(`${name}_`));
+  expect(linked.filter((each) => before.some((id) => each.includes(id))).length).toBeLessThanOrEqual(1);
+  await eventually('the gone pod has left nothing', async () => {
+    const [pods, folders] = [await readdir(join(node.rootDir, 'pods')), await readdir(node.podLogs)];
+    return !pods.includes('gone-uid') && !folders.some((folder) => folder.includes('gone-uid'));
+  });
+  expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain('gone-uid');
+});
+
+test('a pod whose manifest goes leaves no directory, no log and no link', async () => {
+  await node.until('is adopted', 'crash', () => true);
+  await node.remove('crash');
+  await node.gone('crash');
+  expect((await readdir(node.podLogs)).filter((folder) => folder.includes('crash'))).toEqual([]);
+  expect((await logLinks()).filter((link) => link.includes('crash'))).toEqual([]);
+  const uids = (await node.pods()).map(({ metadata }) => metadata.uid);
+  expect(await readdir(join(node.rootDir, 'pods'))).toEqual(uids);
+  await node.remove('chatty');
+  await node.gone('chatty');
+});

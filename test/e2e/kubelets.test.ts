@@ -1,0 +1,56 @@
+/** A kubelet that really runs, as far as its command line and its mounts tell. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { kubeletsOver } from '../../node/kubelets.ts';
+
+let folder: string;
+let root: string;
+let kubelet: ChildProcess | undefined;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'statelet-mounts-'));
+  root = join(folder, 'root');
+  await mkdir(root);
+});
+
+afterEach(async () => {
+  if (kubelet?.exitCode === null) {
+    kubelet.stdin?.end();
+    await once(kubelet, 'exit');
+  }
+  await rm(folder, { recursive: true });
+});
+
+/** Starts what calls itself a kubelet over a root directory, in a mount namespace of its own, once `prepare` is done there. */
+async function kubeletOver(directory: string, prepare: string): Promise<number | undefined> {
+  const waits = 'echo ready; read _';
+  const script = `${prepare} && exec -a kubelet bash -c '${waits}' kubelet "--root-dir=$0"`;
+  kubelet = spawn('unshare', ['--mount', 'bash', '-c', script, directory], { cwd: folder });
+  if (kubelet.stdout) await once(kubelet.stdout, 'data');
+  return kubelet.pid;
+}
+
+test('a kubelet whose root directory is another one, though its path is the same, is no hindrance', async () => {
+  await kubeletOver(root, 'mount -t tmpfs none "$0"');
+  expect(await kubeletsOver(root)).toEqual([]);
+});
+
+test('nor is one whose root directory does not exist here', async () => {
+  const elsewhere = join(folder, 'elsewhere');
+  await kubeletOver(elsewhere, `mount -t tmpfs none "${folder}" && mkdir "$0"`);
+  expect(await kubeletsOver(elsewhere)).toEqual([]);
+});
+
+test('one that has the same directory is, though it sees other mounts', async () => {
+  const pid = await kubeletOver(root, 'true');
+  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) runs over ${root}`]);
+});
+
+test('so is one that has it by another path', async () => {
+  const pid = await kubeletOver('other', 'mkdir other && mount --bind root other');
+  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) runs over ${root}`]);
+});

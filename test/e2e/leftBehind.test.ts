@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { hierarchyOf, readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { runNode } from './support/node.ts';
+
+const hierarchies = await readHierarchies();
+const node = await nodeForAllTests(runNode);
+
+/** Where a cgroup of the node's pods is in the hierarchies that processes are limited in. */
+const places = (cgroup: string): string[] =>
+  ['cpu', 'memory'].flatMap((controller) => {
+    const root = hierarchyOf(hierarchies, controller)?.root;
+    return root === undefined ? [] : [join(root, node.runtime.containerd.cgroupParent, 'kubepods', cgroup)];
+  });
+
+const sharesOf = (cgroup: string): string => {
+  const file = hierarchyOf(hierarchies, 'cpu')?.version === 'v2' ? 'cpu.weight' : 'cpu.shares';
+  return readFileSync(join(places(cgroup)[0] ?? '', file), 'utf8').trim();
+};
+
+/** A process that the runtime knows nothing of. */
+const stranger = spawn('sleep', ['1000']);
+afterAll(async () => {
+  const end = once(stranger, 'exit');
+  if (stranger.signalCode === null && stranger.kill('SIGKILL')) await end;
+});
+
+test('a pod ends although its cgroup has a process that the runtime does not know', async () => {
+  await node.write('haunted', podManifest('haunted', [shell('main', steadily())]));
+  const { uid } = (await node.running('haunted')).metadata;
+  for (const place of places(`besteffort/pod${uid}`)) {
+    const left = join(place, 'left');
+    mkdirSync(left, { recursive: true });
+    writeFileSync(join(left, 'cgroup.procs'), String(stranger.pid));
+  }
+  const end = once(stranger, 'exit');
+  await node.remove('haunted');
+  await node.gone('haunted');
+  expect(await end).toEqual([null, 'SIGKILL']);
+  expect(places(`besteffort/pod${uid}`).filter((place) => existsSync(place))).toEqual([]);
+});
+
+test('C9, C15: a pod that has finished gives back its cgroup and share, and has no sandbox any more', async () => {
+  const resources = { requests: { cpu: '500m' } };
+  const before = sharesOf('burstable');
+  await node.write(
+    'brief',
+    podManifest('brief', [shell('main', 'sleep 1', { resources })], { restartPolicy: 'Never' }),
+  );
+  const { uid } = (await node.running('brief')).metadata;
+  expect(sharesOf('burstable')).not.toBe(before);
+  const { status } = await node.until('is over', 'brief', (pod) => {
+    const condition = pod.status?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers');
+    return pod.status?.phase === 'Succeeded' && condition?.status === 'False' && pod;
+  });
+  expect(status?.podIP).toBeDefined();
+  await node.until('has no cgroup', 'brief', () => places(`burstable/pod${uid}`).every((place) => !existsSync(place)));
+  expect(sharesOf('burstable')).toBe(before);
+});

@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { Container } from '../../pod/api/schema/container.ts';
+import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell } from './support/manifests.ts';
+import { containerOf, identitiesOf, upNode } from './support/node.ts';
+
+const node = await nodeForAllTests(upNode);
+
+const volumeMounts = [{ name: 'shared', mountPath: '/shared' }];
+
+/** A container that writes into a file that the test reads too. */
+const writing = (name: string, script: string, more: Partial<Container> = {}) =>
+  shell(name, script, { ...more, volumeMounts });
+
+/** One that tells of its start and of its SIGTERM, after which it takes a while. */
+const telling = (name: string, file: string, more: Partial<Container> = {}) => {
+  const end = `sleep 0.3; echo ${name} ends >> /shared/${file}; exit 0`;
+  const script = `echo ${name} starts >> /shared/${file}; trap '${end}' TERM; while :; do sleep 0.1; done`;
+  return writing(name, script, more);
+};
+
+const withShared = (spec: Parameters<typeof podManifest>[2] = {}) => ({
+  ...spec,
+  volumes: [{ name: 'shared', hostPath: { path: node.shared } }],
+});
+
+const told = async (file: string) => (await readFile(join(node.shared, file), 'utf8')).trim().split('\n');
+
+test('C3, C4, C11: init containers and sidecars start in order, and sidecars stop last, in reverse', async () => {
+  const initContainers = [
+    telling('first', 'order', { restartPolicy: 'Always' }),
+    writing('setup', 'echo setup >> /shared/order'),
+    telling('second', 'order', { restartPolicy: 'Always' }),
+  ];
+  const pod = podManifest('ordered', [telling('main', 'order')], withShared({ initContainers }));
+  await node.write('ordered', pod);
+  await node.running('ordered');
+  await eventually('main has started', async () => (await told('order')).includes('main starts'));
+  await node.remove('ordered');
+  await node.gone('ordered');
+  expect(await told('order')).toEqual([
+    ...['first starts', 'setup', 'second starts', 'main starts'],
+    ...['main ends', 'second ends', 'first ends'],
+  ]);
+});
+
+test('C9, C11: a pod whose main container is done ends its sidecar in order, and keeps their exit codes', async () => {
+  const initContainers = [telling('proxy', 'done', { restartPolicy: 'Always' })];
+  const spec = withShared({ initContainers, restartPolicy: 'Never' });
+  await node.write('done', podManifest('done', [writing('main', 'sleep 1; exit 0')], spec));
+  const pod = await node.until('has succeeded', 'done', (each) => each.status?.phase === 'Succeeded' && each);
+  expect(containerOf(pod).state?.terminated).toMatchObject({ exitCode: 0, reason: 'Completed' });
+  expect(pod.status?.initContainerStatuses).toMatchObject([{ state: { terminated: { exitCode: 0 } } }]);
+  expect(await told('done')).toEqual(['proxy starts', 'proxy ends']);
+});
+
+test('C5: a restart rule restarts all containers in place: init containers again, sandbox and address stay', async () => {
+  const rule = { action: 'RestartAllContainers' as const, exitCodes: { operator: 'In' as const, values: [42] } };
+  const once = 'if [ -e /shared/again ]; then while :; do sleep 0.1; done; fi; touch /shared/again; sleep 1; exit 42';
+  const containers = [
+    telling('main', 'rule'),
+    writing('watcher', once, { restartPolicy: 'Never', restartPolicyRules: [rule] }),
+  ];
+  const initContainers = [writing('setup', 'echo setup >> /shared/rule')];
+  await node.write('ruled', podManifest('ruled', containers, withShared({ initContainers })));
+  const before = await node.running('ruled');
+  const restarted = await node.until('has restarted', 'ruled', (pod) => {
+    const all = Object.values(identitiesOf(pod));
+    return all.length === 2 && all.every(({ restarts }) => restarts === 1) && containerOf(pod, 'main').ready && pod;
+  });
+  expect(restarted.status?.podIP).toBe(before.status?.podIP);
+  expect(restarted.status?.initContainerStatuses?.[0]?.restartCount).toBe(1);
+  expect((await told('rule')).filter((line) => line === 'setup')).toHaveLength(2);
+});

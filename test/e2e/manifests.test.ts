@@ -1,0 +1,170 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { pauseImage } from '../../cri/managed/images.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
+import { allRun, identitiesOf, upNode } from './support/node.ts';
+
+const node = await nodeForAllTests(upNode);
+let { agent } = node;
+
+const data = [{ name: 'shared', mountPath: '/shared' }];
+
+/** A volume of what the pods tell the test: each writes lines into files there. */
+const sharing = () => ({ volumes: [{ name: 'shared', hostPath: { path: node.shared } }] });
+
+const told = async (file: string) => (await readFile(join(node.shared, file), 'utf8')).trim().split('\n');
+
+const tell = (text: string, file: string) => `echo ${text} >> /shared/${file}`;
+
+describe('a manifest that is edited', () => {
+  /** Takes a second to end, so that one can see who waits for whom. */
+  const version = (name: string) =>
+    podManifest(
+      'edited',
+      [
+        shell('main', steadily(tell(`${name}-starts`, 'edits'), `sleep 1; ${tell(`${name}-ends`, 'edits')}`), {
+          volumeMounts: data,
+        }),
+      ],
+      sharing(),
+    );
+
+  test('without a uid it is another pod, which starts under the same name when the old one has ended', async () => {
+    await node.write('edited', version('first'));
+    const first = await node.running('edited');
+    await eventually('the first has started', async () => (await told('edits')).includes('first-starts'));
+    await node.write('edited', version('second'));
+    const second = await node.until('is another', 'edited', (pod) =>
+      pod.metadata.uid !== first.metadata.uid && allRun(pod) ? pod : undefined,
+    );
+    expect(second.metadata.name).toBe(first.metadata.name);
+    await eventually('the second has started', async () => (await told('edits')).includes('second-starts'));
+    expect(await told('edits')).toEqual(['first-starts', 'first-ends', 'second-starts']);
+    await node.remove('edited');
+    await node.gone('edited');
+  });
+
+  test('C6: with a uid only containers whose image or name has changed are made anew', async () => {
+    const uid = 'in-place';
+    const steady = shell('steady', steadily());
+    await node.write('kept', podManifest('kept', [steady, shell('moving', steadily())], { uid }));
+    const before = identitiesOf(await node.running('kept'));
+    const edited = [
+      { ...steady, command: ['sh', '-c', steadily('true')] },
+      { name: 'moving', image: pauseImage },
+    ];
+    await node.write('kept', podManifest('kept', edited, { uid }));
+    const after = await node.until('has another container', 'kept', (pod) =>
+      allRun(pod) && identitiesOf(pod).moving?.id !== before.moving?.id ? identitiesOf(pod) : undefined,
+    );
+    expect(after.steady).toEqual(before.steady);
+    expect(after.moving?.restarts).toBe(1);
+    await node.write('kept', podManifest('kept', [steady, { name: 'renamed', image: pauseImage }], { uid }));
+    const renamed = await node.until('has a container of the new name', 'kept', (pod) =>
+      allRun(pod) && 'renamed' in identitiesOf(pod) ? identitiesOf(pod) : undefined,
+    );
+    expect(Object.keys(renamed).sort()).toEqual(['renamed', 'steady']);
+    expect(renamed.steady).toEqual(before.steady);
+  });
+});
+
+describe('a manifest that is not valid', () => {
+  test('is told of by file and field; its last good version goes on, also across a restart of the agent', async () => {
+    const good = podManifest('sound', [shell('main', steadily())]);
+    const file = await node.write('sound', good);
+    const before = await node.running('sound');
+    const wrong = { ...shell('main', steadily()), imagePullPolicy: 'Sometimes' };
+    await node.write('sound', JSON.stringify({ ...good, spec: { containers: [wrong] } }));
+    const complaint = `${file}: spec.containers[0].imagePullPolicy: `;
+    await agent.says(complaint);
+    await node.write('beside', podManifest('beside', [shell('main', steadily())]));
+    await node.running('beside');
+    expect(identitiesOf(await node.running('sound'))).toEqual(identitiesOf(before));
+
+    agent.kill('SIGKILL');
+    await agent.ended;
+    agent = await node.start();
+    await agent.says(complaint);
+    const after = await node.running('sound');
+    expect(after.metadata.uid).toBe(before.metadata.uid);
+    expect(identitiesOf(after)).toEqual(identitiesOf(before));
+  });
+
+  test('half a file changes nothing either, and the whole of it is taken when it comes', async () => {
+    const before = await node.running('sound');
+    const whole = JSON.stringify(podManifest('sound', [shell('main', steadily('sleep 0'))]), null, 2);
+    const file = join(node.manifests, 'sound.yaml');
+    // Written in place, as an editor or `cp` does.
+    await writeFile(file, whole.slice(0, whole.length / 2));
+    await agent.says(new RegExp(`${file}: (?!spec)`));
+    expect(identitiesOf(await node.running('sound'))).toEqual(identitiesOf(before));
+    await writeFile(file, whole);
+    const after = await node.until('is the new one', 'sound', (pod) =>
+      allRun(pod) && pod.metadata.uid !== before.metadata.uid ? pod : undefined,
+    );
+    expect(after.spec.containers[0]?.command?.[2]).toContain('sleep 0');
+  });
+});
+
+describe('a manifest that is removed', () => {
+  test('C10: ends its pod gracefully: the hook, then SIGTERM', async () => {
+    const lifecycle = { preStop: { exec: { command: ['sh', '-c', tell('hook', 'end')] } } };
+    const main = shell('main', steadily(tell('started', 'end'), tell('term', 'end')), {
+      lifecycle,
+      volumeMounts: data,
+    });
+    await node.write('polite', podManifest('polite', [main], sharing()));
+    await node.running('polite');
+    await eventually('it has started', async () => (await told('end')).includes('started'));
+    await node.remove('polite');
+    await node.gone('polite');
+    expect(await told('end')).toEqual(['started', 'hook', 'term']);
+  });
+
+  test('C10: a container that does not heed SIGTERM is killed when its grace is over, not before', async () => {
+    const spec = { terminationGracePeriodSeconds: 3 };
+    await node.write('stubborn', podManifest('stubborn', [shell('main', stubbornly)], spec));
+    await node.running('stubborn');
+    const began = performance.now();
+    await node.remove('stubborn');
+    const ending = await node.until('is ending', 'stubborn', ({ metadata }) =>
+      metadata.deletionTimestamp === undefined ? undefined : metadata,
+    );
+    expect(ending.deletionGracePeriodSeconds).toBe(3);
+    await node.gone('stubborn');
+    expect(performance.now() - began).toBeGreaterThan(2900);
+  });
+});
+
+test('a pod whose every name is one that each object of the language has restarts, is explained, is adopted and ends', async () => {
+  const uid = 'constructor';
+  const once = 'if [ ! -e /constructor/said ]; then echo $__proto__ > /constructor/said; exit 1; fi';
+  const main = shell('constructor', `${once}; ${steadily()}`, {
+    env: [
+      { name: 'toString', value: 'this' },
+      { name: '__proto__', value: '$(toString) and that' },
+    ],
+    ports: [{ name: 'constructor', containerPort: 8080 }],
+    volumeMounts: [{ name: 'constructor', mountPath: '/constructor' }],
+  });
+  const manifest = podManifest('constructor', [main], { volumes: [{ name: 'constructor', emptyDir: {} }] });
+  const metadata = { name: 'constructor', uid, labels: { constructor: 'a', toString: 'b' } };
+  await node.write('constructor', { ...manifest, metadata });
+  const runsAgain = ({ status, ...pod }: Pod) =>
+    status?.containerStatuses?.[0]?.restartCount === 1 && allRun({ status, ...pod }) ? pod : undefined;
+  const before = await node.until('has restarted', 'constructor', runsAgain);
+  expect(before.metadata).toMatchObject({ uid, labels: { constructor: 'a', toString: 'b' } });
+  const said = join(node.rootDir, 'pods', uid, 'volumes/kubernetes.io~empty-dir/constructor/said');
+  expect(await readFile(said, 'utf8')).toBe('this and that\n');
+  expect(await node.ask('/explain/pods/constructor')).toMatchObject({ name: 'constructor-node', phase: 'Running' });
+  agent.kill('SIGKILL');
+  await agent.ended;
+  agent = await node.start();
+  await node.until('was adopted', 'constructor', runsAgain);
+  await node.remove('constructor');
+  await node.gone('constructor');
+});

@@ -1,0 +1,166 @@
+import { mkdir, readlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../pod/api/schema/container.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import type { SecurityContext } from '../../pod/api/schema/security.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { containerOf, upNode } from './support/node.ts';
+
+const node = await nodeForAllTests(upNode, {
+  args: ['--node-labels', 'zone=a', '--allowed-unsafe-sysctls', 'kernel.msg*'],
+  prepare: async ({ rootDir }) => {
+    const seccomp = join(rootDir, 'seccomp', 'profiles');
+    await mkdir(seccomp, { recursive: true });
+    const syscalls = [{ names: ['mkdir', 'mkdirat'], action: 'SCMP_ACT_ERRNO' }];
+    await writeFile(join(seccomp, 'no-mkdir.json'), JSON.stringify({ defaultAction: 'SCMP_ACT_ALLOW', syscalls }));
+  },
+});
+
+const end = 'that is all';
+
+/** A container that writes what a script says. */
+const saying = (name: string, script: string, securityContext: SecurityContext = {}): Container =>
+  shell(name, steadily(`{ ${script}; } 2>&1; echo ${end}`), { securityContext });
+
+/** Runs a pod, and gives what each of its containers says, by name. */
+async function said(
+  name: string,
+  containers: Container[],
+  spec: Partial<PodSpec> = {},
+): Promise<Record<string, string[]>> {
+  await node.write(name, podManifest(name, containers, spec));
+  const pod = await node.running(name);
+  const logs = containers.map(async (each) => [each.name, await node.log(pod, each.name, end)] as const);
+  return Object.fromEntries(await Promise.all(logs));
+}
+
+/** A field of a process's status. */
+const statusOf = (field: string) => `sed -n 's/^${field}:[[:space:]]*//p' /proc/self/status`;
+
+describe('what a container may', () => {
+  test('users and groups: the container’s own, else the pod’s; supplemental ones and fsGroup beside them', async () => {
+    const whoami = 'id -u; id -g; id -G';
+    const ids = await said(
+      'users',
+      [saying('inherits', whoami), saying('differs', whoami, { runAsUser: 7, runAsGroup: 8 })],
+      { securityContext: { runAsUser: 1000, runAsGroup: 2000, fsGroup: 3000, supplementalGroups: [4000] } },
+    );
+    expect(ids).toEqual({
+      inherits: ['1000', '2000', '2000 3000 4000'],
+      differs: ['7', '8', '8 3000 4000'],
+    });
+  });
+
+  test('capabilities, new privileges, seccomp and the root file system', async () => {
+    const bounds = statusOf('CapBnd');
+    const modes = `${statusOf('NoNewPrivs')}; ${statusOf('Seccomp')}`;
+    const heard = await said('privileges', [
+      saying('none', bounds, { capabilities: { drop: ['ALL'] } }),
+      saying('few', bounds, { capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE', 'CHOWN'] } }),
+      saying('more', bounds, { capabilities: { add: ['NET_ADMIN'], drop: ['CHOWN'] } }),
+      saying('plain', modes),
+      saying('strict', modes, { allowPrivilegeEscalation: false, seccompProfile: { type: 'RuntimeDefault' } }),
+      saying('own', 'mkdir /x; touch /y && echo touched', {
+        seccompProfile: { type: 'Localhost', localhostProfile: 'profiles/no-mkdir.json' },
+      }),
+      saying('fixed', 'touch /x', { readOnlyRootFilesystem: true }),
+    ]);
+    const has = (name: string, bit: number) => (BigInt(`0x${heard[name]?.[0]}`) >> BigInt(bit)) & 1n;
+    expect(heard).toMatchObject({
+      none: ['0000000000000000'],
+      few: ['0000000000000401'],
+      plain: ['0', '0'],
+      strict: ['1', '2'],
+      own: ["mkdir: can't create directory '/x': Operation not permitted", 'touched'],
+      fixed: ['touch: /x: Read-only file system'],
+    });
+    // NET_ADMIN is 12, CHOWN 0, KILL 5.
+    expect([has('more', 12), has('more', 0), has('more', 5)]).toEqual([1n, 0n, 1n]);
+  });
+
+  test('what of the host is masked or can not be written, unless it is privileged', async () => {
+    const look =
+      'wc -c < /proc/timer_list; ls -A /sys/firmware | wc -l; v=$(cat /proc/sys/vm/swappiness); (echo $v > /proc/sys/vm/swappiness) && echo written';
+    const heard = await said('masked', [saying('plain', look), saying('privileged', look, { privileged: true })]);
+    expect(heard.plain?.[0]).toBe('0');
+    expect(heard.plain?.[1]).toBe('0');
+    expect(heard.plain?.[2]).toMatch(/Read-only file system/);
+    expect(heard.privileged?.at(-1)).toBe('written');
+  });
+});
+
+describe('what a pod shares', () => {
+  const links = ['net', 'pid', 'ipc'] as const;
+  const look = links.map((each) => `readlink /proc/self/ns/${each}`).join('; ');
+  const own = () => Promise.all(links.map((each) => readlink(`/proc/self/ns/${each}`)));
+
+  test('nothing with the host by itself, and its network and IPC among its containers', async () => {
+    const { one = [], two = [] } = await said('apart', [saying('one', look), saying('two', look)]);
+    const host = await own();
+    expect(one.filter((each) => host.includes(each))).toEqual([]);
+    expect([one[0] === two[0], one[1] === two[1], one[2] === two[2]]).toEqual([true, false, true]);
+  });
+
+  test('processes, where it says so', async () => {
+    // The brackets keep it from finding itself.
+    const find = "until grep -l 'the[-]other' /proc/[0-9]*/cmdline > /dev/null; do sleep 0.1; done; cat /proc/1/comm";
+    const containers = [saying('one', find), saying('two', ': the-other')];
+    const { one } = await said('processes', containers, { shareProcessNamespace: true });
+    // The first process is that of the sandbox.
+    expect(one).not.toEqual(['sh']);
+  });
+
+  test('network, processes and IPC of the host, where it says so', async () => {
+    const spec = { hostNetwork: true, hostPID: true, hostIPC: true };
+    const { main } = await said('host', [saying('main', look)], spec);
+    expect(main).toEqual(await own());
+  });
+});
+
+describe('what a node makes of it', () => {
+  test('sysctls of the pod: safe ones, and those that the node allows', async () => {
+    const sysctls = [
+      { name: 'net.ipv4.ip_unprivileged_port_start', value: '80' },
+      { name: 'kernel/shm_rmid_forced', value: '1' },
+      { name: 'kernel.msgmax', value: '65000' },
+    ];
+    const files = ['net/ipv4/ip_unprivileged_port_start', 'kernel/shm_rmid_forced', 'kernel/msgmax'];
+    const look = `cat ${files.map((file) => `/proc/sys/${file}`).join(' ')}`;
+    const { main } = await said('sysctls', [saying('main', look)], { securityContext: { sysctls } });
+    expect(main).toEqual(['80', '1', '65000']);
+  });
+
+  test('a pod that it does not take is Failed, and says why', async () => {
+    const main = [shell('main', steadily())];
+    const sysctls = [{ name: 'net.core.somaxconn', value: '9' }];
+    await node.write('unsafe', podManifest('unsafe', main, { securityContext: { sysctls } }));
+    await node.write('elsewhere', podManifest('elsewhere', main, { nodeSelector: { zone: 'b' } }));
+    const failed = (name: string) =>
+      node.until('has failed', name, ({ status }) => status?.phase === 'Failed' && status);
+    expect(await failed('unsafe')).toMatchObject({
+      reason: 'SysctlForbidden',
+      message: 'Pod was rejected: forbidden sysctl: "net.core.somaxconn" not allowlisted',
+    });
+    expect(await failed('elsewhere')).toMatchObject({ reason: 'NodeAffinity' });
+  });
+
+  test('runAsNonRoot refuses an image that runs as root, and takes a user who is not', async () => {
+    const nonRoot = { runAsNonRoot: true };
+    const containers = [
+      shell('root', steadily(), { securityContext: nonRoot }),
+      saying('user', 'id -u', { ...nonRoot, runAsUser: 5 }),
+    ];
+    await node.write('rootless', podManifest('rootless', containers));
+    const pod = await node.until('one runs and one is refused', 'rootless', (each) => {
+      const { state } = containerOf(each, 'root');
+      const isRunning = containerOf(each, 'user').state?.running !== undefined;
+      return isRunning && state?.waiting?.reason === 'CreateContainerConfigError' && each;
+    });
+    expect(containerOf(pod, 'root').state?.waiting?.message).toContain(
+      'container has runAsNonRoot and image will run as root (pod: "rootless-node_default(',
+    );
+    expect(await node.log(pod, 'user', end)).toEqual(['5']);
+  });
+});

@@ -1,0 +1,84 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Cri } from '../../../cri/calls.ts';
+import { connectCri } from '../../../cri/grpc.ts';
+import { type ManagedContainerd, startManagedContainerd } from '../../../cri/managed/containerd.ts';
+import { layoutOf } from '../../../cri/managed/layout.ts';
+import { spawnContainerd } from '../../../cri/managed/process.ts';
+import { becomeReady } from '../../../cri/managed/ready.ts';
+import { isRunning } from '../../../host/runningProcess.ts';
+
+/** A private containerd in a temporary directory, with a connection to it. */
+export interface TestContainerd {
+  readonly directory: string;
+  readonly containerd: ManagedContainerd;
+  readonly cri: Cri;
+  /** Starts it again, or attaches to it. */
+  again(): Promise<ManagedContainerd>;
+  /** Ends it with all its pods and removes its directory. */
+  end(): Promise<void>;
+}
+
+/** Calls to a runtime in a test end by the test's own time limit. */
+export const noAbort = new AbortController().signal;
+
+/**
+ * Starts a private containerd, with these runtime handlers beside `runc`; a host that cannot run one fails the test by
+ * saying what is missing.
+ */
+export async function startTestContainerd(handlers: readonly string[] = []): Promise<TestContainerd> {
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
+  const start = () => startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
+  let containerd: ManagedContainerd | undefined;
+  let cri: Cri | undefined;
+  const end = async () => {
+    cri?.close();
+    // Without its directory nobody could end it any more.
+    await containerd?.stop(noAbort);
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    containerd = await start();
+    cri = connectCri({ runtimeEndpoint: containerd.endpoint, requestTimeoutMs: 30_000 });
+    if (handlers.length > 0) await restartWith(handlers, { directory, containerd, cri });
+    return { directory, containerd, cri, again: start, end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** Starts it once more with handlers in its configuration that are as `runc` and have their state elsewhere. */
+async function restartWith(
+  handlers: readonly string[],
+  { directory, containerd, cri }: Pick<TestContainerd, 'directory' | 'containerd' | 'cri'>,
+): Promise<void> {
+  const layout = layoutOf(directory);
+  const runtimes = '[plugins."io.containerd.grpc.v1.cri".containerd.runtimes';
+  const tables = handlers.map(
+    (name) => `${runtimes}.${name}]
+  runtime_type = "io.containerd.runc.v2"
+${runtimes}.${name}.options]
+  Root = ${JSON.stringify(join(layout.state, name))}
+`,
+  );
+  await appendFile(layout.config, tables.join(''));
+  await containerd.halt();
+  const started = await spawnContainerd(layout);
+  await becomeReady({
+    ...{ layout, cri, pause: (ms) => pause(ms), signal: AbortSignal.timeout(30_000) },
+    lives: () => isRunning(started),
+  });
+}
+
+/** Runs `use` with a private containerd, which is ended whatever becomes of it. */
+export async function withContainerd<T>(use: (node: TestContainerd) => Promise<T>): Promise<T> {
+  const node = await startTestContainerd();
+  try {
+    return await use(node);
+  } finally {
+    await node.end();
+  }
+}

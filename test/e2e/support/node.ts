@@ -1,0 +1,217 @@
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readPodList } from '../../../cli/readPods.ts';
+import { startManagedContainerd } from '../../../cri/managed/containerd.ts';
+import { whyNoManagedContainerd } from '../../../cri/managed/host.ts';
+import { stateLayout } from '../../../node/places.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { ContainerStatus } from '../../../pod/api/schema/status.ts';
+import { agentClient } from '../../../server/client.ts';
+import { socketPath } from '../../../server/socketPath.ts';
+import { noAbort, startTestContainerd, type TestContainerd } from './containerd.ts';
+import { eventually } from './eventually.ts';
+import type { Manifest } from './manifests.ts';
+import { type StartOptions, type Statelet, startStatelet } from './statelet.ts';
+
+/** The node's name in every test: the pod `web` is `web-node`. */
+const nodeName = 'node';
+
+/** A node of a test: directories of its own, and at most one agent at a time. */
+export interface TestNode {
+  readonly directory: string;
+  readonly manifests: string;
+  readonly rootDir: string;
+  readonly podLogs: string;
+  /** A directory for whatever the pods and the test share. */
+  readonly shared: string;
+  /** Starts the agent, with these arguments too, and waits until it answers. */
+  start(options?: StartOptions & { readonly args?: readonly string[] }): Promise<Statelet>;
+  /** Writes a manifest, or any text, as one file at one moment; gives its path. */
+  write(name: string, content: Manifest | string): Promise<string>;
+  remove(name: string): Promise<void>;
+  pods(): Promise<Pod[]>;
+  /** What the agent answers on its socket. */
+  ask(resource: string): Promise<unknown>;
+  /** Waits until the pod of this manifest's name is as the look wants it: gives what the look gives. */
+  until<T>(what: string, name: string, look: (pod: Pod) => T): Promise<Exclude<T, undefined | false>>;
+  /** Waits until all containers of the pod run. */
+  running(name: string): Promise<Pod>;
+  gone(name: string): Promise<void>;
+  /** What a run of a container has written, a line each; waits until the last one is `until`. */
+  log(pod: Pod, container: string, until: string, run?: number): Promise<string[]>;
+  /** Ends whatever is left of it, by force where it does not end in order. */
+  end(): Promise<void>;
+}
+
+/** A node whose agent is `up`, with a containerd of its own. */
+export interface UpNode extends TestNode {
+  readonly containerdDirectory: string;
+}
+
+/** A node whose agent is `run`, over a containerd that goes on without it. */
+export interface RunNode extends TestNode {
+  readonly runtime: TestContainerd;
+}
+
+/** A node for `up`; a host that cannot run containers fails the test by saying what is missing. */
+export async function upNode(): Promise<UpNode> {
+  const why = await whyNoManagedContainerd();
+  if (why !== undefined) throw new Error(why);
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-up-'));
+  const { rootDirectory: rootDir, podLogsDirectory: podLogs, containerdDirectory } = stateLayout(directory);
+  const node = await testNode({ directory, rootDir, podLogs, command: ['up', '--state-dir', directory] });
+  const end = async () => {
+    await node.stop();
+    await node.end();
+    await mkdir(containerdDirectory, { recursive: true });
+    const again = { directory: containerdDirectory, signal: noAbort, pause: (ms: number) => pause(ms) };
+    // Only to have it ended with all its pods: a test has failed on the way.
+    if (await node.wasLeft()) await (await startManagedContainerd(again)).stop(noAbort);
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { ...node, containerdDirectory, end };
+}
+
+/** A node for `run`, its pods' cgroups below that of the containerd; with these further lines of configuration. */
+export async function runNode(...lines: readonly string[]): Promise<RunNode> {
+  const runtime = await startTestContainerd();
+  const directory = await mkdtemp(join(tmpdir(), 'statelet-run-'));
+  const config = join(directory, 'kubelet.yaml');
+  await writeFile(
+    config,
+    `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+cgroupRoot: ${runtime.containerd.cgroupParent}
+containerRuntimeEndpoint: ${runtime.containerd.endpoint}
+podLogsDir: ${directory}/log/pods
+${lines.join('\n')}
+`,
+  );
+  const [rootDir, podLogs] = [join(directory, 'kubelet'), join(directory, 'log', 'pods')];
+  const command = ['run', '--root-dir', rootDir, '--config', config];
+  const node = await testNode({ directory, rootDir, podLogs, command });
+  const end = async () => {
+    await node.end();
+    await runtime.end();
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { ...node, runtime, end };
+}
+
+async function testNode(place: { directory: string; rootDir: string; podLogs: string; command: string[] }) {
+  const { directory, rootDir, podLogs, command } = place;
+  const [manifests, shared] = [join(directory, 'manifests'), join(directory, 'shared')];
+  await Promise.all([manifests, shared].map((each) => mkdir(each)));
+  const agents: Statelet[] = [];
+  const ask = (resource: string) => agentClient(socketPath(rootDir)).json(resource);
+  const pods = async () => readPodList(await ask('/api/v1/pods'));
+  const podOf = async (name: string) => (await pods()).find(({ metadata }) => metadata.name === `${name}-${nodeName}`);
+  const until: TestNode['until'] = async (what, name, look) => {
+    let last: Pod | undefined;
+    try {
+      return await eventually(`pod ${name}: ${what}`, async () => {
+        last = await podOf(name);
+        return last && look(last);
+      });
+    } catch (cause) {
+      const seen = `it was last seen as ${JSON.stringify(last?.status)}`;
+      throw new Error(`${cause instanceof Error ? cause.message : String(cause)}; ${seen}`, { cause });
+    }
+  };
+  return {
+    directory,
+    manifests,
+    rootDir,
+    podLogs,
+    shared,
+    ask,
+    pods,
+    until,
+    start: async ({ args = [], ...options }: StartOptions & { args?: readonly string[] } = {}) => {
+      const own = ['--pod-manifest-path', manifests, '--hostname-override', nodeName];
+      const agent = startStatelet([...command, ...own, ...args], options);
+      agents.push(agent);
+      await eventually('the agent answers', () => {
+        agent.mustLive();
+        return ask('/node');
+      });
+      return agent;
+    },
+    write: async (name: string, content: Manifest | string) => {
+      const file = join(manifests, `${name}.yaml`);
+      const text = typeof content === 'string' ? content : JSON.stringify(content);
+      const next = join(directory, `next-${name}`);
+      await writeFile(next, text);
+      await rename(next, file);
+      return file;
+    },
+    remove: (name: string) => rm(join(manifests, `${name}.yaml`)),
+    running: (name: string) => until('runs', name, (pod) => allRun(pod) && pod),
+    gone: async (name: string) => {
+      await eventually(`pod ${name} is gone`, async () => (await podOf(name)) === undefined);
+    },
+    log: ({ metadata: { namespace, name, uid } }: Pod, container: string, last: string, run = 0) =>
+      eventually(`the log of ${name} ends with ${last}`, async () => {
+        const text = await readFile(join(podLogs, `${namespace}_${name}_${uid}`, container, `${run}.log`), 'utf8');
+        // Each line begins with its time, its stream, and whether it is whole.
+        const lines = text
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split(' ').slice(3).join(' '));
+        return lines.at(-1) === last ? lines.slice(0, -1) : undefined;
+      }),
+    /** Whether the last agent did not end everything in order. */
+    wasLeft: async () => (await agents.at(-1)?.ended) !== 0,
+    /** Has the last agent end in order, with all its pods where it is `up`. */
+    stop: async () => {
+      const last = agents.at(-1);
+      if (last) signalIfThere(last, 'SIGTERM');
+      await last?.ended;
+    },
+    end: async () => {
+      for (const agent of agents) signalIfThere(agent, 'SIGKILL', 'group');
+      await Promise.all(agents.map(({ ended }) => ended));
+    },
+  };
+}
+
+function signalIfThere(agent: Statelet, signal: NodeJS.Signals, to?: 'group'): void {
+  try {
+    agent.kill(signal, to);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** Whether all containers of a pod run. */
+export function allRun({ status, spec }: Pod): boolean {
+  const running = (status?.containerStatuses ?? []).filter(({ state }) => state?.running);
+  return running.length === spec.containers.length;
+}
+
+/** The status of a container of a pod; of its first without a name. */
+export function containerOf({ metadata, status }: Pod, name?: string): ContainerStatus {
+  const found = (status?.containerStatuses ?? []).find((each) => name === undefined || each.name === name);
+  if (found === undefined) throw new Error(`pod ${metadata.name} has no status of container ${name}`);
+  return found;
+}
+
+/** The containers of a pod by name: id and restarts, to be compared before and after. */
+export function identitiesOf({ status }: Pod): Record<string, { id: string | undefined; restarts: number }> {
+  const entries = (status?.containerStatuses ?? []).map(({ name, containerID, restartCount }) => {
+    return [name, { id: containerID, restarts: restartCount }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * A pod's status but for the times of its conditions and of its start: a new agent counts the ones from when it looked
+ * first, and takes the other from the sandbox, which is made a little after the pod was taken.
+ */
+export function timelessStatus({ status }: Pod): unknown {
+  const { startTime: _, ...timeless } = status ?? {};
+  const conditions = (status?.conditions ?? []).map(({ lastTransitionTime: _time, ...condition }) => condition);
+  return { ...timeless, conditions };
+}

@@ -1,0 +1,159 @@
+/** A node agent in this process over a private containerd: its pods come through the source port, as an API server's do. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '../../../actors/clock.ts';
+import { createNodeAgent } from '../../../actors/createNodeAgent.ts';
+import { createAlarm } from '../../../actors/feeds/alarm.ts';
+import { nodeServices } from '../../../actors/nodeServices.ts';
+import { readRuntimeClasses, runtimeClassesIn } from '../../../actors/services/runtimeClasses.ts';
+import { openNodeStore } from '../../../actors/store/durableFacts.ts';
+import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
+import { ownerMark } from '../../../cri/labels.ts';
+import type { NodeFacts } from '../../../cri/nodeFacts.ts';
+import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
+import { podCgroups } from '../../../host/cgroup/podCgroups.ts';
+import { callSystemd } from '../../../host/cgroup/systemd.ts';
+import { cgroupFacts, enforcementNote } from '../../../node/cgroups.ts';
+import { nodeResources } from '../../../node/config/nodeResources.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { startTestContainerd, type TestContainerd } from './containerd.ts';
+import { eventually } from './eventually.ts';
+import { plainFacts } from './facts.ts';
+import { allRun } from './node.ts';
+
+export interface SourceNode {
+  readonly runtime: TestContainerd;
+  readonly hierarchies: readonly Hierarchy[];
+  /** Where its RuntimeClasses are. */
+  readonly classes: string;
+  /** What services threw. */
+  readonly errors: readonly string[];
+  /** What was told of it and its pods, as `web: NetworkNotReady: …`. */
+  readonly told: readonly string[];
+  /** What of the processor its pods can ask for, in thousandths of a core. */
+  readonly cpuMillis: number;
+  /** The source wants exactly these pods now, in these versions. */
+  want(...pods: readonly Pod[]): void;
+  /** Waits until the pod is as the look wants it: gives what the look gives. */
+  until<T>(what: string, name: string, look: (pod: Pod) => T): Promise<Exclude<T, undefined | false>>;
+  /** Waits until all containers of the pod run. */
+  running(name: string): Promise<Pod>;
+  gone(name: string): Promise<void>;
+  /** Ends all pods, then the containerd and whatever is left. */
+  end(): Promise<void>;
+}
+
+const nodeName = 'node';
+/** Well below what jest gives to the end of a file. */
+const DRAIN_MS = 60_000;
+
+/** A node whose runtime has these handlers beside `runc`, which are as that. */
+export async function sourceNode(handlers: readonly string[] = []): Promise<SourceNode> {
+  const runtime = await startTestContainerd(handlers);
+  try {
+    return await nodeOver(runtime);
+  } catch (error) {
+    await runtime.end();
+    throw error;
+  }
+}
+
+async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
+  const { cri, directory, containerd } = runtime;
+  const hierarchies = await readHierarchies();
+  const classes = join(directory, 'classes');
+  await mkdir(classes);
+  const node = await factsOf(join(directory, 'kubelet'), containerd, hierarchies);
+  const { store, durable } = await openNodeStore(node.rootDir);
+  const capacity = { cpuMillis: node.cpuCount * 1_000, memoryBytes: node.memoryCapacityBytes, pods: 110 };
+  const errors: string[] = [];
+  const told: string[] = [];
+  const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
+  const ending = new AbortController();
+  const cgroups = podCgroups({
+    place: node,
+    rules: node.cgroups,
+    enforced: capacity,
+    hierarchies,
+    systemd: callSystemd,
+    ownPods: () => podsOfAgent(node),
+    wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
+    signal: ending.signal,
+    onEnforcement: (failure) => {
+      const { reason, message } = enforcementNote(node.cgroupRoot, failure);
+      told.push(`${nodeName}: ${reason}: ${message}`);
+    },
+    onTrouble: (error) => onError('cgroups', error),
+  });
+  const services = nodeServices({
+    ...{ cri, node, store, durable, cgroups, onError, clock: systemClock, fileCheckMs: 20_000 },
+    findRuntimeHandler: runtimeClassesIn(classes),
+    readClasses: () => readRuntimeClasses(classes),
+    onManifestProblem: () => {},
+  });
+  const wanted = (pods: readonly Pod[]) =>
+    ({ type: 'config.podsChanged', source: 'api', pods, problems: [], at: systemClock.now() }) as const;
+  const agent = createNodeAgent(
+    {
+      ...{ nodeName, capacity, owner: node.owner, hostIps: [], sources: ['api'], startSlots: 4, pullSlots: 1 },
+      ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, statuses: {}, allocations: {}, left: [] },
+    },
+    {
+      ...services,
+      events: ({ involved, reason, message }) => void told.push(`${involved.name}: ${reason}: ${message}`),
+      feeds: { ...services.feeds, sources: (send) => send(wanted([])) },
+    },
+    { clock: systemClock, onError },
+  );
+  agent.start();
+  const podNamed = (name: string) => agent.pods().find(({ metadata }) => metadata.name === name);
+  const until: SourceNode['until'] = (what, name, look) =>
+    eventually(`pod ${name}: ${what}`, () => {
+      const pod = podNamed(name);
+      return pod && look(pod);
+    });
+  return {
+    runtime,
+    hierarchies,
+    classes,
+    errors,
+    told,
+    cpuMillis: capacity.cpuMillis,
+    want: (...pods) => agent.tell(wanted(pods)),
+    until,
+    running: (name) => until('runs', name, (pod) => allRun(pod) && pod),
+    gone: async (name) => {
+      await eventually(`pod ${name} is gone`, () => podNamed(name) === undefined);
+    },
+    end: async () => {
+      try {
+        await Promise.race([agent.drain(), tooLong()]);
+        await store.flush();
+      } finally {
+        ending.abort();
+        agent.stop();
+        await runtime.end();
+      }
+    },
+  };
+}
+
+/** A pod that a failed test left may have a long grace: whatever runs then ends with its containerd. */
+async function tooLong(): Promise<never> {
+  await pause(DRAIN_MS, undefined, { ref: false });
+  throw new Error(`the pods did not end in ${DRAIN_MS} ms`);
+}
+
+async function factsOf(
+  rootDir: string,
+  { cgroupParent: cgroupRoot, endpoint: runtimeEndpoint }: TestContainerd['containerd'],
+  hierarchies: readonly Hierarchy[],
+): Promise<NodeFacts> {
+  return {
+    ...(await plainFacts(rootDir)),
+    ...{ nodeName, cgroupRoot, podLogsDir: join(rootDir, 'logs'), owner: ownerMark(rootDir, nodeName) },
+    runtimeEndpoint,
+    cgroups: await cgroupFacts(nodeResources(undefined), hierarchies),
+  };
+}

@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
+import { type PodCgroups, podCgroups } from '../../../host/cgroup/podCgroups.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { cgroupFacts } from '../../fakes/cgroups.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { signal } from '../../volume/onDisk.ts';
+
+let root = '';
+let troubles: string[] = [];
+let calls: string[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'statelet-cgroups-'));
+  troubles = [];
+  calls = [];
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const burstable = (uid: string, cpu: string, memory = '64Mi'): Pod =>
+  aPod({ containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu, memory } } })] }, { uid });
+
+const v1 = (): Hierarchy[] =>
+  ['cpu', 'memory', 'pids'].map((each) => ({ root: join(root, each), version: 'v1', controllers: [each] }));
+
+/** Cgroups in plain directories, where each file that is written shows. */
+function cgroups(over: Partial<Parameters<typeof podCgroups>[0]> = {}): PodCgroups {
+  return podCgroups({
+    place: { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' },
+    rules: { ...cgroupFacts, podPids: 50 },
+    enforced: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
+    hierarchies: v1(),
+    systemd: async (method, _, [unit, ...rest]) => void calls.push(`${method} ${unit} ${rest.join(' ')}`),
+    ownPods: async () => [],
+    wait: async () => {},
+    signal,
+    onTrouble: (error) => void troubles.push(String(error)),
+    ...over,
+  });
+}
+
+const value = (...path: string[]): string => readFileSync(join(root, ...path), 'utf8');
+
+describe('C25: the cgroups above containers', () => {
+  test('all pods, the classes and the pod have their limits before anything runs', async () => {
+    await cgroups().prepare(burstable('one', '500m'));
+    expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
+    expect(value('cpu/own/kubepods/cpu.shares')).toBe('2048');
+    expect(value('cpu/own/kubepods/besteffort/cpu.shares')).toBe('2');
+    expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('512');
+    const pod = 'own/kubepods/burstable/podone';
+    expect(value('cpu', pod, 'cpu.shares')).toBe('512');
+    expect(value('cpu', pod, 'cpu.cfs_quota_us')).toBe('50000');
+    expect(value('memory', pod, 'memory.limit_in_bytes')).toBe(String(64 * 2 ** 20));
+    expect(value('pids', pod, 'pids.max')).toBe('50');
+    expect(troubles).toEqual([]);
+  });
+
+  test('that the limit of all pods is in force is told, and why one is not', async () => {
+    const told: unknown[] = [];
+    const onEnforcement = (failure?: unknown) => void told.push(failure);
+    await cgroups({ onEnforcement }).begin();
+    await cgroups({ onEnforcement }).begin();
+    expect(told).toEqual([undefined, undefined]);
+    await rm(join(root, 'memory/own/kubepods/memory.limit_in_bytes'));
+    // As a kernel refuses to take away what is in use.
+    await mkdir(join(root, 'memory/own/kubepods/memory.limit_in_bytes'));
+    await cgroups({ onEnforcement, wait: () => new Promise(() => {}) }).begin();
+    expect(String(told[2])).toMatch(/EISDIR/);
+    expect(told).toHaveLength(3);
+    expect(troubles).toEqual([]);
+  });
+
+  describe('a limit of all pods that the kernel refuses', () => {
+    const limit = () => join(root, 'memory/own/kubepods/memory.limit_in_bytes');
+    const enforced = (failure?: unknown) => (failure === undefined ? 'in force' : 'refused');
+
+    test('is tried again each minute, told each time, until it is in force', async () => {
+      await cgroups().begin();
+      await rm(limit());
+      await mkdir(limit());
+      const told: string[] = [];
+      const waits: number[] = [];
+      await new Promise<void>((resolve) => {
+        const wait = async (ms: number) => {
+          waits.push(ms);
+          if (waits.length === 2) await rm(limit(), { recursive: true });
+        };
+        const onEnforcement = (failure?: unknown) => {
+          told.push(enforced(failure));
+          if (failure === undefined) resolve();
+        };
+        void cgroups({ wait, onEnforcement }).begin();
+      });
+      expect(told).toEqual(['refused', 'refused', 'in force']);
+      expect(waits).toEqual([60_000, 60_000]);
+      expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
+    });
+
+    test('is left when the node ends', async () => {
+      await cgroups().begin();
+      await rm(limit());
+      await mkdir(limit());
+      const told: string[] = [];
+      const ending = new AbortController();
+      const wait = async () => ending.abort();
+      const onEnforcement = (failure?: unknown) => void told.push(enforced(failure));
+      const node = cgroups({ wait, onEnforcement, signal: ending.signal });
+      await node.begin();
+      // What takes longer than another try would.
+      await node.prepare(burstable('one', '500m'));
+      expect(told).toEqual(['refused']);
+    });
+  });
+
+  test('the share of burstable pods follows those that are there', async () => {
+    const node = cgroups();
+    await node.prepare(burstable('one', '500m'));
+    await node.prepare(burstable('two', '1'));
+    expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
+    // Plain directories are not empty as those of cgroups are.
+    for (const each of v1()) await rm(join(each.root, 'own/kubepods/burstable/podone'), { recursive: true });
+    await node.remove(burstable('one', '500m'), signal);
+    expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1024');
+  });
+
+  test('one that is there is given more and nothing is taken from it', async () => {
+    await cgroups().prepare(burstable('one', '500m', '64Mi'));
+    await cgroups().prepare(burstable('one', '250m', '128Mi'));
+    expect(value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us')).toBe('50000');
+    expect(value('memory/own/kubepods/burstable/podone/memory.limit_in_bytes')).toBe(String(128 * 2 ** 20));
+  });
+
+  test('it grows before its containers and shrinks after them', async () => {
+    const node = cgroups();
+    const quota = () => value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us');
+    await node.prepare(burstable('one', '500m'));
+    await node.raise(burstable('one', '1'));
+    expect(quota()).toBe('100000');
+    await node.raise(burstable('one', '250m'));
+    expect(quota()).toBe('100000');
+    await node.trim(burstable('one', '250m'));
+    expect(quota()).toBe('25000');
+  });
+
+  test('v2: controllers are turned on in all above it', async () => {
+    const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory', 'io'] }];
+    // A kernel makes this file with each cgroup.
+    for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable']) {
+      await mkdir(join(root, each), { recursive: true });
+      await writeFile(join(root, each, 'cgroup.subtree_control'), '');
+    }
+    await cgroups({ hierarchies }).prepare(burstable('one', '500m'));
+    expect(value('cgroup.subtree_control')).toBe('+cpu +memory');
+    expect(value('own/kubepods/burstable/cgroup.subtree_control')).toBe('+cpu +memory');
+    expect(value('own/kubepods/burstable/podone/cpu.max')).toBe('50000 100000');
+    expect(await readdir(join(root, 'own/kubepods/burstable/podone'))).not.toContain('pids.max');
+  });
+
+  test('v2: the controllers that somebody has turned off are turned on again for the next pod', async () => {
+    const hierarchies: Hierarchy[] = [{ root, version: 'v2', controllers: ['cpu', 'memory'] }];
+    for (const each of ['', 'own', 'own/kubepods', 'own/kubepods/burstable']) {
+      await mkdir(join(root, each), { recursive: true });
+      await writeFile(join(root, each, 'cgroup.subtree_control'), '');
+    }
+    const node = cgroups({ hierarchies });
+    await node.begin();
+    expect(value('own/cgroup.subtree_control')).toBe('+cpu +memory');
+    await writeFile(join(root, 'own/kubepods/cgroup.subtree_control'), 'cpu memory');
+    await mkdir(join(root, 'own/kubepods/burstable/podone'), { recursive: true });
+    await writeFile(join(root, 'own/kubepods/burstable/cgroup.subtree_control'), 'cpu');
+    await node.prepare(burstable('one', '500m'));
+    expect(value('own/kubepods/burstable/cgroup.subtree_control')).toBe('+memory');
+    expect(value('own/kubepods/cgroup.subtree_control')).toBe('cpu memory');
+  });
+
+  test('systemd: slices, and the same files in them', async () => {
+    const node = cgroups({ place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
+    await node.prepare(burstable('a-b', '500m'));
+    expect(calls.filter((call) => call.startsWith('Start')).map((call) => call.split(' ')[1])).toEqual([
+      'kubepods.slice',
+      'kubepods-burstable.slice',
+      'kubepods-besteffort.slice',
+      'kubepods-burstable-poda_b.slice',
+    ]);
+    expect(calls).toContainEqual('SetUnitProperties kubepods-burstable.slice true 1 CPUShares t 512');
+    const path = 'cpu/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-poda_b.slice/cpu.shares';
+    expect(value(path)).toBe('512');
+  });
+
+  test('pods that come at once wait for what is above them, which is made once', async () => {
+    const node = cgroups({ place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
+    const pods = ['one', 'two', 'three', 'four'].map((uid) => burstable(uid, '500m'));
+    await Promise.all([node.begin(), ...pods.map((pod) => node.prepare(pod))]);
+    const started = calls.filter((call) => call.startsWith('Start')).map((call) => call.split(' ')[1]);
+    expect(started.slice(0, 3)).toEqual(['kubepods.slice', 'kubepods-burstable.slice', 'kubepods-besteffort.slice']);
+    expect(started.length).toBe(3 + pods.length);
+    expect(value('cpu/kubepods.slice/kubepods-burstable.slice/cpu.shares')).toBe('2048');
+    // The first share, and one for all that came meanwhile.
+    expect(calls.filter((call) => call.includes('CPUShares') && call.startsWith('Set')).length).toBeLessThanOrEqual(2);
+  });
+
+  test('another agent does not take the share from pods that it has yet to hear of', async () => {
+    await cgroups().prepare(burstable('one', '1500m'));
+    await cgroups({ ownPods: async () => ['one'] }).begin();
+    expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
+  });
+
+  test('what failed half-way has all its limits after the next try', async () => {
+    const node = cgroups();
+    await node.begin();
+    const quota = 'own/kubepods/burstable/podone/cpu.cfs_quota_us';
+    await rm(join(root, 'pids/own/kubepods/burstable'), { recursive: true });
+    await writeFile(join(root, 'pids/own/kubepods/burstable'), 'in the way');
+    await expect(node.prepare(burstable('one', '500m'))).rejects.toMatchObject({ reason: 'FailedCreatePodContainer' });
+    await rm(join(root, 'pids/own/kubepods/burstable'));
+    // As the kernel makes it: unlimited.
+    await writeFile(join(root, 'cpu', quota), '-1');
+    await node.prepare(burstable('one', '500m'));
+    expect(value('cpu', quota)).toBe('50000');
+    expect(value('pids/own/kubepods/burstable/podone/pids.max')).toBe('50');
+  });
+
+  test('a host that forbids it is asked once, and pods go on', async () => {
+    const hierarchies: Hierarchy[] = [{ root: '/proc/statelet', version: 'v1', controllers: ['cpu'] }];
+    const forbidden = Object.assign(new Error('read-only'), { code: 'EROFS' });
+    const systemd = async () => Promise.reject(forbidden);
+    const node = cgroups({ hierarchies, systemd, place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
+    await node.prepare(burstable('one', '500m'));
+    await node.prepare(burstable('two', '500m'));
+    await node.trim(burstable('two', '500m'));
+    expect(troubles).toEqual(['Error: read-only']);
+  });
+
+  test('what fails otherwise is a failure of the pod, in the kubelet’s words', async () => {
+    await writeFile(join(root, 'cpu'), 'not a directory');
+    await expect(cgroups().prepare(burstable('one', '500m'))).rejects.toMatchObject({
+      reason: 'FailedCreatePodContainer',
+      message: expect.stringMatching(/^unable to ensure pod container exists: ./),
+    });
+  });
+});

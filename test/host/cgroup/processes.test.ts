@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { hierarchyOf, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
+import { killCgroup } from '../../../host/cgroup/processes.ts';
+import { removeCgroupTree } from '../../../host/cgroup/remove.ts';
+import { signal, withRoot } from '../../volume/onDisk.ts';
+
+const hierarchies = await readHierarchies();
+const wait = (ms: number, aborted: AbortSignal) => pause(ms, undefined, { signal: aborted });
+const children: ChildProcess[] = [];
+const made: string[] = [];
+const newCgroup = (): string => {
+  made.push(`statelet-test-${randomUUID()}`);
+  return made.at(-1) ?? '';
+};
+
+/** A process in a cgroup, in each hierarchy that this test may change. */
+function processIn(relative: string): ChildProcess {
+  const child = spawn('sleep', ['600']);
+  children.push(child);
+  for (const { root } of hierarchies) {
+    const directory = path.join(root, relative);
+    try {
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(path.join(directory, 'cgroup.procs'), String(child.pid));
+    } catch {
+      // Not ours to change.
+    }
+  }
+  return child;
+}
+
+const endOf = async (child: ChildProcess) =>
+  child.signalCode === null ? (await once(child, 'exit'))[1] : child.signalCode;
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL');
+    await endOf(child);
+  }
+  for (const cgroup of made.splice(0)) await removeCgroupTree({ hierarchies, path: cgroup, signal, wait });
+});
+
+describe('on the cgroups of this host', () => {
+  withRoot('what runs in a cgroup and below it is killed, and nothing beside it', async () => {
+    const own = newCgroup();
+    const beside = processIn(newCgroup());
+    const left = [processIn(own), processIn(`${own}/container/inner`)];
+    await killCgroup({ hierarchies, path: own, signal, wait });
+    expect(await Promise.all(left.map(endOf))).toEqual(['SIGKILL', 'SIGKILL']);
+    expect(beside.signalCode).toBeNull();
+  });
+
+  withRoot('what is frozen there is killed, too', async () => {
+    const freezer = hierarchyOf(hierarchies, 'freezer');
+    if (freezer?.version !== 'v1') return;
+    const own = newCgroup();
+    const child = processIn(own);
+    await writeFile(path.join(freezer.root, own, 'freezer.state'), 'FROZEN');
+    await killCgroup({ hierarchies, path: own, signal, wait });
+    expect(await endOf(child)).toBe('SIGKILL');
+  });
+});
+
+test('a process that lives on is named, and a cgroup that is not there has none', async () => {
+  const root = await mkdtemp(path.join(tmpdir(), 'statelet-kill-'));
+  const plain = { hierarchies: [{ root, version: 'v2' as const, controllers: [] }], signal, wait: async () => {} };
+  const child = spawn('sleep', ['600']);
+  children.push(child);
+  // In a plain directory nothing takes an ended process off the list.
+  await mkdir(path.join(root, 'pod'));
+  await writeFile(path.join(root, 'pod', 'cgroup.procs'), `0\n1\n${process.pid}\n${child.pid}\n`);
+  await expect(killCgroup({ ...plain, path: 'pod' })).rejects.toMatchObject({
+    reason: 'FailedKillPod',
+    message: expect.stringMatching(new RegExp(`^processes in the cgroup pod survive SIGKILL: ${child.pid} \\(\\w`)),
+  });
+  await killCgroup({ ...plain, path: 'none' });
+  await expect(killCgroup({ ...plain, path: '/' })).rejects.toMatchObject({ reason: 'FailedValidation' });
+  await rm(root, { recursive: true });
+});

@@ -1,0 +1,192 @@
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from '@jest/globals';
+import type { Layout } from '../../../host/pods/layout.ts';
+import { adoptPod, claimPod, hasOwnLogs, standingOfPod } from '../../../host/pods/podClaim.ts';
+import { removeHalfDone, removePodDirectory, removePodLogs } from '../../../host/pods/podDirectory.ts';
+import { MARK_FILE, type Maker, makeMarked, nameOfRemoved, standingOf, writeMark } from '../../../host/pods/podMark.ts';
+import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
+
+const pod = { uid: 'u1', namespace: 'default', name: 'web' };
+
+/** A story in the root directory of an agent. */
+const inRoot = (story: (place: { folder: string; layout: Layout; maker: Maker }) => Promise<void>) =>
+  inFolder((folder, layout) => story({ folder, layout, maker: makerIn(layout) }));
+
+const markOf = async (directory: string): Promise<unknown> =>
+  JSON.parse(await readFile(path.join(directory, MARK_FILE), 'utf8'));
+
+test('a directory that is made bears a mark that names root, node, runtime and pod, and so do its logs', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    expect(await claimPod({ layout, maker, pod })).toBeUndefined();
+    const mark = {
+      root: maker.root,
+      node: 'node-1',
+      runtime: maker.runtime,
+      pod: { namespace: 'default', name: 'web' },
+    };
+    expect(await markOf(layout.podDir('u1'))).toEqual(mark);
+    expect(await markOf(layout.podLogDir(pod))).toEqual(mark);
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+    expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind: 'ours', pod: mark.pod, runtime: maker.runtime });
+    expect(await claimPod({ layout, maker, pod })).toBeUndefined();
+  });
+});
+
+test('a directory where the mark is to be put keeps it out, and nothing is left beside it', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const directory = layout.podDir('u1');
+    await mkdir(path.join(directory, MARK_FILE, 'theirs'), { recursive: true });
+    await expect(writeMark(directory, { maker, pod })).rejects.toMatchObject({ syscall: 'rename' });
+    expect(await readdir(directory)).toEqual([MARK_FILE]);
+  });
+});
+
+test('what an agent that was killed left of the making does not hinder the next', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await claimPod({ layout, maker, pod });
+    const fresh = nameOfRemoved(layout.podDir('u1'), maker).replace('-old-', '-new-');
+    await rename(layout.podDir('u1'), fresh);
+    await writeFile(path.join(fresh, MARK_FILE), '{');
+    await claimPod({ layout, maker, pod });
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+    expect(standingOfPod(layout, maker, 'u1').kind).toBe('ours');
+  });
+});
+
+test('a directory without a mark says so, and is adopted with the logs of a pod that runs here, in which nothing changes', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const directory = layout.podDir('u1');
+    const cases: [string, string, () => Promise<void>][] = [
+      ['unmarked', "it does not have this agent's mark", async () => {}],
+      ['unmarked', `its mark ${MARK_FILE} is damaged`, () => writeFile(path.join(directory, MARK_FILE), '')],
+    ];
+    for (const [kind, why, arrange] of cases) {
+      await mkdir(directory, { recursive: true });
+      await mkdir(layout.containerLogDir(pod, 'main'), { recursive: true });
+      await writeFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'theirs');
+      await arrange();
+      expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind, why });
+      await expect(claimPod({ layout, maker, pod })).rejects.toThrow(why);
+      expect(await claimPod({ runsHere: true, layout, maker, pod })).toBeDefined();
+      expect(standingOfPod(layout, maker, 'u1').kind).toBe('ours');
+      expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
+      expect(await readFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'utf8')).toBe('theirs');
+      await rm(directory, { recursive: true });
+      await rm(layout.podLogDir(pod), { recursive: true });
+    }
+  });
+});
+
+test('what another agent has marked, directory or logs, is taken only when its pod is taken over', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const theirs = [
+      [{ ...maker, root: '/elsewhere' }, 'made by the agent whose root directory is /elsewhere'],
+      [{ ...maker, node: 'node-2' }, 'made by the agent of node node-2'],
+    ] as const;
+    for (const [by, why] of theirs) {
+      for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) {
+        await mkdir(directory, { recursive: true });
+        await writeMark(directory, { maker: by, pod });
+        const message = `${directory} cannot hold what is a pod's: ${why}`;
+        await expect(claimPod({ layout, maker, pod })).rejects.toMatchObject({ message });
+        await adoptPod({ layout, maker, pod });
+        expect(standingOf(directory, maker)).toMatchObject({ kind: 'others', why });
+        await mkdir(layout.podDir('u1'), { recursive: true });
+        await adoptPod({ layout, maker, pod, isTaken: true });
+        expect(standingOf(directory, maker).kind).toBe('ours');
+        expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
+        await rm(layout.podDir('u1'), { recursive: true });
+        await rm(layout.podLogDir(pod), { recursive: true, force: true });
+      }
+    }
+  });
+});
+
+test('a pod of which only the UID is known is adopted without a folder of logs, and named when it is claimed', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await mkdir(layout.podDir('u1'), { recursive: true });
+    const nameless = { uid: 'u1', namespace: 'unknown', name: 'u1' };
+    await adoptPod({ layout, maker, pod: nameless, isTaken: true });
+    await expect(readdir(layout.podLogDir(nameless))).rejects.toThrow('ENOENT');
+    await claimPod({ layout, maker, pod });
+    const { uid: _uid, ...named } = pod;
+    expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ pod: named, isTaken: true });
+    expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
+  });
+});
+
+test('a link or a file in the place of a directory is used by nobody, and stays', async () => {
+  await inRoot(async ({ folder, layout, maker }) => {
+    const theirs = path.join(folder, 'theirs');
+    await mkdir(theirs);
+    await writeMark(theirs, { maker, pod });
+    await mkdir(layout.podsDir, { recursive: true });
+    await symlink(theirs, layout.podDir('u1'));
+    expect(standingOfPod(layout, maker, 'u1')).toEqual({ kind: 'unusable', why: 'it is a symbolic link' });
+    await expect(claimPod({ layout, maker, pod })).rejects.toMatchObject({
+      message: `${layout.podDir('u1')} cannot hold what is a pod's: it is a symbolic link`,
+    });
+    await removePodDirectory({ layout, maker, signal }, 'u1');
+    expect(await readdir(theirs)).toEqual([MARK_FILE]);
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+  });
+});
+
+test('a root that is reached through a link is the same root; one that was copied or moved is another', async () => {
+  await inRoot(async ({ folder, layout, maker }) => {
+    await claimPod({ layout, maker, pod });
+    await symlink(maker.root, path.join(folder, 'link'));
+    const through = { ...maker, root: path.join(folder, 'link') };
+    expect(standingOf(path.join(through.root, 'pods', 'u1'), through).kind).toBe('ours');
+    const moved = { ...maker, root: path.join(folder, 'moved') };
+    await rename(maker.root, moved.root);
+    expect(standingOf(path.join(moved.root, 'pods', 'u1'), moved).kind).toBe('others');
+  });
+});
+
+test('logs in a folder that was there before stay when the pod goes; in one that was made for it they go', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const removal = { layout, maker, signal };
+    await mkdir(layout.containerLogDir(pod, 'theirs'), { recursive: true });
+    await claimPod({ layout, maker, pod });
+    await removePodLogs(removal, pod);
+    expect(await readdir(layout.podLogDir(pod))).toEqual(['theirs']);
+    const next = { ...pod, uid: 'u2' };
+    await claimPod({ layout, maker, pod: next });
+    await removePodLogs(removal, next);
+    expect(await readdir(path.dirname(layout.podLogDir(pod)))).toEqual([path.basename(layout.podLogDir(pod))]);
+  });
+});
+
+test('a directory that cannot be made leaves nothing beside its place, also when the agent dies', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await mkdir(path.join(layout.podDir('u1'), 'theirs'), { recursive: true });
+    expect(await makeMarked(layout.podDir('u1'), { maker, pod }, 0o750)).toBe(false);
+    // JSON has no such number: here it stands for a disk that is full when the mark is written.
+    const unwritable = { maker, pod: { ...pod, name: 1n as never } };
+    await expect(makeMarked(layout.podDir('u2'), unwritable, 0o750)).rejects.toThrow('BigInt');
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+    const fresh = nameOfRemoved(layout.podDir('u3'), maker).replace('-old-', '-new-');
+    await mkdir(fresh);
+    await removeHalfDone(layout.podsDir, { maker: { ...maker, root: '/elsewhere' }, signal });
+    expect(await readdir(layout.podsDir)).toContain(path.basename(fresh));
+    await removeHalfDone(layout.podsDir, { maker, signal });
+    expect(await readdir(layout.podsDir)).toEqual(['u1']);
+  });
+});
+
+test('a removal that was cut off is gone on with, also when the mark is gone, and by no other agent', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    const removal = { layout, maker, signal };
+    await claimPod({ layout, maker, pod });
+    await mkdir(layout.volumesDir('u1'));
+    const half = nameOfRemoved(layout.podDir('u1'), maker);
+    await rename(layout.podDir('u1'), half);
+    await rm(path.join(half, MARK_FILE));
+    await removeHalfDone(layout.podsDir, { maker: { ...maker, root: '/elsewhere' }, signal });
+    expect(await readdir(layout.podsDir)).toEqual([path.basename(half)]);
+    await removeHalfDone(layout.podsDir, removal);
+    expect(await readdir(layout.podsDir)).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createLayout } from '../../../host/pods/layout.ts';
+import { userNamespaces } from '../../../host/pods/userNamespaces.ts';
+
+let root: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'statelet-userns-'));
+  await Promise.all(['a', 'b', 'c'].map((uid) => mkdir(join(root, 'pods', uid), { recursive: true })));
+});
+
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const ranges = (over: { pods?: number; idsPerPod?: number } = {}) =>
+  userNamespaces({ layout: createLayout({ rootDir: root, podLogsDir: join(root, 'logs') }), pods: 2, ...over });
+
+const noted = (uid: string) => join(root, 'pods', uid, 'userns');
+
+test('each pod has a range of its own, also when they ask at once, and keeps it', async () => {
+  const given = ranges();
+  const [a, b] = await Promise.all([given.rangeOf('a'), given.rangeOf('b')]);
+  expect([a, b]).toEqual([
+    { hostId: 65_536, length: 65_536 },
+    { hostId: 131_072, length: 65_536 },
+  ]);
+  expect(await given.rangeOf('a')).toEqual(a);
+});
+
+test('it is noted as a kubelet does, and known to the next agent', async () => {
+  await ranges().rangeOf('a');
+  const mappings = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
+  expect(JSON.parse(await readFile(noted('a'), 'utf8'))).toEqual({ uidMappings: mappings, gidMappings: mappings });
+  expect((await ranges().rangeOf('b')).hostId).toBe(131_072);
+  expect((await ranges().rangeOf('a')).hostId).toBe(65_536);
+});
+
+test('it is free again when the pod’s directory is gone; there are no more than the node has pods', async () => {
+  const given = ranges();
+  await given.rangeOf('a');
+  await given.rangeOf('b');
+  await expect(given.rangeOf('c')).rejects.toThrow('could not find an empty slot to allocate a user namespace');
+  await rm(join(root, 'pods', 'a'), { recursive: true });
+  expect((await given.rangeOf('c')).hostId).toBe(65_536);
+});
+
+test('a range of another size that a pod has already is kept, and avoided', async () => {
+  await ranges().rangeOf('a');
+  const wider = ranges({ idsPerPod: 131_072 });
+  expect(await wider.rangeOf('a')).toEqual({ hostId: 65_536, length: 65_536 });
+  expect(await wider.rangeOf('b')).toEqual({ hostId: 131_072, length: 131_072 });
+});
+
+test('a damaged note is an error, not a new range', async () => {
+  await writeFile(noted('a'), '{"uidMappings":[]}');
+  await expect(ranges().rangeOf('a')).rejects.toMatchObject({ message: expect.stringContaining(noted('a')) });
+  await writeFile(noted('a'), '{');
+  await expect(ranges().rangeOf('a')).rejects.toMatchObject({ reason: 'FailedCreatePodSandBox' });
+});

@@ -1,0 +1,82 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { afterEach, expect, test } from '@jest/globals';
+import { isRunning, processOf } from '../../host/runningProcess.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+async function started(script: string) {
+  const child = spawn('sh', ['-c', script, script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  children.push(child);
+  const [text]: unknown[] = await once(child.stdout.setEncoding('utf8'), 'data');
+  const process = await processOf(Number(String(text).split('\n')[0]));
+  if (process === undefined) throw new Error('it does not run');
+  return { child, process };
+}
+
+test('a process runs at every moment while it begins one program after the other', async () => {
+  const { process } = await started('echo $$; exec sh -c "$0" "$0"');
+  const seen = new Set<boolean>();
+  for (let look = 0; look < 2_000; look += 1) seen.add(await isRunning(process));
+  expect([...seen]).toEqual([true]);
+});
+
+test('one that has ended does not run', async () => {
+  const { child, process } = await started('echo $$; exec sleep 1000');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(await isRunning(process)).toBe(false);
+});
+
+test('neither does one that nobody has asked for its exit code', async () => {
+  const { process: ended } = await started('sleep 1000 & echo $!; exec sleep 1000');
+  process.kill(ended.pid, 'SIGKILL');
+  await eventually('it has ended', async () => !(await isRunning(ended)));
+  expect(await processOf(ended.pid)).toBeUndefined();
+  // It is still there.
+  expect(process.kill(ended.pid, 0)).toBe(true);
+});
+
+test('a later process of the same pid is another', async () => {
+  expect(await isRunning({ pid: process.pid, startedAt: '1' })).toBe(false);
+});
+
+/** What a process sees that may open 64 files, of which it has all open but `left`. */
+async function seenWith(left: number, look: string): Promise<unknown> {
+  const folder = new URL('../../../cri/managed/', import.meta.url);
+  const program = `
+    import { closeSync, openSync } from 'node:fs';
+    const { findContainerd, findShims } = await import('${folder}process.ts');
+    const { isRunning, mayRun, processOf } = await import('${folder}runningProcess.ts');
+    const layout = { pidFile: '/none', config: '/none', socket: '/none' };
+    const self = await processOf(process.pid);
+    const open = [];
+    try { for (;;) open.push(openSync('/dev/null')); } catch {}
+    for (const fd of open.splice(0, ${left})) closeSync(fd);
+    const seen = await ${look}.catch(({ code }) => code);
+    for (const fd of open) closeSync(fd);
+    console.log(JSON.stringify(seen ?? null));`;
+  const script = 'ulimit -n 64; exec "$0" --input-type=module --eval "$1"';
+  const { stdout } = await promisify(execFile)('sh', ['-c', script, process.execPath, program]);
+  return JSON.parse(stdout);
+}
+
+test.each([
+  ['whether it runs', 'isRunning(self)', 'EMFILE'],
+  ['whether it may run', 'mayRun(self)', true],
+  ['the containerd of a configuration', 'findContainerd(layout)', 'EMFILE'],
+  ['its shims', 'findShims(layout)', 'EMFILE'],
+])('while no file can be opened nobody can tell %s', async (_, look, seen) => {
+  expect(await seenWith(0, look)).toBe(seen);
+});
+
+test('a few free files are enough to look at however many processes', async () => {
+  for (let each = 0; each < 60; each += 1) children.push(spawn('sleep', ['1000'], { stdio: 'ignore' }));
+  expect(await seenWith(6, 'findShims(layout)')).toEqual([]);
+  expect(await seenWith(6, 'findContainerd(layout)')).toBeNull();
+});

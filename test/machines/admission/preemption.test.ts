@@ -1,0 +1,198 @@
+import { describe, expect, test } from '@jest/globals';
+import type { LedgerAnswer, LedgerFact } from '../../../machines/shared/events.ts';
+import type { AdmissionNode } from '../../../pod/admission/node.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import type { Claims } from '../../../pod/resources/claims.ts';
+import { aPod, claimsWith } from '../../pod/fixtures.ts';
+import { ear, ledger } from '../support/stand.ts';
+
+const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;
+
+/** A ledger of four cores, whom it tells to be ended, and pods that ask it. */
+function stand(node: Partial<AdmissionNode> = {}) {
+  const told = ear<LedgerFact>();
+  const of = ledger({ cpuMillis: 4_000, memoryBytes: 2 ** 30, pods: 10 }, told.ref, node);
+  const ask = (
+    uid: string,
+    cpuMillis: number,
+    over: Partial<Claims> & { adopted?: boolean; spec?: Partial<PodSpec> } = {},
+  ) => {
+    const { adopted = false, spec = {}, ...more } = over;
+    const { ref: holder, heard } = ear<LedgerAnswer>();
+    const claims = claimsWith({ cpuMillis, ...more });
+    of.send({ type: 'ledger.admit', uid, fullName: `default/${uid}`, pod: aPod(spec), claims, adopted, holder });
+    return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
+  };
+  return {
+    ask,
+    /** The pods that were to end, in the order of the words about them. */
+    ended: () => told.heard().map(({ uids }) => uids.join('+')),
+    settle: (uid: string) => of.send({ type: 'ledger.settle', uid }),
+    release: (uid: string) => of.send({ type: 'ledger.release', uid }),
+    see: (strictGroups: boolean) => of.send({ type: 'ledger.runtimeSeen', strictGroups }),
+    context: () => of.getSnapshot().context,
+  };
+}
+
+const critical = { critical: true };
+
+describe('C24: room for a critical pod', () => {
+  test('who is in its way is told to end, and it is admitted when they have', () => {
+    const { ask, ended, settle, context } = stand();
+    const [a, b] = [ask('a', 2_000), ask('b', 2_000)];
+    const important = ask('important', 3_000, critical);
+    expect([a(), b(), important()]).toEqual([['admitted'], ['admitted'], []]);
+    expect(ended()).toEqual(['b+a']);
+    settle('a');
+    expect(important()).toEqual([]);
+    settle('b');
+    expect(important()).toEqual(['admitted']);
+    expect(context().entries.find(({ uid }) => uid === 'b')).toMatchObject({ allocated: null, preempted: false });
+  });
+
+  test('nobody is told twice, and a second one has others ended', () => {
+    const { ask, ended, settle } = stand();
+    ask('a', 2_000);
+    ask('b', 2_000);
+    const [first, second] = [ask('first', 2_000, critical), ask('second', 2_000, critical)];
+    expect(ended()).toEqual(['b', 'a']);
+    settle('a');
+    // Whose pod ended first does not count: there is room for one of them, and the first asked first.
+    expect([first(), second()]).toEqual([['admitted'], []]);
+    settle('b');
+    expect(second()).toEqual(['admitted']);
+  });
+
+  test('what is made free for it nobody else gets', () => {
+    const { ask, settle } = stand();
+    ask('a', 3_000);
+    const important = ask('important', 4_000, critical);
+    expect(ask('small', 1_000)()).toEqual(['OutOfcpu']);
+    settle('a');
+    expect(important()).toEqual(['admitted']);
+  });
+
+  test('who fits beside it waits until the others have ended', () => {
+    const { ask, settle } = stand();
+    ask('a', 3_500);
+    const important = ask('important', 1_000, critical);
+    const small = ask('small', 1_000);
+    expect([important(), small()]).toEqual([[], []]);
+    settle('a');
+    expect([important(), small()]).toEqual([['admitted'], ['admitted']]);
+  });
+
+  test('who needs nothing of what they hold does not wait', () => {
+    const { ask } = stand();
+    ask('a', 4_000);
+    ask('important', 1_000, critical);
+    expect(ask('none', 0)()).toEqual(['admitted']);
+  });
+
+  test('who waits beside it steps back for the next critical one', () => {
+    const { ask, ended, settle } = stand();
+    ask('a', 4_000);
+    const important = ask('important', 2_000, critical);
+    const small = ask('small', 2_000);
+    const second = ask('second', 2_000, critical);
+    expect([important(), small(), second()]).toEqual([[], [], []]);
+    settle('a');
+    // The small one had asked first; now it is in the way, as if it had run already.
+    expect([important(), small(), second()]).toEqual([['admitted'], ['admitted'], []]);
+    expect(ended()).toEqual(['a', 'small']);
+    settle('small');
+    expect(second()).toEqual(['admitted']);
+  });
+
+  test('a port that is theirs until they have ended', () => {
+    const { ask, settle } = stand();
+    ask('a', 4_000, { hostPorts: [http] });
+    ask('important', 1_000, critical);
+    const web = ask('web', 0, { hostPorts: [http] });
+    expect(web()).toEqual([]);
+    settle('a');
+    expect(web()).toEqual(['admitted']);
+  });
+
+  test('when it goes before they have ended, the next are decided without it', () => {
+    const { ask, settle, release } = stand();
+    ask('a', 4_000);
+    const important = ask('important', 4_000, critical);
+    release('important');
+    const next = ask('next', 4_000);
+    settle('a');
+    expect([important(), next()]).toEqual([[], ['admitted']]);
+  });
+
+  test('one that runs again after all, as when its actor broke, is told to end again', () => {
+    const { ask, ended } = stand();
+    ask('a', 4_000);
+    const important = ask('important', 4_000, critical);
+    ask('a', 4_000, { adopted: true });
+    expect(ended()).toEqual(['a', 'a']);
+    expect(important()).toEqual([]);
+  });
+
+  test('an update of one has others ended too, and waits for them with what it had', () => {
+    const { ask, ended, settle, context } = stand();
+    ask('a', 2_000);
+    ask('important', 1_000, critical);
+    const update = ask('important', 3_000, critical);
+    expect([update(), ended()]).toEqual([[], ['a']]);
+    // What it had and what it asks for are not both kept for it.
+    const [fits, does] = [ask('fits', 1_000), ask('does', 500)];
+    settle('a');
+    expect([update(), fits(), does()]).toEqual([['admitted'], ['admitted'], ['OutOfcpu']]);
+    expect(context().entries.find(({ uid }) => uid === 'important')?.allocated).toMatchObject({ cpuMillis: 3_000 });
+  });
+
+  test('an update for which nobody can end is deferred, and ends nobody', () => {
+    const { ask, ended } = stand();
+    ask('a', 2_000, critical);
+    ask('important', 2_000, critical);
+    expect(ask('important', 3_000, critical)()).toEqual(['Deferred']);
+    expect(ask('plain', 10)()).toEqual(['OutOfcpu']);
+    expect(ended()).toEqual([]);
+  });
+
+  test('an update of a pod that is not critical ends nobody', () => {
+    const { ask, ended } = stand();
+    ask('a', 2_000);
+    ask('plain', 2_000);
+    expect(ask('plain', 3_000)()).toEqual(['Deferred']);
+    expect(ended()).toEqual([]);
+  });
+
+  test('an update does not get a port that is taken, and ends nobody for it', () => {
+    const { ask, ended } = stand();
+    ask('a', 3_000, { hostPorts: [http] });
+    ask('important', 1_000, critical);
+    expect(ask('important', 2_000, { ...critical, hostPorts: [http] })()).toEqual(['NodePorts']);
+    expect(ended()).toEqual([]);
+  });
+
+  test('one that is adopted is admitted at once, and others are not ended for it', () => {
+    const { ask, ended } = stand();
+    ask('a', 4_000);
+    expect(ask('important', 4_000, { ...critical, adopted: true })()).toEqual(['admitted']);
+    expect(ended()).toEqual([]);
+  });
+});
+
+describe('the node that pods ask for', () => {
+  test('its labels, but not for a pod that runs already', () => {
+    const { ask } = stand({ labels: { zone: 'a' } });
+    const spec = { nodeSelector: { zone: 'b' } };
+    expect(ask('new', 0, { spec })()).toEqual(['NodeAffinity']);
+    expect(ask('runs', 0, { spec, adopted: true })()).toEqual(['admitted']);
+    expect(ask('runs', 100, { spec })()).toEqual(['admitted']);
+  });
+
+  test('what the runtime can, as soon as it has told', () => {
+    const { ask, see } = stand();
+    const spec = { securityContext: { supplementalGroupsPolicy: 'Strict' as const } };
+    expect(ask('early', 0, { spec })()).toEqual(['SupplementalGroupsPolicyNotSupported']);
+    see(true);
+    expect(ask('late', 0, { spec })()).toEqual(['admitted']);
+  });
+});

@@ -1,0 +1,316 @@
+import { describe, expect, test } from '@jest/globals';
+import type { GateGranted } from '../../../machines/shared/events.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { containerStory } from '../support/containerStory.ts';
+import { ear, queueOf } from '../support/stand.ts';
+
+const hooks = { exec: { command: ['true'] } };
+const empty = { held: [], queue: [] };
+
+/** A container that runs. */
+function runningContainer(...options: Parameters<typeof containerStory>) {
+  const story = containerStory(...options);
+  story.begin();
+  expect(story.state()).toBe('running.steady');
+  return story;
+}
+
+describe('start', () => {
+  test('it waits for its turn, then for a sandbox, and tells its pod how it stands', () => {
+    const story = containerStory();
+    expect(story.state()).toBe('waiting');
+    story.send({ type: 'container.start' });
+    expect(story.state()).toBe('poised');
+    story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod()) });
+    expect(story.state()).toBe('running.steady');
+    expect(story.standings()).toEqual(['pending', 'coming', 'poised', 'launching', 'running']);
+    expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'main', attempt: 0 }]);
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('it is made only while it holds a slot of the start gate', () => {
+    const story = containerStory();
+    const other = ear<GateGranted>();
+    story.startGate.send({ type: 'gate.request', key: 'other', ticket: 0, holder: other.ref });
+    story.begin();
+    expect(story.state()).toBe('launching.queued');
+    expect(story.ports.asked('createContainer')).toEqual([]);
+    story.startGate.send({ type: 'gate.release', key: 'other' });
+    expect(story.state()).toBe('running.steady');
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('C17: an image that is there is pulled again only when the policy says Always', () => {
+    const policy = (imagePullPolicy: 'Always' | 'IfNotPresent') =>
+      aPod({ containers: [aContainer({ imagePullPolicy })] });
+    expect(runningContainer({ pod: policy('IfNotPresent') }).ports.asked('pullImage')).toEqual([]);
+    expect(runningContainer({ pod: policy('Always') }).ports.asked('pullImage')).toHaveLength(1);
+  });
+
+  test('C17: an absent image that must not be pulled is looked for again, as somebody may load it', () => {
+    const story = containerStory({ pod: aPod({ containers: [aContainer({ imagePullPolicy: 'Never' })] }) });
+    story.ports.hold('findImage');
+    story.begin();
+    story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
+    expect(story.state()).toBe('pulling.missing');
+    story.ports.advance(10_000);
+    story.ports.answer('findImage');
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('pullImage')).toEqual([]);
+  });
+
+  test('a failed pull waits 10 s, doubling to 300 s, and gives its slot back meanwhile', () => {
+    const story = containerStory({ pod: aPod({ containers: [aContainer({ imagePullPolicy: 'Always' })] }) });
+    story.ports.hold('pullImage');
+    story.begin();
+    const waits = [10, 20, 40, 80, 160, 300, 300].map((seconds) => {
+      expect(queueOf(story.pullGate).held).toHaveLength(1);
+      story.ports.fail('pullImage', 'ErrImagePull');
+      expect(story.state()).toBe('pulling.failed');
+      expect(queueOf(story.pullGate)).toEqual(empty);
+      story.ports.advance(3_000);
+      expect(story.state()).toBe('pulling.backingOff');
+      const wait = story.ports.untilNext ?? 0;
+      story.ports.advance(seconds * 1_000 - 3_000);
+      return wait + 3_000;
+    });
+    expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
+    story.ports.answer('pullImage');
+    expect(story.state()).toBe('running.steady');
+    expect(queueOf(story.pullGate)).toEqual(empty);
+  });
+
+  test('a create that the runtime refuses is tried again after 10 s; one that it was away for, on its return', () => {
+    const story = containerStory();
+    story.ports.failNext('createContainer', 'CreateContainerError');
+    story.begin();
+    expect(story.state()).toBe('awaitingRelaunch');
+    expect(queueOf(story.startGate)).toEqual(empty);
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('awaitingRelaunch');
+    story.ports.failNext('createContainer', 'RuntimeUnavailable');
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('awaitingRelaunch');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('running.steady');
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('C7: a start that the runtime refuses backs off like a crash', () => {
+    const story = containerStory();
+    story.ports.failNext('startContainer', 'RunContainerError');
+    story.ports.failNext('startContainer', 'RunContainerError');
+    story.begin();
+    expect(story.state()).toBe('startFailed');
+    story.ports.advance(3_000);
+    expect(story.state()).toBe('backingOff');
+    expect(story.ports.untilNext).toBe(7_000);
+    expect(story.context().run ?? story.context().earlierRun).toMatchObject({ exitCode: 128, reason: 'StartError' });
+    expect(queueOf(story.startGate)).toEqual(empty);
+    story.ports.advance(7_000);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(2);
+  });
+
+  test.each([0, 3_000])(
+    'C7: a start refused because its sandbox was going counts for nothing in the next one, %d ms on',
+    (ms) => {
+      const story = containerStory();
+      story.begin();
+      story.ports.failNext('startContainer', 'RunContainerError');
+      story.die(1);
+      expect(story.context()).toMatchObject({ attempt: 1, run: { reason: 'StartError' } });
+      story.ports.advance(ms);
+      story.send({ type: 'sandbox.lost' });
+      expect(story.state()).toBe('poised');
+      const ran = { run: undefined, earlierRun: { exitCode: 1 }, trouble: undefined, failure: undefined };
+      expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
+      story.begin(1);
+      expect(story.state()).toBe('running.steady');
+      expect(story.context()).toMatchObject({ attempt: 1, id: 'main-1-1' });
+    },
+  );
+
+  test('C7: a crash is one also in the next sandbox: its back-off goes on', () => {
+    const story = containerStory();
+    story.begin();
+    story.die(1);
+    story.die(1);
+    expect(story.state()).toBe('backingOff');
+    story.send({ type: 'sandbox.lost' });
+    expect(story.state()).toBe('backingOff');
+  });
+
+  test('a start without an answer because the runtime is away is asked for again: it may have worked', () => {
+    const story = containerStory();
+    story.ports.failNext('startContainer', 'RuntimeUnavailable');
+    story.begin();
+    expect(story.state()).toBe('awaitingRelaunch');
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+    expect(story.ports.asked('startContainer').map(({ id }) => id)).toEqual(['main-0-0', 'main-0-0']);
+  });
+
+  test('a stop while it is queued again after a start without an answer stops what may run', () => {
+    const story = containerStory();
+    story.ports.failNext('startContainer', 'RuntimeUnavailable');
+    story.begin();
+    story.startGate.send({ type: 'gate.request', key: 'other', ticket: 0, holder: ear<GateGranted>().ref });
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('launching.queued');
+    story.send({ type: 'container.stop', deadline: 30_000 });
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('a process that ends while it is started is an end like any other', () => {
+    const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.ports.hold('startContainer');
+    story.begin();
+    story.ports.answer('startContainer', story.world.end('main-0-0', 3));
+    expect(story.state()).toBe('finished.failed');
+    expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('a process whose end is heard of before its start has answered has ended, although the answer shows it running', () => {
+    const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.ports.hold('startContainer');
+    story.begin();
+    const started = story.world.change('main-0-0', { state: 'running' });
+    story.die(3);
+    expect(story.state()).toBe('launching.starting');
+    story.ports.answer('startContainer', started);
+    expect(story.state()).toBe('finished.failed');
+    expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
+  });
+
+  test('so has one that is met after a restart of the agent just as it ends', () => {
+    const pod = aPod({ restartPolicy: 'Never' });
+    const story = containerStory({ pod, hold: ['inspectContainer'], before: (world) => world.run(pod, 'main') });
+    const met = story.world.change('main-0-0', {});
+    story.die(3);
+    story.ports.answer('inspectContainer', met);
+    story.begin();
+    expect(story.state()).toBe('finished.failed');
+    expect(story.context().run).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('postStart', () => {
+  const pod = aPod({ containers: [aContainer({ lifecycle: { postStart: hooks } })] });
+
+  test('it counts as running only once the hook is done', () => {
+    const story = containerStory({ pod });
+    story.ports.hold('runHook');
+    story.begin();
+    expect(story.state()).toBe('hooking');
+    expect(story.standings()).toEqual(['pending', 'coming', 'poised', 'launching']);
+    story.ports.answer('runHook');
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('C10: a failed hook kills the container, which then restarts by its policy', () => {
+    const story = containerStory({ pod });
+    story.ports.failNext('runHook', 'PostStartHookError');
+    story.begin();
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 1, earlierRun: { exitCode: 137 } });
+  });
+
+  test('an end during the hook is an end, and its answer comes too late', () => {
+    const story = containerStory({ pod: aPod({ ...pod.spec, restartPolicy: 'Never' }) });
+    story.ports.hold('runHook');
+    story.begin();
+    story.die(0);
+    expect(story.state()).toBe('finished.succeeded');
+    expect(story.ports.pending()).toEqual([]);
+  });
+});
+
+describe('ends and restarts', () => {
+  test('C5: the restart policy and the exit code decide', () => {
+    const stateAfter = (restartPolicy: 'Always' | 'OnFailure' | 'Never', exitCode: number) => {
+      const story = runningContainer({ pod: aPod({ restartPolicy }) });
+      story.die(exitCode);
+      return story.state();
+    };
+    expect(stateAfter('Always', 0)).toBe('running.steady');
+    expect(stateAfter('OnFailure', 0)).toBe('finished.succeeded');
+    expect(stateAfter('OnFailure', 1)).toBe('running.steady');
+    expect(stateAfter('Never', 0)).toBe('finished.succeeded');
+    expect(stateAfter('Never', 1)).toBe('finished.failed');
+  });
+
+  test('C7: the first restart is immediate, then 10 s doubling to the maximum', () => {
+    const story = runningContainer({ crashLoop: { baseMs: 10_000, maxMs: 60_000 } });
+    const waits = [0, 10, 20, 40, 60, 60].map((seconds) => {
+      story.die(1);
+      const wait = story.state() === 'backingOff' ? (story.ports.untilNext ?? 0) : 0;
+      story.ports.advance(seconds * 1_000);
+      expect(story.state()).toBe('running.steady');
+      return wait;
+    });
+    expect(waits).toEqual([0, 10_000, 20_000, 40_000, 60_000, 60_000]);
+    expect(story.context().attempt).toBe(6);
+  });
+
+  test('C7: the wait counts from the end of the run, also when that is heard of late', () => {
+    const story = runningContainer();
+    story.die(1);
+    story.world.end('main-0-1', 1);
+    story.ports.advance(4_000);
+    story.observe('main-0-1');
+    expect(story.state()).toBe('backingOff');
+    expect(story.ports.untilNext).toBe(6_000);
+  });
+
+  test('C7: after a run of more than 600 s the next restart is immediate again', () => {
+    const story = runningContainer();
+    for (const seconds of [0, 10, 20]) {
+      story.die(1);
+      story.ports.advance(seconds * 1_000);
+    }
+    story.ports.advance(600_001);
+    story.die(1);
+    expect(story.state()).toBe('running.steady');
+    story.die(1);
+    expect(story.ports.untilNext).toBe(10_000);
+  });
+
+  test('an end that is told twice counts once', () => {
+    const story = runningContainer();
+    story.die(1);
+    expect(story.context().attempt).toBe(1);
+    story.observe('main-0-0');
+    story.observe('main-0-0');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(1);
+  });
+
+  test('a container that a list does not show any more is asked for before it counts as lost', () => {
+    const story = runningContainer();
+    story.ports.hold('inspectContainer');
+    const absent = { type: 'runtime.containerObserved', id: 'main-0-0', container: null } as const;
+    story.send(absent);
+    expect(story.state()).toBe('running.verifying');
+    story.ports.answer('inspectContainer');
+    expect(story.state()).toBe('running.steady');
+    story.send(absent);
+    story.ports.answer('inspectContainer', null);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({
+      attempt: 1,
+      earlierRun: { exitCode: 137, reason: 'ContainerStatusUnknown' },
+    });
+  });
+
+  test('an end that the look for a lost container shows counts as it was', () => {
+    const story = runningContainer({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.world.end('main-0-0', 7);
+    story.send({ type: 'runtime.containerObserved', id: 'main-0-0', container: null });
+    expect(story.context().run).toMatchObject({ exitCode: 7 });
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+
+const withDebugger = (pod: Pod): Pod => ({
+  ...pod,
+  spec: { ...pod.spec, ephemeralContainers: [{ ...aContainer({ name: 'debug' }), targetContainerName: 'main' }] },
+});
+
+describe('an ephemeral container', () => {
+  test('is started in the present sandbox when an update brings it; nothing else is touched', () => {
+    const story = podStory();
+    story.send({ type: 'pod.update', pod: withDebugger(aPod()) });
+    expect(story.containers()).toEqual({ main: 'running.steady', debug: 'running.steady' });
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+    expect(story.ports.asked('createContainer').at(-1)).toMatchObject({
+      container: 'debug',
+      sandbox: { id: 'sandbox-uid-1-0' },
+    });
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
+  test.each([0, 1])('is never restarted, and its exit code %i is nothing to its pod', (exitCode) => {
+    const story = podStory();
+    story.send({ type: 'pod.update', pod: withDebugger(aPod()) });
+    story.die('debug-0-0', exitCode);
+    story.ports.advance(600_000);
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.containers()).toMatchObject({ debug: exitCode === 0 ? 'finished.succeeded' : 'finished.failed' });
+    expect(story.ports.asked('createContainer')).toHaveLength(2);
+  });
+
+  test('may start before the init containers are done', () => {
+    const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
+    const story = podStory({ pod });
+    story.send({ type: 'pod.update', pod: withDebugger(pod) });
+    expect(story.state()).toBe('active.initializing');
+    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'waiting', debug: 'running.steady' });
+    story.die('setup-0-0', 0);
+    expect(story.containers()).toMatchObject({ main: 'running.steady' });
+  });
+
+  test('does not keep a pod whose containers are done, and is stopped with it', () => {
+    const pod = aPod({ restartPolicy: 'Never' });
+    const story = podStory({ pod });
+    story.send({ type: 'pod.update', pod: withDebugger(pod) });
+    story.ports.hold('stopContainer');
+    story.die('main-0-0', 0);
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'debug-0-0' }]);
+    story.ports.answer('stopContainer');
+    expect(story.state()).toBe('finished');
+  });
+
+  test('that ran is not started again in a new sandbox, one that never did is', () => {
+    const story = podStory();
+    story.send({ type: 'pod.update', pod: withDebugger(aPod()) });
+    story.world.loseSandbox('sandbox-uid-1-0');
+    story.observe();
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.containers()).toEqual({ main: 'running.steady', debug: 'finished.failed' });
+    const late = podStory({ held: ['runSandbox'] });
+    late.send({ type: 'pod.update', pod: withDebugger(aPod()) });
+    late.ports.answer('runSandbox');
+    expect(late.containers()).toEqual({ main: 'running.steady', debug: 'running.steady' });
+  });
+
+  test('that runs is met again after a restart of the agent', () => {
+    const pod = withDebugger(aPod());
+    const story = podStory({
+      pod,
+      before: (world) => {
+        world.sandbox(pod);
+        for (const name of ['main', 'debug']) world.run(pod, name, { id: `${name}-0-0` });
+      },
+    });
+    expect(story.containers()).toEqual({ main: 'running.steady', debug: 'running.steady' });
+    expect(story.ports.asked('createContainer')).toEqual([]);
+  });
+});

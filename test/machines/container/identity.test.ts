@@ -1,0 +1,201 @@
+import { describe, expect, test } from '@jest/globals';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { containerStory } from '../support/containerStory.ts';
+
+/** A container that runs. */
+function runningContainer(...options: Parameters<typeof containerStory>) {
+  const story = containerStory(...options);
+  story.begin();
+  expect(story.state()).toBe('running.steady');
+  return story;
+}
+
+describe('identity', () => {
+  const edited = (over: Parameters<typeof aContainer>[0]) => aPod({ containers: [aContainer(over)] });
+  const update = (pod = aPod()) => ({ type: 'container.update', pod, volumes: {} }) as const;
+
+  test('C6: a new image makes another container, at once and without a back-off', () => {
+    const story = runningContainer();
+    story.send(update(edited({ image: 'busybox:2' })));
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 1, imageRef: 'sha256:busybox:2' });
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    story.die(1);
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('C6: any other change leaves the container alone', () => {
+    const story = runningContainer();
+    story.send(update(edited({ args: ['more'] })));
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
+  test('C6: a new image ends the wait for the pull of the old one', () => {
+    const story = containerStory();
+    story.ports.hold('findImage');
+    story.begin();
+    story.ports.fail('findImage', 'ErrImagePull');
+    story.send(update(edited({ image: 'busybox:2' })));
+    expect(story.state()).toBe('pulling.finding');
+    story.ports.answer('findImage');
+    expect(story.context()).toMatchObject({ imageRef: 'sha256:busybox:2' });
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test.each(['createContainer', 'startContainer'] as const)(
+    'C6: a new image during %s makes another container once that is through',
+    (name) => {
+      const story = containerStory();
+      story.ports.hold(name);
+      story.begin();
+      story.send(update(edited({ image: 'busybox:2' })));
+      expect(story.ports.pending()).toEqual([name]);
+      story.ports.answer(name);
+      story.ports.answer(name);
+      if (name === 'createContainer') story.ports.advance(0);
+      expect(story.state()).toBe('running.steady');
+      expect(story.context()).toMatchObject({ attempt: 1, imageRef: 'sha256:busybox:2' });
+    },
+  );
+
+  test('C6: a new image while it waits to be launched again is looked for first', () => {
+    const story = containerStory();
+    story.ports.failNext('createContainer', 'CreateContainerError');
+    story.begin();
+    story.send(update(edited({ image: 'busybox:2' })));
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().imageRef).toBe('sha256:busybox:2');
+  });
+
+  test('C6: a new image ends the back-off of the old one', () => {
+    const story = runningContainer();
+    story.die(1);
+    story.die(1);
+    expect(story.state()).toBe('backingOff');
+    story.send(update(edited({ image: 'busybox:2' })));
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('a new image does not bring back a container that its policy lets rest', () => {
+    const story = runningContainer({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.die(1);
+    story.send(update(aPod({ restartPolicy: 'Never', containers: [aContainer({ image: 'busybox:2' })] })));
+    expect(story.state()).toBe('finished.failed');
+  });
+});
+
+describe('adoption', () => {
+  test('what runs is adopted as it is, with its restart count', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { attempt: 4 }) });
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 4, id: 'main-0-0' });
+    story.begin();
+    expect(story.ports.calls.map(({ port }) => port)).toEqual(['inspectContainer']);
+  });
+
+  test('C6: what ran with another image while the agent was away is recreated', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { hash: 'old' }) });
+    story.begin();
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(1);
+  });
+
+  test('what ended meanwhile restarts by its policy, once its turn has come', () => {
+    const story = containerStory({
+      before: (world, pod) => {
+        world.run(pod, 'main');
+        world.end('main-0-0', 1);
+      },
+    });
+    expect(story.state()).toBe('waiting');
+    story.begin();
+    expect(story.context().attempt).toBe(1);
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('what was made and never started is made anew under the same number', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { state: 'created' }) });
+    story.begin();
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('while the runtime is away it is asked again, and at once on its return', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main'), failing: ['inspectContainer'] });
+    expect(story.state()).toBe('awaitingMeeting');
+    story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('awaitingMeeting');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('running.steady');
+  });
+});
+
+describe('a container that the runtime has nothing of', () => {
+  /** One whose logs tell of four runs, once that is answered. */
+  const lostContainer = (...options: Parameters<typeof containerStory>) => {
+    const story = containerStory({ ...options[0], hold: ['countRestarts'] });
+    story.begin();
+    expect(story.state()).toBe('counting');
+    return story;
+  };
+
+  test('C23: goes on with the count that its logs tell', () => {
+    const story = lostContainer();
+    story.ports.answer('countRestarts', { restarts: 4 });
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
+    expect(story.view().restartCount).toBe(4);
+    story.die(1);
+    expect(story.context().attempt).toBe(5);
+    expect(story.ports.asked('countRestarts')).toHaveLength(1);
+  });
+
+  test('C23: begins at 0 where they cannot be counted', () => {
+    const story = lostContainer();
+    story.ports.fail('countRestarts', 'RuntimeError');
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);
+  });
+
+  test('C23: keeps the number of one that was made and never started', () => {
+    const story = lostContainer({ before: (world, pod) => world.run(pod, 'main', { state: 'created', attempt: 2 }) });
+    story.ports.answer('countRestarts', { restarts: 0 });
+    expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
+  });
+
+  test('C23: is not counted where the runtime still has a run of it', () => {
+    const story = containerStory({
+      before: (world, pod) => {
+        world.run(pod, 'main', { attempt: 2 });
+        world.end('main-0-0', 1);
+      },
+    });
+    story.begin();
+    expect(story.ports.asked('countRestarts')).toEqual([]);
+    expect(story.context().attempt).toBe(3);
+  });
+
+  test('C23: meanwhile takes a stop, a reset, another sandbox, and another image, which it looks for', () => {
+    const stopped = lostContainer();
+    stopped.stop();
+    expect(stopped.state()).toBe('stopped');
+
+    const reset = lostContainer();
+    reset.send({ type: 'container.reset' });
+    expect(reset.state()).toBe('waiting');
+
+    const moved = lostContainer();
+    moved.send({ type: 'sandbox.lost' });
+    moved.ports.answer('countRestarts', { restarts: 1 });
+    expect(moved.state()).toBe('poised');
+
+    const updated = lostContainer();
+    const pod = aPod({ containers: [aContainer({ image: 'next' })] });
+    updated.send({ type: 'container.update', pod, volumes: {} });
+    expect(updated.ports.asked('findImage')).toMatchObject([{}, { image: 'next' }]);
+    updated.ports.answer('countRestarts', { restarts: 1 });
+    expect(updated.ports.asked('createContainer')).toMatchObject([{ attempt: 1, imageRef: 'sha256:next' }]);
+  });
+});

@@ -1,0 +1,317 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AnyMachineSnapshot, EventObject } from 'xstate';
+import { containerMachine } from '../../../machines/container/chart.ts';
+import { identityOf, isMissized, sizeOf } from '../../../machines/container/context.ts';
+import type { ContainerEvent, PodEvent } from '../../../machines/shared/events.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import {
+  asking,
+  atomicStates,
+  doneEvent,
+  failedEvent,
+  invokedBy,
+  isPassing,
+  leadTo,
+  leavesOf,
+  type Outputs,
+  type Reach,
+  stepsOf,
+} from '../support/reach.ts';
+import { ear, gate } from '../support/stand.ts';
+
+const hook = { exec: { command: ['true'] } };
+const PULL = { Always: 'IfNotPresent', Never: 'Never' } as const;
+const podOf = (restartPolicy: 'Always' | 'Never', image = 'busybox:1') =>
+  aPod({
+    restartPolicy,
+    containers: [
+      aContainer({
+        image,
+        imagePullPolicy: PULL[restartPolicy],
+        lifecycle: { postStart: hook, preStop: hook },
+        // Of one that runs once, its start is waited for as well.
+        ...(restartPolicy === 'Never' ? { startupProbe: hook } : { livenessProbe: hook }),
+      }),
+    ],
+  });
+const update = (pod: Pod): ContainerEvent => ({ type: 'container.update', pod, volumes: {} });
+const world = new FakeWorld(() => 0);
+const sandbox = world.sandbox(podOf('Always'));
+const runs = world.run(podOf('Always'), 'main', { startedAt: 1 });
+const ended = { ...runs, state: 'exited', exitCode: 1, startedAt: 1, finishedAt: 2 } as const;
+const succeeded = { ...ended, exitCode: 0 };
+
+const outputs: Outputs = {
+  findImage: () => [
+    { imageRef: 'sha256:1', at: 0 },
+    { imageRef: null, at: 0 },
+  ],
+  pullImage: () => [{ imageRef: 'sha256:1' }],
+  countRestarts: () => [{ restarts: 0 }, { restarts: 3 }],
+  createContainer: () => [{ id: runs.id }],
+  startContainer: () => [runs, ended],
+  stopContainer: () => [ended, null],
+  removeContainers: () => [null],
+  resizeContainer: ({ context }) => [{ size: sizeOf(context) }],
+  inspectContainer: () => [runs, succeeded, { ...runs, state: 'created' }, { ...runs, state: 'unknown' }, null],
+  runHook: () => [
+    { deadline: 30_000, failure: null },
+    { deadline: 30_000, failure: { reason: 'FailedPreStopHook', message: 'no', at: 1 } },
+  ],
+};
+
+/** Whatever may come in from outside, at any time and again. */
+const events: ContainerEvent[] = [
+  { type: 'container.start' },
+  { type: 'container.launch' },
+  { type: 'container.stop' },
+  { type: 'container.stop', deadline: 30_000 },
+  { type: 'container.stop', deadline: 5_000 },
+  update(podOf('Always')),
+  update(podOf('Always', 'busybox:2')),
+  { type: 'sandbox.ready', sandbox },
+  { type: 'sandbox.lost' },
+  { type: 'sandbox.lost', still: sandbox },
+  { type: 'runtime.containerObserved', id: runs.id, container: runs },
+  { type: 'runtime.containerObserved', id: runs.id, container: ended },
+  { type: 'runtime.containerObserved', id: runs.id, container: null },
+  { type: 'runtime.containerObserved', id: 'another', container: { ...ended, id: 'another' } },
+  { type: 'runtime.returned' },
+  { type: 'probe.succeeded', kind: 'startup', id: runs.id, at: 1 },
+  { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1, said: 'no' },
+  { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1, said: 'no' },
+  { type: 'gate.granted', key: 'key' },
+  { type: 'timer.elapsed' },
+];
+
+/** What comes in while its pod ends in order, or goes on without it. */
+const endings: ContainerEvent[] = [
+  { type: 'gate.granted', key: 'key' },
+  { type: 'container.start' },
+  { type: 'container.launch' },
+  { type: 'sandbox.ready', sandbox },
+  { type: 'container.stop', deadline: 30_000, waits: true },
+  { type: 'container.stop', deadline: 5_000, waits: true },
+  { type: 'container.stop', deadline: 30_000 },
+  { type: 'container.stop', leavesNothing: true },
+  { type: 'runtime.containerObserved', id: runs.id, container: ended },
+  { type: 'runtime.returned' },
+  { type: 'timer.elapsed' },
+];
+
+/** What comes in while a rule may restart its whole pod in place. */
+const resets: ContainerEvent[] = [
+  { type: 'gate.granted', key: 'key' },
+  { type: 'container.start' },
+  { type: 'container.launch' },
+  { type: 'sandbox.ready', sandbox },
+  { type: 'container.reset' },
+  { type: 'container.stop', deadline: 30_000 },
+  { type: 'runtime.containerObserved', id: runs.id, container: ended },
+  { type: 'timer.elapsed' },
+];
+
+const sized = (cpu: string, more: Partial<Container> = {}): Pod => {
+  const pod = podOf('Always');
+  const containers = pod.spec.containers.map((each) => ({ ...each, resources: { limits: { cpu } }, ...more }));
+  return { ...pod, spec: { ...pod.spec, containers } };
+};
+
+/** What comes in while it is given other resources. */
+const resizes: ContainerEvent[] = [
+  { type: 'gate.granted', key: 'key' },
+  { type: 'container.start' },
+  { type: 'container.launch' },
+  { type: 'sandbox.ready', sandbox },
+  { type: 'sandbox.lost' },
+  { type: 'container.reset' },
+  { type: 'container.stop', deadline: 30_000 },
+  update(sized('1')),
+  update(sized('2')),
+  update(sized('2', { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] })),
+  { type: 'runtime.containerObserved', id: runs.id, container: ended },
+  { type: 'runtime.containerObserved', id: runs.id, container: null },
+  { type: 'runtime.returned' },
+  { type: 'probe.failed', kind: 'liveness', id: runs.id, at: 1, said: 'no' },
+  { type: 'timer.elapsed' },
+];
+
+const there = { site: 'sha256:site' };
+const withVolume = (image?: string): Pod => {
+  const pod = podOf('Always', image);
+  const volumeMounts = [{ name: 'site', mountPath: '/site' }];
+  const containers = pod.spec.containers.map((each) => ({ ...each, volumeMounts }));
+  return { ...pod, spec: { ...pod.spec, containers, volumes: [{ name: 'site', image: { reference: 'site:1' } }] } };
+};
+
+/** What comes in while a volume that it mounts may not be there yet. */
+const lateVolumes: ContainerEvent[] = [
+  { type: 'gate.granted', key: 'key' },
+  { type: 'container.start' },
+  { type: 'container.launch' },
+  { type: 'sandbox.ready', sandbox },
+  { type: 'sandbox.lost' },
+  { type: 'container.reset' },
+  { type: 'container.stop', deadline: 30_000 },
+  { type: 'container.update', pod: withVolume(), volumes: there },
+  { type: 'container.update', pod: withVolume('busybox:2'), volumes: {} },
+  { type: 'runtime.containerObserved', id: runs.id, container: ended },
+  { type: 'timer.elapsed' },
+];
+
+const ruled = (pod: Pod): Pod => {
+  const exitCodes = { operator: 'In' as const, values: [1] };
+  const restartPolicyRules = [{ action: 'RestartAllContainers' as const, exitCodes }];
+  const containers = pod.spec.containers.map((each) => ({ ...each, restartPolicyRules }));
+  return { ...pod, spec: { ...pod.spec, containers } };
+};
+
+/** What matters later on; of one that must end only what its end still needs. */
+function distinguish(snapshot: AnyMachineSnapshot) {
+  const { context } = snapshot;
+  const { hasTurn, sandbox: present, id, madeFrom, run, onEnd, stopBy, startedUp, crashDelayMs, failure } = context;
+  const { awaitsOthers, leavesNothing } = context;
+  const hasSeenEnd = id !== undefined && id === run?.containerId;
+  const isAway = failure?.reason === 'RuntimeUnavailable';
+  const ending = [id !== undefined, onEnd, stopBy, awaitsOthers, leavesNothing, hasSeenEnd, isAway];
+  if (onEnd === 'stay') return ending;
+  const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
+  // Elsewhere it is known at once what that leads to.
+  const lost = snapshot.matches('meeting') || snapshot.matches('awaitingMeeting') ? context.former : undefined;
+  const lacksVolumes = Object.keys(context.volumes).length === 0;
+  const parts = [
+    lost,
+    lacksVolumes,
+    hasTurn,
+    present !== undefined,
+    madeFrom !== undefined,
+    run?.exitCode,
+    startedUp !== undefined,
+  ];
+  return [...ending, ...parts, isOutdated, (crashDelayMs ?? 0) > 0, isMissized(context)];
+}
+
+function reachOf(
+  restartPolicy: 'Always' | 'Never',
+  adopted: boolean,
+  incoming = events,
+  pod = podOf(restartPolicy),
+): Reach {
+  const gates = { startGate: gate(1), pullGate: gate(1), parent: ear<PodEvent>().ref };
+  const role = 'regular' as const;
+  return {
+    machine: containerMachine,
+    input: {
+      ...{ ...gates, role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod },
+      ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, observed: adopted ? [runs] : [] },
+    },
+    events: () => incoming,
+    outputs,
+    distinguish,
+  };
+}
+
+/** What only a container that is to run asks for. */
+const MAKES = ['pullImage', 'createContainer', 'startContainer'];
+
+/** What a world in which all works says next; with `failing`, each port fails once before it answers. */
+function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObject {
+  const failed = new Set<string>();
+  return (snapshot) => {
+    const [invoked] = invokedBy(snapshot);
+    if (snapshot.matches({ running: 'startingUp' })) {
+      return { type: 'probe.succeeded', ...{ kind: 'startup', id: snapshot.context.id, at: 1 } };
+    }
+    if (snapshot.matches({ pulling: 'awaitingVolumes' }))
+      return { ...update(snapshot.context.pod), ...{ volumes: there } };
+    if (snapshot.matches('awaitingReset')) return { type: 'container.reset' };
+    if (snapshot.matches('waiting')) return { type: 'container.start' };
+    if (snapshot.matches('poised')) return { type: 'container.launch' };
+    if (invoked === undefined) return { type: 'gate.granted', key: 'key' };
+    if (invoked.src === 'timer') return { type: 'timer.elapsed' };
+    if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
+    failed.add(invoked.src);
+    return failedEvent(invoked.id, 'RuntimeUnavailable');
+  };
+}
+
+const kinds = {
+  'a new container': reachOf('Always', false),
+  'a new container that runs once': reachOf('Never', false),
+  'an adopted container': reachOf('Always', true),
+  'a container that stops in its turn, or is taken out': reachOf('Never', false, endings),
+  'a container that is resized': reachOf('Always', true, resizes, sized('1')),
+  'a container that mounts a volume which comes late': reachOf('Always', false, lateVolumes, withVolume()),
+  'a container that restarts with its whole pod': reachOf('Never', false, resets, ruled(podOf('Never'))),
+};
+const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
+const { ask } = asking(containerMachine, kinds['a new container'].input);
+
+describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
+  const states = [...new Set(steps.map(({ state }) => state))];
+
+  test('never fails itself, and takes every event in every state', () => {
+    expect(states.length).toBeGreaterThan(80);
+    expect(new Set(steps.map(({ nextState }) => nextState.status))).toEqual(new Set(['active']));
+  });
+
+  test.each([false, true])('from every state a stop leads to its end (each port failing once: %s)', (failing) => {
+    const stuck = states.flatMap((state) => {
+      const stopped = ask(state, { type: 'container.stop', ...{ deadline: 30_000 } });
+      const goals = [state.context.leavesNothing ? 'removed' : 'stopped'];
+      const path = leadTo(ask, stopped, { goals, next: obliging(failing) });
+      return goals.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
+    });
+    expect(stuck).toEqual([]);
+  });
+
+  test('from every state that is not its end its turn leads to a run, or to the rest that its policy wants', () => {
+    const rests = ['running.steady', 'finished.succeeded', 'finished.failed'];
+    const next = obliging(true);
+    const stuck = states.flatMap((state) => {
+      if (state.context.onEnd === 'stay') return [];
+      const turned = [{ type: 'sandbox.ready', sandbox }, { type: 'container.start' }] as const;
+      const begun = turned.reduce<AnyMachineSnapshot>(ask, state);
+      const path = leadTo(ask, begun, { goals: rests, next });
+      return rests.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
+    });
+    expect(stuck).toEqual([]);
+  });
+
+  test('C10: once it must end it is not started any more, and its deadline never moves away', () => {
+    const wrong = steps.filter(({ state, nextState }) => {
+      const [before, after] = [state.context, nextState.context];
+      if (before.onEnd !== 'stay') return false;
+      const begins = invokedBy(nextState).some(({ id, src }) => {
+        return MAKES.includes(src) && !invokedBy(state).some((earlier) => earlier.id === id);
+      });
+      const hasEnded = after.run?.containerId === after.id;
+      const isLater = before.stopBy !== undefined && (after.stopBy ?? Infinity) > before.stopBy;
+      return begins || after.onEnd !== 'stay' || (isLater && !hasEnded);
+    });
+    expect(wrong.map(({ state, event, nextState }) => [state.value, event.type, nextState.value])).toEqual([]);
+  });
+
+  test('a wait until a moment knows the moment', () => {
+    // A back-off after an end that nobody saw lasts its delay from its own beginning.
+    const blind = states.filter(
+      (state) =>
+        leavesOf(state).some(({ meta }) => meta?.until === 'retryAt') &&
+        !state.context.retryAt &&
+        !(['startFailed', 'backingOff'].includes(String(state.value)) && state.context.crashDelayMs > 0),
+    );
+    expect(blind.map(({ value }) => value)).toEqual([]);
+  });
+});
+
+test('every state of the chart is reached', () => {
+  const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
+  const missed = atomicStates(containerMachine).filter(
+    (node) => !reached.has(node) && !isPassing(node) && node.type !== 'final',
+  );
+  expect(missed.map(({ path }) => path.join('.'))).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import { podStatus } from '../../../pod/status/status.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+
+const hook = { exec: { command: ['true'] } };
+const preStop = hook;
+const onExit = (...values: number[]): Partial<Container> => ({
+  restartPolicy: 'Never',
+  restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values } }],
+});
+const pod = aPod({
+  restartPolicy: 'Never',
+  initContainers: [aContainer({ name: 'setup' }), aContainer({ name: 'proxy', restartPolicy: 'Always' })],
+  containers: [aContainer({ name: 'main', lifecycle: { preStop } }), aContainer({ name: 'watcher', ...onExit(42) })],
+  ephemeralContainers: [aContainer({ name: 'debug' })],
+});
+
+/** The pod, with its init container done and all others running. */
+function runningPod(of = pod) {
+  const story = podStory({ pod: of });
+  story.die('setup-0-0', 0);
+  expect(story.state()).toBe('active.running.steady');
+  return story;
+}
+const restarts = (story: ReturnType<typeof runningPod>) =>
+  Object.fromEntries(story.view().containers.map(({ name, restartCount }) => [name, restartCount]));
+
+describe('a restart rule with RestartAllContainers', () => {
+  test('C5: every container restarts in place, init containers first; sandbox and ephemeral containers stay', () => {
+    const story = runningPod();
+    story.ports.hold('stopContainer');
+    story.die('watcher-0-0', 42);
+    expect(story.state()).toBe('active.restartingAll');
+    expect(story.view().restartsAll).toBe(true);
+    expect(story.containers()).toMatchObject({
+      setup: 'waiting',
+      main: 'stopping.signalling',
+      debug: 'running.steady',
+    });
+    story.ports.answer('stopContainer');
+    story.ports.answer('stopContainer');
+    expect(story.state()).toBe('active.initializing');
+    expect(story.containers()).toMatchObject({ setup: 'running.steady', proxy: 'waiting', main: 'waiting' });
+    story.die('setup-0-1', 0);
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.containers()).toMatchObject({
+      proxy: 'running.steady',
+      main: 'running.steady',
+      watcher: 'running.steady',
+    });
+    expect(restarts(story)).toEqual({ setup: 1, proxy: 1, main: 1, watcher: 1, debug: 0 });
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+    expect(story.view().restartsAll).toBeUndefined();
+  });
+
+  test('C5: no preStop hook runs, no grace is given, and no back-off, also the next time', () => {
+    const story = runningPod();
+    for (const attempt of [0, 1, 2]) {
+      story.die(`watcher-0-${attempt}`, 42);
+      story.die(`setup-0-${attempt + 1}`, 0);
+    }
+    expect(story.ports.asked('runHook')).toEqual([]);
+    expect(new Set(story.ports.asked('stopContainer').map(({ graceSeconds }) => graceSeconds))).toEqual(new Set([0]));
+    expect(story.ports.untilNext).toBeUndefined();
+    expect(restarts(story)).toMatchObject({ main: 3, watcher: 3 });
+  });
+
+  test('C5: one that was removed for it waits with the reason that a kubelet gives, and keeps that as its last state', () => {
+    const story = runningPod();
+    const shown = (name: string) => {
+      const { initContainerStatuses = [], containerStatuses = [] } = podStatus(story.view(), {
+        ...{ now: story.ports.now, hostIps: [], runtimeName: 'cri' },
+      });
+      return [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+    };
+    story.ports.hold('stopContainer', 'createContainer');
+    story.die('watcher-0-0', 42);
+    const message = 'The container is removed because RestartAllContainers in place';
+    const reason = 'RestartingAllContainers';
+    const lastState = { terminated: { exitCode: 137, reason, message, startedAt: null, finishedAt: null } };
+    for (const name of ['setup', 'watcher']) {
+      expect(shown(name)).toMatchObject({ state: { waiting: { reason, message } }, lastState, restartCount: 1 });
+      expect(shown(name)).not.toHaveProperty('containerID');
+    }
+    expect(shown('main')?.state).toHaveProperty('running');
+    while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
+    for (const name of ['setup', 'proxy', 'main', 'watcher']) {
+      const state = { waiting: { reason: 'PodInitializing' } };
+      expect(shown(name)).toMatchObject({ state, lastState, restartCount: 1 });
+    }
+    story.ports.answer('createContainer');
+    expect(shown('setup')).toMatchObject({ state: { running: {} }, lastState, restartCount: 1 });
+  });
+
+  test('C5: a kill by a probe is an end that the rule speaks of', () => {
+    const containers = [
+      aContainer({ name: 'main' }),
+      aContainer({ name: 'watcher', livenessProbe: hook, ...onExit(137) }),
+    ];
+    const story = podStory({ pod: aPod({ containers }), held: ['runProbe'] });
+    const failed = { result: 'failure', message: 'no', beganAt: story.ports.now, at: story.ports.now } as const;
+    for (let tries = 0; tries < 3; tries++) {
+      if (story.ports.pending('runProbe').length === 0) story.ports.advance(10_000);
+      story.ports.answer('runProbe', failed);
+    }
+    expect(restarts(story)).toEqual({ main: 1, watcher: 1 });
+  });
+
+  test('C5: another exit code does what the policies say', () => {
+    const story = runningPod();
+    story.die('watcher-0-0', 1);
+    expect(story.containers()).toMatchObject({ main: 'running.steady', watcher: 'finished.failed' });
+  });
+
+  test('C5: the rule of an init container or of a sidecar does it as well', () => {
+    const story = podStory({
+      pod: aPod({ initContainers: [aContainer({ name: 'setup', ...onExit(3) })], restartPolicy: 'Never' }),
+    });
+    story.die('setup-0-0', 3);
+    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'waiting' });
+    const sidecar = aContainer({ name: 'proxy', ...onExit(3), restartPolicy: 'Always' });
+    const beside = podStory({ pod: aPod({ initContainers: [sidecar] }) });
+    beside.die('proxy-0-0', 3);
+    expect(restarts(beside)).toEqual({ proxy: 1, main: 1 });
+  });
+
+  test('a termination meanwhile ends it, and starts nothing', () => {
+    const story = runningPod();
+    story.ports.hold('stopContainer');
+    story.die('watcher-0-0', 42);
+    story.terminate();
+    const made = story.ports.asked('createContainer').length;
+    while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
+    expect(story.state()).toBe('terminated');
+    expect(story.ports.asked('createContainer')).toHaveLength(made);
+  });
+
+  test('so does the loss of the sandbox: all begin anew in the next one', () => {
+    const story = runningPod();
+    story.ports.hold('stopContainer');
+    story.die('watcher-0-0', 42);
+    story.world.loseSandbox('sandbox-uid-1-0');
+    story.observe();
+    expect(story.state()).toBe('active.initializing');
+    expect(story.ports.asked('runSandbox')).toHaveLength(2);
+    expect(restarts(story)).toMatchObject({ setup: 1 });
+  });
+
+  test('what an agent finds half done it goes on with', () => {
+    const story = podStory({
+      pod,
+      before: (world) => {
+        world.sandbox(pod);
+        const made = (name: string, createdAt: number) => world.run(pod, name, { id: `${name}-0-0`, createdAt });
+        for (const name of ['setup', 'proxy', 'main', 'watcher']) made(name, 1);
+        for (const name of ['setup', 'proxy', 'main', 'watcher']) world.end(`${name}-0-0`, name === 'setup' ? 0 : 137);
+        world.run(pod, 'setup', { id: 'setup-0-1', attempt: 1, createdAt: 2 });
+      },
+    });
+    expect(story.state()).toBe('active.initializing');
+    expect(story.containers()).toMatchObject({ setup: 'running.steady', main: 'waiting' });
+  });
+});

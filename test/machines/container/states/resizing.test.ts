@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../../../pod/api/schema/container.ts';
+import { aContainer, aPod } from '../../../pod/fixtures.ts';
+import { containerStory } from '../../support/containerStory.ts';
+
+const sized = (cpu: string, more: Partial<Container> = {}) =>
+  aPod({ containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu } }, ...more })] });
+const update = (pod = sized('2')) => ({ type: 'container.update', pod, volumes: {} }) as const;
+
+/** A container that runs with one cpu, and is to have two while its resize is held up. */
+function resizing(more: Partial<Container> = {}) {
+  const story = containerStory({ pod: sized('1', more) });
+  story.begin();
+  story.ports.hold('resizeContainer');
+  story.send(update(sized('2', more)));
+  return story;
+}
+
+describe('C25: a container that is resized', () => {
+  test('waits for the runtime in a state of its own, runs on, and tells its pod the size that it has then', () => {
+    const story = resizing();
+    expect(story.state()).toBe('running.resizing');
+    expect(story.context().size).toMatchObject({ cpuLimit: 1_000 });
+    story.ports.answer('resizeContainer');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().size).toMatchObject({ cpuLimit: 2_000 });
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
+  test('is so at once while its startup probe has not passed, and goes on to start up', () => {
+    const startupProbe = { exec: { command: ['up'] } };
+    const story = containerStory({ pod: sized('1', { startupProbe }) });
+    story.begin();
+    expect(story.state()).toBe('running.startingUp');
+    story.ports.hold('resizeContainer');
+    story.send(update(sized('2', { startupProbe })));
+    expect(story.state()).toBe('running.resizing');
+    story.ports.answer('resizeContainer');
+    expect(story.state()).toBe('running.startingUp');
+    expect(story.context().size).toMatchObject({ cpuLimit: 2_000 });
+    story.ports.hold('resizeContainer');
+    story.send(update(sized('3', { startupProbe })));
+    story.send({ type: 'probe.succeeded', kind: 'startup', id: story.context().id ?? '', at: 0 });
+    expect(story.state()).toBe('running.resizing');
+    story.ports.answer('resizeContainer');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().size).toMatchObject({ cpuLimit: 3_000 });
+  });
+
+  test('other resources meanwhile are asked for when those before have come', () => {
+    const story = resizing();
+    story.send(update(sized('3')));
+    story.ports.answer('resizeContainer', { size: { cpuRequest: 2_000, cpuLimit: 2_000, memoryLimit: 0 } });
+    expect(story.state()).toBe('running.resizing');
+    story.ports.answer('resizeContainer');
+    expect(story.context().size).toMatchObject({ cpuLimit: 3_000 });
+  });
+
+  test('what fails is told, and tried again after 10 s, or at once with other resources', () => {
+    const story = resizing();
+    story.told();
+    story.ports.fail('resizeContainer', 'ResizePodInPlaceError', 'no such cgroup');
+    expect(story.state()).toBe('running.awaitingResize');
+    const resources = '{"requests":{"cpu":"2"},"limits":{"cpu":"2"}}';
+    expect(story.told()).toEqual([
+      `Warning ResizeError: Pod resize error: {"containers":[{"name":"main","resources":${resources}}],"generation":0,"error":"no such cgroup"}`,
+    ]);
+    story.ports.advance(9_999);
+    expect(story.state()).toBe('running.awaitingResize');
+    story.ports.advance(1);
+    expect(story.state()).toBe('running.resizing');
+    expect(story.told()).toEqual([]);
+    story.ports.fail('resizeContainer', 'ResizePodInPlaceError');
+    story.send(update(sized('1')));
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('what failed because the runtime was away is tried again with its return', () => {
+    const story = resizing();
+    story.ports.fail('resizeContainer', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('running.resizing');
+  });
+
+  test('it may end, and it may be told to stop', () => {
+    const ended = resizing();
+    ended.die(0);
+    expect(ended.state()).not.toMatch(/resiz/i);
+    const stopped = resizing();
+    stopped.ports.hold('stopContainer');
+    stopped.send({ type: 'container.stop' });
+    expect(stopped.state()).toBe('stopping.signalling');
+  });
+
+  test('with a policy of RestartContainer it ends, and its next run has the new size from the start', () => {
+    const story = resizing({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] });
+    expect(story.ports.asked('resizeContainer')).toEqual([]);
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 1, size: { cpuLimit: 2_000 } });
+  });
+
+  test('C6, C7: it stays the same container, and its back-off begins anew', () => {
+    const story = containerStory({ pod: sized('1') });
+    story.begin();
+    story.die(1);
+    story.die(1);
+    expect(story.state()).toBe('backingOff');
+    story.send(update());
+    expect(story.state()).toBe('running.steady');
+    expect(story.context()).toMatchObject({ attempt: 2, crashDelayMs: undefined });
+  });
+});

@@ -1,0 +1,356 @@
+import { describe, expect, test } from '@jest/globals';
+import type { GateGranted } from '../../../machines/shared/events.ts';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { containerStory } from '../support/containerStory.ts';
+import { ear, queueOf } from '../support/stand.ts';
+
+const empty = { held: [], queue: [] };
+const exec = { exec: { command: ['true'] } };
+const withPreStop = aPod({ containers: [aContainer({ lifecycle: { preStop: exec } })] });
+
+/** A container that waits at this port. */
+function containerAt(port: PortName, pod = aPod()) {
+  const story = containerStory({ pod });
+  story.ports.hold(port);
+  story.begin();
+  expect(story.ports.pending()).toEqual([port]);
+  return story;
+}
+
+describe('a stop of a container that runs', () => {
+  test('C10: the preStop hook, then the signal, both by the one deadline', () => {
+    const story = containerStory({ pod: withPreStop });
+    story.begin();
+    story.ports.hold('runHook', 'stopContainer');
+    story.stop(30);
+    const deadline = story.ports.now + 30_000;
+    expect(story.state()).toBe('stopping.hooking.bounded');
+    expect(story.ports.asked('runHook')).toMatchObject([{ hook: 'preStop', deadline }]);
+    story.ports.advance(20_000);
+    story.ports.answer('runHook');
+    expect(story.state()).toBe('stopping.signalling');
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0', deadline }]);
+    story.ports.answer('stopContainer');
+    expect(story.state()).toBe('stopped');
+    expect(story.standings().at(-1)).toBe('stopped');
+    expect(story.context().run).toMatchObject({ exitCode: 137 });
+  });
+
+  test('C10: a failed hook does not keep it from being stopped', () => {
+    const story = containerStory({ pod: withPreStop });
+    story.begin();
+    story.ports.failNext('runHook', 'FailedPreStopHook');
+    story.stop(30);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('C10: a second stop may only shorten the grace; the hook goes on until it is over', () => {
+    const story = containerStory({ pod: withPreStop });
+    story.begin();
+    story.ports.hold('runHook', 'stopContainer');
+    story.stop(30);
+    story.stop(60);
+    story.ports.advance(1_000);
+    story.stop(5);
+    const deadline = story.ports.now + 5_000;
+    story.ports.advance(4_999);
+    expect(story.state()).toBe('stopping.hooking.bounded');
+    story.ports.advance(1);
+    expect(story.state()).toBe('stopping.signalling');
+    expect(story.ports.asked('stopContainer').map((input) => input.deadline)).toEqual([deadline]);
+    story.stop(60);
+    story.stop();
+    expect(story.context().stopBy).toBe(deadline);
+    story.stop(-3);
+    expect(story.ports.asked('stopContainer').map((input) => input.deadline)).toEqual([deadline, deadline - 3_000]);
+    expect(story.ports.pending()).toEqual(['stopContainer']);
+    story.ports.answer('stopContainer');
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('it does not restart, whatever its policy and exit code', () => {
+    const story = containerStory();
+    story.begin();
+    story.ports.hold('stopContainer');
+    story.stop(30);
+    story.die(1);
+    expect(story.state()).toBe('stopped');
+    expect(story.context().run).toMatchObject({ exitCode: 1 });
+    expect(story.ports.pending()).toEqual([]);
+  });
+
+  test('C13: an end that nobody saw is 137, ContainerStatusUnknown', () => {
+    const story = containerStory();
+    story.begin();
+    story.world.containers.clear();
+    story.stop(30);
+    expect(story.state()).toBe('stopped');
+    expect(story.context().run).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown' });
+  });
+
+  test('a stop for which the runtime was away is asked for again, on its return at once', () => {
+    const story = containerStory();
+    story.begin();
+    for (let times = 0; times < 2; times++) story.ports.failNext('stopContainer', 'RuntimeUnavailable');
+    story.stop(30);
+    expect(story.state()).toBe('stopping.awaitingRetry');
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('stopping.awaitingRetry');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('a shorter stop does not wait for the retry of a failed one', () => {
+    const story = containerStory();
+    story.begin();
+    story.ports.failNext('stopContainer', 'RuntimeUnavailable');
+    story.stop(30);
+    story.stop(1);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('it is final: nothing brings it back', () => {
+    const story = containerStory();
+    story.begin();
+    story.stop(30);
+    story.begin(1);
+    story.observe('main-0-0');
+    story.send({
+      type: 'container.update',
+      pod: aPod({ containers: [aContainer({ image: 'busybox:2' })] }),
+      volumes: {},
+    });
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('stopped');
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+  });
+});
+
+describe('a stop of a container that does not run yet', () => {
+  test.each(['findImage', 'pullImage'] as const)('during %s ends the wait at once', (port) => {
+    const pull = aPod({ containers: [aContainer({ imagePullPolicy: 'Always' })] });
+    const story = containerAt(port, pull);
+    story.stop(30);
+    expect(story.state()).toBe('stopped');
+    expect(story.ports.pending()).toEqual([]);
+    expect([queueOf(story.pullGate), queueOf(story.startGate)]).toEqual([empty, empty]);
+    expect(story.standings()).toEqual(['pending', 'coming', 'stopped']);
+  });
+
+  test('before its turn, and while it waits for a sandbox', () => {
+    const early = containerStory();
+    early.stop(30);
+    expect(early.state()).toBe('stopped');
+    const poised = containerStory();
+    poised.send({ type: 'container.start' });
+    expect(poised.state()).toBe('poised');
+    poised.stop(30);
+    expect(poised.state()).toBe('stopped');
+  });
+
+  test('in the queue of the gate leaves the queue', () => {
+    const story = containerStory();
+    const other = ear<GateGranted>();
+    story.startGate.send({ type: 'gate.request', key: 'other', ticket: 0, holder: other.ref });
+    story.begin();
+    expect(queueOf(story.startGate).queue).toHaveLength(1);
+    story.stop(30);
+    expect(story.state()).toBe('stopped');
+    expect(queueOf(story.startGate)).toEqual({ held: ['other'], queue: [] });
+  });
+
+  test('during the create waits for its answer: what was made has to be known to be removed', () => {
+    const story = containerAt('createContainer');
+    story.stop(30);
+    expect(story.ports.pending()).toEqual(['createContainer']);
+    story.ports.answer('createContainer');
+    expect(story.state()).toBe('stopped');
+    expect([...story.world.containers.keys()]).toEqual(['main-0-0']);
+    expect(story.ports.asked('startContainer')).toEqual([]);
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('during a create that fails', () => {
+    const story = containerAt('createContainer');
+    story.stop(30);
+    story.ports.fail('createContainer', 'CreateContainerError');
+    expect(story.state()).toBe('stopped');
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('during the start, the process is stopped once it is known to run', () => {
+    const story = containerAt('startContainer');
+    story.stop(30);
+    expect(story.ports.pending()).toEqual(['startContainer']);
+    story.ports.answer('startContainer');
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0' }]);
+    expect(story.state()).toBe('stopped');
+    expect(queueOf(story.startGate)).toEqual(empty);
+  });
+
+  test('during a start that fails, it is stopped all the same: the start may have worked', () => {
+    const story = containerAt('startContainer');
+    story.stop(30);
+    story.ports.fail('startContainer', 'RuntimeUnavailable');
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('during the wait for another try to start, what an earlier call may have made is stopped', () => {
+    const story = containerStory();
+    story.ports.failNext('startContainer', 'RuntimeUnavailable');
+    story.begin();
+    story.stop(30);
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0' }]);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('during the postStart hook', () => {
+    const story = containerAt('runHook', aPod({ containers: [aContainer({ lifecycle: { postStart: exec } })] }));
+    story.stop(30);
+    expect(story.ports.pending()).toEqual([]);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('in the back-off', () => {
+    const story = containerStory();
+    story.begin();
+    story.die(1);
+    story.die(1);
+    expect(story.state()).toBe('backingOff');
+    story.stop(30);
+    expect(story.state()).toBe('stopped');
+    expect(story.ports.untilNext).toBeUndefined();
+  });
+
+  test('while the runtime is asked what it has of it', () => {
+    const story = containerStory({ before: (world, pod) => world.run(pod, 'main'), failing: ['inspectContainer'] });
+    story.stop(30);
+    story.ports.advance(1_000);
+    expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0' }]);
+    expect(story.state()).toBe('stopped');
+  });
+
+  test('after it has finished', () => {
+    const story = containerStory({ pod: aPod({ restartPolicy: 'Never' }) });
+    story.begin();
+    story.die(0);
+    story.stop(30);
+    expect(story.state()).toBe('stopped');
+    expect(story.context().run).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a lost sandbox', () => {
+  const lose = (story: ReturnType<typeof containerStory>) => {
+    story.world.loseSandbox('sandbox-uid-1-0');
+    story.send({ type: 'sandbox.lost' });
+  };
+
+  test('C8: what ran in it ends, and runs again only in the next sandbox and when told to', () => {
+    const story = containerStory();
+    story.begin();
+    lose(story);
+    expect(story.state()).toBe('poised');
+    expect(story.standings().at(-1)).toBe('poised');
+    story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod(), 1) });
+    expect(story.state()).toBe('poised');
+    story.send({ type: 'container.start' });
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('createContainer').map(({ sandbox, attempt }) => [sandbox.attempt, attempt])).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+  });
+
+  test.each(['createContainer', 'startContainer', 'runHook'] as const)(
+    'C8: during %s it has no process any more, and begins anew in the next sandbox',
+    (port) => {
+      const story = containerAt(port, aPod({ containers: [aContainer({ lifecycle: { postStart: exec } })] }));
+      lose(story);
+      expect(story.state()).toBe('poised');
+      expect(story.standings().at(-1)).toBe('poised');
+      expect(queueOf(story.startGate)).toEqual(empty);
+      story.begin(1);
+      expect(story.ports.pending()).toEqual([port]);
+      expect(story.ports.asked('createContainer').at(-1)?.sandbox.attempt).toBe(1);
+      story.ports.answer(port);
+      expect(story.state()).toBe('running.steady');
+    },
+  );
+
+  test('C8: while it waits for another try to start', () => {
+    const story = containerStory();
+    story.ports.failNext('startContainer', 'RuntimeUnavailable');
+    story.begin();
+    lose(story);
+    expect(story.standings().at(-1)).toBe('poised');
+    story.begin(1);
+    expect(story.state()).toBe('running.steady');
+    expect(story.ports.asked('createContainer')).toHaveLength(2);
+  });
+
+  test('C3: an init container that had succeeded runs again when it is told to', () => {
+    const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
+    const story = containerStory({ pod, name: 'setup', role: 'init' });
+    story.begin();
+    story.die(0);
+    expect(story.state()).toBe('finished.succeeded');
+    lose(story);
+    story.begin(1);
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('C4: a sidecar restarts whatever its exit code', () => {
+    const pod = aPod({
+      restartPolicy: 'Never',
+      initContainers: [aContainer({ name: 'proxy', restartPolicy: 'Always' })],
+    });
+    const story = containerStory({ pod, name: 'proxy', role: 'sidecar' });
+    story.begin();
+    story.die(0);
+    expect(story.state()).toBe('running.steady');
+  });
+});
+
+describe('what the runtime cannot tell', () => {
+  test('a container in an unknown state is stopped before another is made', () => {
+    const story = containerStory();
+    story.begin();
+    story.world.change('main-0-0', { state: 'unknown' });
+    story.ports.hold('stopContainer');
+    story.observe();
+    expect(story.state()).toBe('stopping.signalling');
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+    story.ports.answer('stopContainer');
+    expect(story.state()).toBe('running.steady');
+    expect(story.context().attempt).toBe(1);
+  });
+
+  test('a look at one that seems to be gone is repeated until the runtime answers', () => {
+    const story = containerStory();
+    story.begin();
+    story.world.containers.clear();
+    story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.containerObserved', id: 'main-0-0', container: null });
+    expect(story.state()).toBe('running.awaitingVerification');
+    story.ports.advance(1_000);
+    expect(story.context()).toMatchObject({ attempt: 1, earlierRun: { reason: 'ContainerStatusUnknown' } });
+  });
+
+  test('C7: after an end that nobody saw the back-off counts from when it is noticed', () => {
+    const story = containerStory();
+    const vanish = () => {
+      const id = story.context().id ?? '';
+      story.world.containers.delete(id);
+      story.send({ type: 'runtime.containerObserved', id, container: null });
+    };
+    story.begin();
+    vanish();
+    expect(story.state()).toBe('running.steady');
+    vanish();
+    expect(story.state()).toBe('backingOff');
+    expect(story.ports.untilNext).toBe(10_000);
+  });
+});

@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { containerStory } from '../support/containerStory.ts';
+
+const preStop = { exec: { command: ['true'] } };
+const withPreStop = aPod({ containers: [aContainer({ lifecycle: { preStop } })] });
+
+test('C10: a stop with a deadline leaves the hook of a stop without one its time until then', () => {
+  const story = containerStory({ pod: withPreStop });
+  story.begin();
+  story.ports.hold('runHook', 'stopContainer');
+  story.stop();
+  expect(story.state()).toBe('stopping.hooking.unbounded');
+  story.stop(10);
+  expect(story.ports.pending()).toEqual(['runHook']);
+  const deadline = story.ports.now + 10_000;
+  story.ports.advance(6_000);
+  story.ports.answer('runHook', { deadline: deadline + 20_000, failure: null });
+  expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline }]);
+});
+
+test('C11: one that has to wait runs its hook at once, and is signalled when it is told or the deadline has come', () => {
+  const waiting = () => {
+    const story = containerStory({ pod: withPreStop, role: 'sidecar' });
+    story.begin();
+    story.ports.hold('runHook', 'stopContainer');
+    const deadline = story.ports.now + 30_000;
+    story.send({ type: 'container.stop', deadline, waits: true });
+    expect(story.ports.pending()).toEqual(['runHook']);
+    story.ports.answer('runHook');
+    expect(story.state()).toBe('stopping.awaitingOthers');
+    return { story, deadline };
+  };
+  const told = waiting();
+  told.story.send({ type: 'container.stop', deadline: told.deadline });
+  expect(told.story.ports.asked('stopContainer')).toMatchObject([{ deadline: told.deadline }]);
+  told.story.send({ type: 'container.stop', deadline: told.deadline, waits: true });
+  expect(told.story.state()).toBe('stopping.signalling');
+  const late = waiting();
+  late.story.send({ type: 'container.stop', deadline: late.deadline - 20_000, waits: true });
+  late.story.ports.advance(9_999);
+  expect(late.story.state()).toBe('stopping.awaitingOthers');
+  late.story.ports.advance(1);
+  expect(late.story.state()).toBe('stopping.signalling');
+});
+
+test('one that an update took out is removed with its former runs, however often the runtime is away', () => {
+  const story = containerStory();
+  story.begin();
+  story.die(1);
+  story.ports.failNext('removeContainers', 'RuntimeUnavailable');
+  story.send({ type: 'container.stop', leavesNothing: true });
+  expect(story.state()).toBe('removing.awaitingRetry');
+  story.ports.advance(1_000);
+  expect(story.state()).toBe('removed');
+  expect(story.standings().slice(-2)).toEqual(['stopped', 'removed']);
+  expect([...story.world.containers.keys()]).toEqual([]);
+});

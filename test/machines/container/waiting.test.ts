@@ -1,0 +1,200 @@
+/** What a container's actor says it waits for, as its status shows it, from the first failure to the run. */
+import { describe, expect, test } from '@jest/globals';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { type ContainerStory, containerStory } from '../support/containerStory.ts';
+
+const hooks = { exec: { command: ['true'] } };
+
+function told(over: Partial<Container> = {}, hold: readonly PortName[] = [], spec = {}): ContainerStory {
+  const story = containerStory({ pod: aPod({ containers: [aContainer(over)], ...spec }), hold });
+  story.begin();
+  return story;
+}
+
+const now = (story: ContainerStory) => story.view().now;
+const reason = (story: ContainerStory) => {
+  const state = now(story);
+  return state.kind === 'waiting' ? state.reason : state.kind;
+};
+
+describe('C16: before the first run', () => {
+  test('it waits for its creation, or for the pod to initialize', () => {
+    expect(now(told({}, ['findImage']))).toEqual({ kind: 'waiting', reason: 'ContainerCreating' });
+    const withInit = { initContainers: [{ name: 'init', image: 'busybox:1' }] };
+    expect(now(told({}, ['findImage'], withInit))).toEqual({ kind: 'waiting', reason: 'PodInitializing' });
+  });
+
+  test('a failed pull is ErrImagePull with its error, then ImagePullBackOff that names it, also while it pulls again', () => {
+    const story = told({ imagePullPolicy: 'Always' }, ['pullImage']);
+    story.ports.fail('pullImage', 'ErrImagePull', 'no such host');
+    expect(now(story)).toEqual({ kind: 'waiting', reason: 'ErrImagePull', message: 'no such host' });
+    story.ports.advance(3_000);
+    const backOff = {
+      kind: 'waiting',
+      reason: 'ImagePullBackOff',
+      message: 'Back-off pulling image "busybox:1": ErrImagePull: no such host',
+    };
+    expect(now(story)).toEqual(backOff);
+    story.ports.advance(7_000);
+    expect([story.state(), now(story)]).toEqual(['pulling.fetching', backOff]);
+    story.ports.fail('pullImage', 'RegistryUnavailable', 'try later');
+    expect(now(story)).toMatchObject({ reason: 'RegistryUnavailable', message: 'try later' });
+    story.ports.advance(20_000);
+    expect(now(story)).toMatchObject({ message: expect.stringMatching(/: RegistryUnavailable: try later$/) });
+    story.ports.hold('createContainer');
+    story.ports.answer('pullImage');
+    expect(now(story)).toEqual({ kind: 'waiting', reason: 'ContainerCreating' });
+  });
+
+  test('an image that must not be pulled is ErrImageNeverPull', () => {
+    const story = told({ imagePullPolicy: 'Never' }, ['findImage']);
+    story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
+    expect(now(story)).toEqual({
+      kind: 'waiting',
+      reason: 'ErrImageNeverPull',
+      message: 'Container image "busybox:1" is not present with pull policy of Never',
+    });
+  });
+
+  test('a look for the image that fails is ImageInspectError, a name that is none InvalidImageName', () => {
+    const story = told({}, ['findImage']);
+    story.ports.fail('findImage', 'RuntimeError', 'disk on fire');
+    expect(now(story)).toEqual({
+      kind: 'waiting',
+      reason: 'ImageInspectError',
+      message: 'Failed to inspect image "busybox:1": disk on fire',
+    });
+    story.ports.advance(10_000);
+    story.ports.fail('findImage', 'InvalidImageName', 'what is that');
+    expect(now(story)).toEqual({ kind: 'waiting', reason: 'InvalidImageName', message: 'what is that' });
+  });
+
+  test.each(['CreateContainerConfigError', 'CreateContainerError'])('%s is shown until it runs', (word) => {
+    const story = told({}, ['createContainer']);
+    story.ports.fail('createContainer', word, 'because');
+    expect(now(story)).toEqual({ kind: 'waiting', reason: word, message: 'because' });
+    story.ports.advance(10_000);
+    expect([story.state(), reason(story)]).toEqual(['launching.creating', word]);
+    story.ports.answer('createContainer');
+    expect(reason(story)).toBe('running');
+  });
+
+  test('that the runtime is away is no fault of the container', () => {
+    const story = told({ imagePullPolicy: 'Always' }, ['findImage', 'pullImage', 'createContainer']);
+    const ports = ['findImage', 'pullImage', 'createContainer'] as const;
+    for (const port of ports) {
+      story.ports.fail(port, 'RuntimeUnavailable');
+      expect(reason(story)).toBe('ContainerCreating');
+      story.send({ type: 'runtime.returned' });
+      if (port !== 'findImage') story.ports.pending('findImage').forEach(() => void story.ports.answer('findImage'));
+      if (story.ports.pending(port).length > 0) story.ports.answer(port);
+    }
+    expect(reason(story)).toBe('running');
+  });
+});
+
+test('C16: an end that is seen before the start has answered is shown only then', () => {
+  const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
+  story.die(3);
+  expect([story.state(), now(story)]).toEqual(['launching.starting', { kind: 'waiting', reason: 'ContainerCreating' }]);
+  expect(story.view()).toMatchObject({ restartCount: 0 });
+  expect(story.view().last).toBeUndefined();
+  story.ports.answer('startContainer');
+  expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 3 } });
+});
+
+describe('C16: a start that the runtime refuses', () => {
+  test('is RunContainerError, its dead container the last state, and then a crash loop', () => {
+    const story = told({}, ['startContainer']);
+    story.ports.fail('startContainer', 'RunContainerError', 'no such file');
+    const refused = { kind: 'waiting', reason: 'RunContainerError', message: 'no such file' };
+    expect([story.state(), now(story)]).toEqual(['launching.starting', refused]);
+    expect(story.view().last).toMatchObject({ exitCode: 128, reason: 'StartError', message: 'no such file' });
+    story.ports.fail('startContainer', 'RunContainerError', 'no such file');
+    expect([story.state(), now(story)]).toEqual(['startFailed', refused]);
+    story.ports.advance(3_000);
+    expect(now(story)).toMatchObject({
+      reason: 'CrashLoopBackOff',
+      message: 'back-off 10s restarting failed container=main pod=web_default(uid-1)',
+    });
+    expect(story.view()).toMatchObject({ restartCount: 1, last: { reason: 'StartError' } });
+  });
+
+  test('under restartPolicy Never is the end', () => {
+    const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
+    story.ports.fail('startContainer', 'RunContainerError', 'no such file');
+    expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 128, reason: 'StartError' } });
+  });
+});
+
+describe('C16: a postStart hook', () => {
+  test('keeps the container waiting until it is done', () => {
+    const story = told({ lifecycle: { postStart: hooks } }, ['runHook']);
+    expect([story.state(), reason(story)]).toEqual(['hooking', 'ContainerCreating']);
+    story.ports.answer('runHook');
+    expect(reason(story)).toBe('running');
+  });
+
+  test('that fails is PostStartHookError while the container is killed and until it starts again', () => {
+    const story = told({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
+    story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
+    const failed = { kind: 'waiting', reason: 'PostStartHookError', message: 'the hook said no' };
+    expect([story.state(), now(story)]).toEqual(['stopping.signalling', failed]);
+    story.ports.answer('stopContainer');
+    expect([story.state(), now(story)]).toEqual(['hooking', failed]);
+    expect(story.view().last).toMatchObject({ exitCode: 137 });
+    story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
+    story.ports.answer('stopContainer');
+    expect([story.state(), now(story)]).toEqual(['startFailed', failed]);
+    story.ports.advance(3_000);
+    expect(reason(story)).toBe('CrashLoopBackOff');
+  });
+});
+
+describe('C16: a crash loop', () => {
+  test('is shown until the next run, and not in the first restart', () => {
+    const story = told();
+    story.ports.hold('createContainer');
+    story.die(1);
+    expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 1, reason: 'Error' } });
+    story.ports.hold('startContainer');
+    story.ports.answer('createContainer');
+    expect(story.view()).toMatchObject({ now: { kind: 'terminated' }, restartCount: 0 });
+    story.ports.answer('startContainer');
+    expect(story.view()).toMatchObject({ now: { kind: 'running' }, restartCount: 1, last: { exitCode: 1 } });
+    story.die(2);
+    expect([story.state(), reason(story)]).toEqual(['backingOff', 'CrashLoopBackOff']);
+    story.ports.advance(10_000);
+    expect([story.state(), reason(story)]).toEqual(['launching.creating', 'CrashLoopBackOff']);
+    expect(story.view()).toMatchObject({ restartCount: 1, last: { exitCode: 2 } });
+    story.ports.answer('createContainer');
+    expect(story.view()).toMatchObject({ now: { reason: 'CrashLoopBackOff' }, restartCount: 1, last: { exitCode: 2 } });
+    story.ports.answer('startContainer');
+    expect(story.view()).toMatchObject({ now: { kind: 'running' }, restartCount: 2 });
+    expect(reason(story)).toBe('running');
+  });
+
+  test('is forgotten once it has run: a later end is shown as such', () => {
+    const story = told();
+    story.die(1);
+    story.die(1);
+    story.ports.advance(10_000);
+    story.ports.advance(600_001);
+    story.ports.hold('createContainer');
+    story.die(3);
+    expect([story.state(), now(story)]).toMatchObject([
+      'launching.creating',
+      { kind: 'terminated', run: { exitCode: 3 } },
+    ]);
+  });
+
+  test('ends with its pod: the last run is shown', () => {
+    const story = told();
+    story.die(1);
+    story.die(2);
+    story.stop(30);
+    expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 2 } });
+  });
+});

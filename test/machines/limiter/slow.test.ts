@@ -1,0 +1,110 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createActor } from 'xstate';
+import { gateMachine } from '../../../machines/limiter/chart.ts';
+import type { GateGranted } from '../../../machines/shared/events.ts';
+import { gateView } from '../../../machines/shared/views.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { ear, gate, START } from '../support/stand.ts';
+
+/** A gate whose holders are slow after ten seconds. */
+function impatientGate(capacity: number) {
+  const ports = new FakePorts(START);
+  const machine = gateMachine.provide({ actors: { timer: ports.timer } });
+  const of = createActor(machine, { input: { capacity, slowAfterMs: 10_000 } }).start();
+  const { ref, heard } = ear<GateGranted>();
+  return {
+    of,
+    ports,
+    heard,
+    ask: (key: string, origin: string) =>
+      of.send({ type: 'gate.request', key, ticket: 1, holder: ref, origin, purpose: `the work of ${key}` }),
+    release: (key: string) => of.send({ type: 'gate.release', key }),
+    view: () => gateView(of),
+  };
+}
+
+test('who holds the only slot for too long goes on, and lets those of other origins pass', () => {
+  const { of, ports, ask, release, view } = impatientGate(1);
+  ask('slow', 'one');
+  ask('again', 'one');
+  ask('other', 'two');
+  ports.advance(9_999);
+  expect([of.getSnapshot().value, view().held]).toEqual(['fullForNow', ['slow']]);
+  expect(view()).toMatchObject({ queue: ['again', 'other'], behind: [['the work of slow'], ['the work of slow']] });
+
+  ports.advance(1);
+  expect(view()).toMatchObject({ held: ['slow', 'other'], slow: ['slow'], queue: ['again'] });
+  release('other');
+  expect(view()).toMatchObject({ held: ['slow'], queue: ['again'], behind: [['the work of slow']] });
+  ask('later', 'two');
+  expect(view().held).toEqual(['slow', 'later']);
+
+  release('later');
+  release('slow');
+  expect(view()).toEqual({ capacity: 1, held: ['again'], queue: [] });
+});
+
+test('who waits for the slow ones of its own origin stands behind those that may pass, and each sees for whom it waits', () => {
+  const { ports, ask, view } = impatientGate(1);
+  ask('slow', 'one');
+  ask('again', 'one');
+  ports.advance(10_000);
+  ask('other', 'two');
+  ask('third', 'three');
+  expect(view()).toEqual({
+    capacity: 1,
+    held: ['slow', 'other'],
+    slow: ['slow'],
+    queue: ['third', 'again'],
+    behind: [['the work of other'], ['the work of slow', 'the work of other']],
+  });
+});
+
+test('as long as a slot is given back in time nobody is slow', () => {
+  const { ports, ask, release, view } = impatientGate(2);
+  for (const key of ['a', 'b', 'c', 'd']) ask(key, key);
+  for (const key of ['b', 'c']) {
+    ports.advance(9_000);
+    release(key);
+  }
+  ports.advance(9_000);
+  expect(view()).toEqual({ capacity: 2, held: ['a', 'd'], queue: [] });
+  ports.advance(1_000);
+  expect(view().slow).toEqual(['a', 'd']);
+});
+
+test('a gate that is not told how long waits for as long as it takes', () => {
+  const of = gate(1);
+  const { ref } = ear<GateGranted>();
+  for (const key of ['a', 'b']) of.send({ type: 'gate.request', key, ticket: 1, holder: ref, origin: key });
+  of.send({ type: 'timer.elapsed' });
+  expect([of.getSnapshot().value, gateView(of)]).toMatchObject(['full', { held: ['a'], queue: ['b'] }]);
+});
+
+test('never more than its capacity are in time or of one origin, and whoever could have a slot has one', () => {
+  const key = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), origin: fc.constantFrom('one', 'two') });
+  const step = fc.oneof(
+    fc.record({ type: fc.constant('ask' as const), of: key }),
+    fc.record({ type: fc.constant('release' as const), of: key }),
+    fc.record({ type: fc.constant('wait' as const), of: key }),
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 40 }), (capacity, steps) => {
+      const { of, ports, ask, release } = impatientGate(capacity);
+      for (const { type, of: asked } of steps) {
+        const name = `${asked.origin}/${asked.key}`;
+        if (type === 'ask') ask(name, asked.origin);
+        else if (type === 'release') release(name);
+        else ports.advance(10_000);
+        const { held, queue } = of.getSnapshot().context;
+        const inTime = held.filter(({ slow }) => !slow).length;
+        const ofOrigin = (origin: string | undefined) => held.filter((each) => each.origin === origin).length;
+        expect(inTime).toBeLessThanOrEqual(capacity);
+        for (const { origin } of held) expect(ofOrigin(origin)).toBeLessThanOrEqual(capacity);
+        for (const { origin } of queue) expect(inTime === capacity || ofOrigin(origin) === capacity).toBe(true);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

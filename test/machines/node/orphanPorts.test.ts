@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { aContainer } from '../../pod/fixtures.ts';
+import { namedPod, nodeStory } from '../support/nodeStory.ts';
+
+test('C24: a host port of an unwanted pod of which nothing was kept is taken until it has ended', () => {
+  const web = namedPod('web');
+  const ports = [{ containerPort: 80, hostPort: 80 }];
+  const http = namedPod('http', { containers: [aContainer({ ports })] });
+  const story = nodeStory({
+    held: ['removePodData'],
+    before: (world) => {
+      world.sandbox(web);
+      world.run(web, 'main', { id: 'old', ports });
+    },
+  });
+  story.list(story.world.observed(web));
+  story.want([http]);
+  expect(story.pod('http-uid')).toBe('refused');
+  expect(story.podRef('http-uid')?.getSnapshot().context.refused?.reason).toBe('NodePorts');
+});

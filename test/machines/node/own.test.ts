@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import { foreignPods } from '../../../machines/node/own.ts';
+import type { FakeWorld } from '../../fakes/world.ts';
+import { namedPod, nodeStory } from '../support/nodeStory.ts';
+
+const db = namedPod('db');
+const identity = { uid: 'db-uid', namespace: 'default', name: 'db' };
+
+/** The runtime has a sandbox of `db`, with this owner's mark or with none. */
+const sandboxOf = (owner?: string) => (world: FakeWorld) => {
+  const { owner: _us, ...sandbox } = world.sandbox(db);
+  world.sandboxes.set(sandbox.id, { ...sandbox, ...(owner ? { owner } : {}) });
+};
+
+describe('a pod that nobody wants', () => {
+  test.each([
+    ['whose directory bears our mark ends with its sandbox, which nobody has marked', undefined, true, 'ended'],
+    ['whose directory bears our mark stays, when another agent has made its sandbox', '/other@node', true, 'stays'],
+    ['of which there is but a durable fact stays with a sandbox that nobody has marked', undefined, false, 'stays'],
+  ])('%s', (_what, owner, isMarked, becomes) => {
+    const left = [{ ...identity, ...(isMarked ? { isMarked } : {}) }];
+    const story = nodeStory({ before: sandboxOf(owner), left });
+    story.list(story.world.observed(db));
+    story.want([]);
+    expect(story.world.sandboxes.size).toBe(becomes === 'ended' ? 0 : 1);
+    expect(story.ports.asked('removePodData')).toHaveLength(becomes === 'ended' ? 1 : 0);
+  });
+
+  test('that a survey found, with our mark, ends as well', () => {
+    const story = nodeStory({ before: sandboxOf(), held: ['surveyDisk'] });
+    story.list(story.world.observed(db));
+    story.want([]);
+    expect(story.world.sandboxes.size).toBe(1);
+    story.ports.answer('surveyDisk', { left: [{ ...identity, isMarked: true }], foreign: [] });
+    expect(story.world.sandboxes.size).toBe(0);
+  });
+});
+
+test('a pod that was taken over keeps the sandbox that its former agent has marked, also after a restart', () => {
+  const story = nodeStory({ before: sandboxOf('/other@node'), left: [{ ...identity, isMarked: true, isTaken: true }] });
+  story.list(story.world.observed(db));
+  story.want([db]);
+  expect(story.world.sandboxes.size).toBe(1);
+  expect(story.ports.asked('inspectSandbox')).toHaveLength(1);
+  story.want([]);
+  expect(story.world.sandboxes.size).toBe(0);
+});
+
+describe('C10: of a pod known only from the runtime', () => {
+  const graceOf = (endsAll: boolean, podGraceSeconds?: number) => {
+    const before = (world: FakeWorld) => {
+      world.sandbox(db);
+      world.run(db, 'main');
+    };
+    const story = nodeStory({ before, endsAll });
+    const { containers, ...pod } = story.world.observed(db);
+    const noted = podGraceSeconds === undefined ? {} : { podGraceSeconds };
+    story.list({ ...pod, containers: containers.map((container) => ({ ...container, ...noted })) });
+    story.want([]);
+    return story.ports.asked('stopContainer')[0]?.graceSeconds;
+  };
+
+  test.each([
+    ['an orphan has a second, whatever its own grace', false, 45, 1],
+    ['what a node that ends all its pods ends has its own grace', true, 45, 45],
+    ['and the default where none was noted', true, undefined, 30],
+  ])('%s', (_what, endsAll, noted, expected) => {
+    expect(graceOf(endsAll, noted)).toBe(expected);
+  });
+});
+
+describe('pods of others', () => {
+  const directory = { ...identity, why: 'no mark', directory: '/pods/db-uid', sandboxes: [] };
+
+  test('are listed once, with directory and sandboxes, by what the runtime calls them', () => {
+    const foreign = [{ ...directory, name: 'db-uid', namespace: 'unknown' }];
+    const story = nodeStory({ before: sandboxOf('/other@node'), foreign, held: ['surveyDisk'] });
+    story.list(story.world.observed(db));
+    story.want([]);
+    const [sandbox] = [...story.world.sandboxes.keys()];
+    expect(foreignPods(story.context())).toEqual([{ ...directory, sandboxes: [sandbox] }]);
+    expect(story.view().foreign).toEqual(foreignPods(story.context()));
+  });
+
+  test('are those of the last look, and never one that is wanted', () => {
+    const story = nodeStory({ held: ['surveyDisk'], foreign: [directory] });
+    story.list();
+    story.want([db]);
+    expect(foreignPods(story.context())).toEqual([]);
+    const other = { ...directory, uid: 'other-uid' };
+    story.ports.answer('surveyDisk', { left: [], foreign: [directory, other] });
+    expect(foreignPods(story.context())).toEqual([other]);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from '@jest/globals';
+import type { FakeWorld } from '../../fakes/world.ts';
+import { namedPod, nodeStory } from '../support/nodeStory.ts';
+
+const RUNS = 'active.running.steady';
+const web = namedPod('web');
+const db = namedPod('db');
+const problems = [{ file: 'http://pods', path: '', message: 'no answer' }];
+const unread = { type: 'config.sourceUnread', source: 'http', problems } as const;
+const fromUrl = (pod: typeof web) => ({
+  ...pod,
+  metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'http' } },
+});
+
+/** A node of a file and a URL, with `db` running from before. */
+function nodeOfTwo() {
+  const story = nodeStory({
+    sources: ['file', 'http'],
+    before: (world: FakeWorld) => {
+      world.sandbox(db);
+      world.run(db, 'main', { id: 'db' });
+    },
+  });
+  story.list(story.world.observed(db));
+  return story;
+}
+
+describe('a source that cannot be read at the start', () => {
+  test("does not keep the other sources' pods from starting, and nothing of what may be its own is ended", () => {
+    const story = nodeOfTwo();
+    story.want([web]);
+    expect(story.state()).toBe('recovering');
+    story.tell(unread);
+    expect(story.state()).toBe('partial');
+    expect(story.context().problems).toMatchObject({ http: problems });
+    expect(story.pod('web-uid')).toBe(RUNS);
+    story.tick();
+    story.ports.advance(120_000);
+    expect(story.pod('db-uid')).toBeUndefined();
+    expect(story.world.containers.get('db')?.state).toBe('running');
+    story.want([db], 'http');
+    expect(story.state()).toBe('running');
+    expect(story.pod('db-uid')).toBe(RUNS);
+    expect(story.world.containers.get('db')?.state).toBe('running');
+  });
+
+  test('when it then does not want what runs, that ends', () => {
+    const story = nodeOfTwo();
+    story.want([web]);
+    story.tell(unread);
+    story.want([], 'http');
+    expect(story.state()).toBe('running');
+    expect(story.world.containers.has('db')).toBe(false);
+    expect(story.pod('web-uid')).toBe(RUNS);
+  });
+
+  test('C24: until then what runs keeps its full name: a new version waits for it', () => {
+    const story = nodeOfTwo();
+    const edited = namedPod('db', {}, 'edited-uid');
+    story.want([edited]);
+    story.tell(unread);
+    expect(story.pod('edited-uid')).toBe('admitting');
+    story.want([], 'http');
+    expect(story.pod('edited-uid')).toBe(RUNS);
+    expect(story.world.containers.has('db')).toBe(false);
+  });
+
+  test('a pod that its own source drops ends meanwhile, and comes back when it is wanted again', () => {
+    const story = nodeOfTwo();
+    story.want([web]);
+    story.tell(unread);
+    story.want([]);
+    expect(story.pod('web-uid')).toBeUndefined();
+    story.want([web]);
+    expect(story.pod('web-uid')).toBe(RUNS);
+  });
+
+  test('the node drains all the same', () => {
+    const story = nodeOfTwo();
+    story.want([web]);
+    story.tell(unread);
+    story.drain();
+    expect(story.status()).toBe('done');
+    expect(story.world.containers.size).toBe(0);
+  });
+});
+
+describe('a pod of two sources', () => {
+  test('C24: is the one that was there first, also when the other source had spoken before', () => {
+    const story = nodeStory({ sources: ['file', 'http'] });
+    story.list();
+    story.want([]);
+    story.want([fromUrl(web)], 'http');
+    expect(story.podRef('web-uid')?.getSnapshot().context.desired).toEqual(fromUrl(web));
+    story.want([web]);
+    expect(story.podRef('web-uid')?.getSnapshot().context.desired).toEqual(fromUrl(web));
+    story.want([], 'http');
+    expect(story.podRef('web-uid')?.getSnapshot().context.desired).toEqual(web);
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+});

@@ -1,0 +1,389 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { aContainer, aPod, claimsWith } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+import { queueOf } from '../support/stand.ts';
+
+const empty = { held: [], queue: [] };
+const full = aPod({
+  volumes: [{ name: 'data', emptyDir: {} }],
+  initContainers: [aContainer({ name: 'proxy', restartPolicy: 'Always' })],
+  containers: [aContainer({ lifecycle: { preStop: { exec: { command: ['true'] } } } })],
+});
+
+function runningPod(pod: Pod = full) {
+  const story = podStory({ pod });
+  expect(story.state()).toBe('active.running.steady');
+  return story;
+}
+
+/** Nothing of the pod is left anywhere. */
+function expectGone(story: ReturnType<typeof podStory>) {
+  expect(story.state()).toBe('terminated');
+  expect([...story.world.sandboxes.keys(), ...story.world.containers.keys()]).toEqual([]);
+  expect(story.ports.asked('removePodData')).toHaveLength(1);
+  expect(story.allocated()).toBeNull();
+  expect([queueOf(story.startGate), queueOf(story.pullGate)]).toEqual([empty, empty]);
+  expect(story.ports.pending()).toEqual([]);
+  expect(story.ports.untilNext).toBeUndefined();
+}
+
+describe('termination', () => {
+  test('containers, sandbox, volumes, cgroup, the runtime’s objects, the directory, in this order', () => {
+    const story = runningPod();
+    const before = story.ports.calls.length;
+    story.terminate();
+    const order = story.ports.calls.slice(before).map(({ port }) => port);
+    expect(order.filter((name) => name !== 'runHook' && name !== 'stopContainer')).toEqual([
+      ...['stopSandboxes', 'unmountVolume', 'removeCgroup', 'removeSandboxes', 'removePodData'],
+    ]);
+    expect(order.lastIndexOf('stopContainer')).toBeLessThan(order.indexOf('stopSandboxes'));
+    expectGone(story);
+  });
+
+  test('C10: all containers share one grace', () => {
+    const story = runningPod();
+    story.ports.hold('runHook', 'stopContainer');
+    const deadline = story.ports.now + 30_000;
+    story.terminate(30);
+    story.ports.advance(12_000);
+    story.ports.answer('runHook');
+    story.ports.answer('stopContainer');
+    expect(story.ports.asked('stopContainer').map((input) => input.deadline)).toEqual([deadline, deadline]);
+    expect(story.view()).toMatchObject({ state: 'terminating.containers', until: deadline });
+  });
+
+  test('C10: a second command may shorten the grace, never lengthen it', () => {
+    const story = runningPod(aPod());
+    story.ports.hold('stopContainer');
+    story.terminate(30);
+    story.terminate(300, { reason: 'Evicted' });
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    story.ports.advance(1_000);
+    story.terminate(5, { reason: 'Evicted', phase: 'Failed' });
+    expect(story.ports.asked('stopContainer').at(-1)?.deadline).toBe(story.ports.now + 5_000);
+    expect(story.view().termination).toMatchObject({ reason: 'Removed', graceSeconds: 5 });
+    story.ports.answer('stopContainer');
+    expectGone(story);
+  });
+
+  test('no container restarts while the pod ends', () => {
+    const story = runningPod(
+      aPod({
+        containers: [
+          aContainer({ name: 'a' }),
+          aContainer({ name: 'b', lifecycle: full.spec.containers[0]?.lifecycle ?? {} }),
+        ],
+      }),
+    );
+    story.ports.hold('runHook');
+    story.terminate();
+    expect(story.containers()).toEqual({ a: 'stopped', b: 'stopping.hooking.bounded' });
+    story.die('b-0-0', 1);
+    expectGone(story);
+  });
+
+  test('an update and the admission of an earlier one change nothing any more', () => {
+    const story = runningPod(aPod());
+    story.ports.hold('stopContainer');
+    story.terminate();
+    story.send({ type: 'pod.update', pod: aPod({ containers: [aContainer({ image: 'b:1' })] }) });
+    story.send({ type: 'ledger.admitted' });
+    story.ports.answer('stopContainer');
+    expect(story.ports.asked('createContainer')).toHaveLength(1);
+    expectGone(story);
+  });
+
+  const stages: readonly PortName[] = [
+    ...(['preparePod', 'mountVolume', 'runSandbox', 'findImage', 'createContainer', 'startContainer'] as const),
+  ];
+
+  test.each(stages)('during %s nothing stays behind', (port) => {
+    const story = podStory({ pod: full, held: [port] });
+    story.terminate();
+    while (story.ports.pending(port).length > 0) story.ports.answer(port);
+    expectGone(story);
+  });
+
+  test.each(stages)('during the wait after a failed %s nothing stays behind', (port) => {
+    const story = podStory({ pod: full, failing: [port] });
+    expect(story.state()).not.toBe('active.running.steady');
+    story.terminate();
+    expectGone(story);
+  });
+
+  const ends: readonly PortName[] = [
+    ...(['stopContainer', 'stopSandboxes', 'unmountVolume'] as const),
+    ...(['removeCgroup', 'removeSandboxes', 'removePodData'] as const),
+  ];
+
+  test.each(ends)('a failed %s is tried again until it works', (port) => {
+    const story = runningPod();
+    story.ports.failNext(port, 'RuntimeUnavailable');
+    story.ports.failNext(port, 'RuntimeUnavailable');
+    story.terminate();
+    expect(story.state()).toMatch(/^terminating\./);
+    story.ports.advance(60_000);
+    expect(story.state()).toBe('terminated');
+    expect(story.ports.pending()).toEqual([]);
+  });
+
+  test('while it waits for a slot it leaves the queue', () => {
+    const story = podStory({ held: ['preparePod'] });
+    for (const key of ['a/x', 'b/x']) {
+      story.startGate.send({ type: 'gate.request', key, ticket: 0, holder: story.startGate as never });
+    }
+    story.ports.answer('preparePod');
+    expect(story.state()).toBe('sandboxing.acquiring.queued');
+    story.terminate();
+    expect(story.state()).toBe('terminated');
+    expect(queueOf(story.startGate).queue).toEqual([]);
+  });
+
+  test('a sandbox that is made while it must end is removed, and nothing starts in it', () => {
+    const story = podStory({ held: ['runSandbox'] });
+    story.terminate();
+    expect(story.state()).toBe('sandboxing.acquiring.running');
+    story.ports.answer('runSandbox');
+    expect(story.ports.asked('createContainer')).toEqual([]);
+    expectGone(story);
+  });
+
+  test('one that must end from the start ends what the runtime has of it', () => {
+    const story = podStory({
+      termination: { reason: 'Orphaned', graceSeconds: 1, at: 0 },
+      before: (world, pod) => {
+        world.sandbox(pod);
+        world.run(pod, 'main');
+      },
+    });
+    expect(story.ports.asked('stopContainer')).toHaveLength(1);
+    expectGone(story);
+  });
+});
+
+describe('a lost sandbox', () => {
+  const lose = (story: ReturnType<typeof podStory>, attempt = 0) => {
+    story.world.loseSandbox(`sandbox-uid-1-${attempt}`);
+    story.observe();
+  };
+
+  test('C8: it is asked for, drained, and made anew as the next attempt; containers run again in it', () => {
+    const story = runningPod();
+    lose(story);
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1 });
+    expect(story.containers()).toEqual({ proxy: 'running.steady', main: 'running.steady' });
+    lose(story, 1);
+    expect(story.context().sandbox).toMatchObject({ attempt: 2 });
+    expect(story.containers()).toEqual({ proxy: 'backingOff', main: 'backingOff' });
+    story.ports.advance(10_000);
+    expect(story.containers()).toEqual({ proxy: 'running.steady', main: 'running.steady' });
+    // What ran in the old ones is kept for its logs: removing it is the node's garbage collection.
+    expect(story.ports.asked('removeSandboxes')).toEqual([]);
+    expect(story.ports.asked('stopSandboxes')).toHaveLength(2);
+  });
+
+  test('C8: a list that is older than it does not kill it', () => {
+    const story = runningPod();
+    story.send({ type: 'runtime.podObserved', pod: { ...story.world.observed(full), sandboxes: [] } });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.asked('inspectSandbox')).toHaveLength(1);
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+  });
+
+  test('C8: another one that is ready beside it is one too many: both end, and a third takes their place', () => {
+    const story = runningPod();
+    story.world.sandbox(full, 5);
+    story.observe();
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 6 });
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0', 'sandbox-uid-1-5'] }]);
+    story.observe();
+    expect(story.ports.asked('runSandbox')).toHaveLength(2);
+  });
+
+  test('C8: an older list that shows only another one as ready does not kill it', () => {
+    const story = runningPod();
+    const shown = story.world.observed(full);
+    const sandboxes = shown.sandboxes.map((each) => ({ ...each, id: 'another' }));
+    story.send({ type: 'runtime.podObserved', pod: { ...shown, sandboxes } });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+  });
+
+  test('C8: with another network mode it gets another sandbox', () => {
+    const story = runningPod();
+    story.ports.hold('inspectSandbox');
+    story.send({ type: 'pod.update', pod: { ...full, spec: { ...full.spec, hostNetwork: true } } });
+    expect(story.state()).toBe('resetting.verifying');
+    const { sandbox } = story.context();
+    if (sandbox === undefined) throw new Error('the pod has no sandbox');
+    story.ports.answer('inspectSandbox', { ...sandbox, hostNetwork: false });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1 });
+    expect(story.ports.asked('runSandbox').at(-1)).toMatchObject({ pod: { spec: { hostNetwork: true } } });
+  });
+
+  test('C8: while the runtime is away it is not lost', () => {
+    const story = runningPod();
+    for (let times = 0; times < 2; times++) story.ports.failNext('inspectSandbox', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.podObserved', pod: { ...story.world.observed(full), sandboxes: [] } });
+    expect(story.state()).toBe('resetting.awaitingRetry');
+    story.ports.advance(1_000);
+    expect(story.state()).toBe('resetting.awaitingRetry');
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+
+  test('C3: init containers run again in the new sandbox before the others', () => {
+    const story = podStory({ pod: aPod({ initContainers: [aContainer({ name: 'setup' })] }) });
+    story.die('setup-0-0', 0);
+    expect(story.state()).toBe('active.running.steady');
+    lose(story);
+    expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
+    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'poised' });
+    story.die('setup-1-1', 0);
+    expect(story.containers()).toMatchObject({ main: 'running.steady' });
+    expect(story.state()).toBe('active.running.steady');
+  });
+
+  test('C3: they run again one after the other there, although each had succeeded before', () => {
+    const initContainers = ['first', 'second'].map((name) => aContainer({ name }));
+    const story = podStory({ pod: aPod({ initContainers }) });
+    story.die('first-0-0', 0);
+    story.die('second-0-0', 0);
+    lose(story);
+    expect(story.containers()).toMatchObject({ first: 'running.steady', main: 'poised' });
+    story.die('first-1-1', 0);
+    expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'poised' });
+    story.die('second-1-1', 0);
+    expect(story.containers()).toMatchObject({ main: 'running.steady' });
+  });
+
+  test('C8: with policy Never and containers that ran, it is not made again', () => {
+    const story = runningPod(aPod({ restartPolicy: 'Never' }));
+    lose(story);
+    expect(story.state()).toBe('finished');
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+  });
+
+  test.each(['findImage', 'createContainer', 'startContainer'] as const)('C8: while a container is at %s', (port) => {
+    const story = podStory({ held: [port] });
+    story.observe();
+    lose(story);
+    if (port === 'findImage') expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1 });
+    expect(story.ports.pending()).toEqual([port]);
+    story.ports.answer(port);
+    expect(story.containers()).toEqual({ main: 'running.steady' });
+  });
+
+  test('C8: while a container is in back-off, which goes on', () => {
+    const story = runningPod(aPod());
+    story.die('main-0-0', 1);
+    story.die('main-0-1', 1);
+    expect(story.containers()).toEqual({ main: 'backingOff' });
+    lose(story);
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.containers()).toEqual({ main: 'backingOff' });
+    story.ports.advance(10_000);
+    expect(story.containers()).toEqual({ main: 'running.steady' });
+    expect(story.ports.asked('createContainer').at(-1)?.sandbox.attempt).toBe(1);
+  });
+
+  test('a termination during the drain ends it for good', () => {
+    const story = runningPod();
+    story.ports.hold('stopContainer');
+    story.world.sandboxes.clear();
+    story.observe();
+    expect(story.state()).toBe('resetting.draining');
+    story.terminate();
+    while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
+    expect(story.state()).toBe('terminated');
+  });
+
+  test('what the runtime has twice is cleared before a new one is made', () => {
+    const story = podStory({
+      before: (world, pod) => {
+        world.sandbox(pod, 0);
+        world.sandbox(pod, 1);
+      },
+    });
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-1', 'sandbox-uid-1-0'] }]);
+    expect(story.context().sandbox).toMatchObject({ attempt: 2 });
+    expect(story.world.sandboxes.get('sandbox-uid-1-2')).toMatchObject({ state: 'ready' });
+  });
+});
+
+describe('adoption', () => {
+  test('a pod that runs is taken as it is: nothing is made, stopped or removed', () => {
+    const story = podStory({
+      before: (world, pod) => {
+        world.sandbox(pod, 3);
+        world.run(pod, 'main', { id: 'main', sandboxId: `sandbox-${pod.metadata.uid}-3`, attempt: 2 });
+      },
+      taken: claimsWith({ cpuMillis: 4_000 }),
+    });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.containers()).toEqual({ main: 'running.steady' });
+    expect(story.ports.calls.map(({ port }) => port)).toEqual([
+      ...['preparePod', 'prepareCgroup', 'inspectSandbox', 'inspectContainer'],
+    ]);
+    expect(story.view().containers).toMatchObject([{ restartCount: 2 }]);
+  });
+
+  test('C3: init containers that had done their part do not run again', () => {
+    const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
+    const story = podStory({
+      pod,
+      before: (world) => {
+        world.sandbox(pod);
+        world.run(pod, 'setup', { id: 'setup' });
+        world.end('setup', 0);
+        world.run(pod, 'main', { id: 'main' });
+      },
+    });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.view().initialized).toBe(true);
+    expect(story.ports.asked('createContainer')).toEqual([]);
+  });
+
+  test('a container that an init container had not come to yet starts in its turn', () => {
+    const pod = aPod({ initContainers: [aContainer({ name: 'setup' })] });
+    const story = podStory({
+      pod,
+      before: (world) => {
+        world.sandbox(pod);
+        world.run(pod, 'setup', { id: 'setup' });
+        world.end('setup', 0);
+      },
+    });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.asked('createContainer').map(({ container }) => container)).toEqual(['main']);
+  });
+
+  test('a sandbox that is gone when it is asked for is made anew', () => {
+    const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
+    expect(story.state()).toBe('sandboxing.adopting');
+    story.ports.answer('inspectSandbox', null);
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1 });
+  });
+
+  test.each([
+    ['has no address', { ips: [] }],
+    ['is on the host network although the pod is not', { ips: ['10.0.0.9'], hostNetwork: true }],
+  ])('C8: a sandbox that %s is made anew', (_, told) => {
+    const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
+    const [adopted] = story.context().observed.sandboxes;
+    if (adopted === undefined) throw new Error('the pod has no sandbox to adopt');
+    story.ports.answer('inspectSandbox', { ...adopted, ...told });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1 });
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { nodeStory } from '../support/nodeStory.ts';
+import { podStory } from '../support/podStory.ts';
+
+const volumes = [{ name: 'data', emptyDir: {} }];
+const reasons = (told: readonly string[]) => told.map((sentence) => sentence.split(':')[0]);
+
+describe('the events of a pod', () => {
+  test('it starts: only its container has something to tell', () => {
+    const story = podStory({ pod: aPod({ volumes }) });
+    expect(reasons(story.told())).toEqual(['Normal Pulled', 'Normal Created', 'Normal Started']);
+  });
+
+  test('the node does not take it', () => {
+    const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
+    const story = podStory({ pod: greedy });
+    const { reason, message } = story.view().refused ?? {};
+    expect(story.told()).toEqual([`Warning ${reason}: ${message}`]);
+  });
+
+  test('its directory cannot be made', () => {
+    const story = podStory({ held: ['preparePod'] });
+    story.ports.fail('preparePod', 'InternalError', 'no space left on device');
+    expect(story.told()).toEqual([
+      'Warning FailedToMakePodDataDirectories: error making pod data directories: no space left on device',
+    ]);
+  });
+
+  test('its cgroup cannot be made', () => {
+    const story = podStory({ held: ['prepareCgroup'] });
+    story.ports.fail(
+      'prepareCgroup',
+      'FailedCreatePodContainer',
+      'unable to ensure pod container exists: no such file',
+    );
+    expect(story.told()).toEqual([
+      'Warning FailedCreatePodContainer: unable to ensure pod container exists: no such file',
+    ]);
+  });
+
+  test('a volume cannot be mounted', () => {
+    const story = podStory({ pod: aPod({ volumes }), held: ['mountVolume'] });
+    story.ports.fail('mountVolume', 'FailedMount', 'no such disk');
+    expect(story.told()).toEqual(['Warning FailedMount: MountVolume.SetUp failed for volume "data" : no such disk']);
+  });
+
+  test('its sandbox cannot be made; while the runtime is away that is the trouble of the node', () => {
+    const story = podStory({ held: ['runSandbox'] });
+    story.told();
+    story.ports.fail('runSandbox', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.returned' });
+    expect(story.told()).toEqual([]);
+    story.ports.fail('runSandbox', 'FailedCreatePodSandBox', 'Failed to create pod sandbox: no network');
+    expect(story.told()).toEqual(['Warning FailedCreatePodSandBox: Failed to create pod sandbox: no network']);
+  });
+
+  test('the sandbox that it has cannot be looked at; while the runtime is away that is the trouble of the node', () => {
+    const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
+    expect(story.told()).toEqual([]);
+    story.ports.fail('inspectSandbox', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.returned' });
+    expect(story.told()).toEqual([]);
+    story.ports.fail('inspectSandbox', 'RuntimeError', 'it is busy');
+    expect(story.told()).toEqual(['Warning FailedPodSandBoxStatus: Unable to get pod sandbox status: it is busy']);
+  });
+
+  test('C20: what is not as it was asked for in its sandbox', () => {
+    const story = podStory({ held: ['runSandbox', 'createContainer'] });
+    story.told();
+    const warnings = [{ eventType: 'Warning' as const, reason: 'MissingClusterDNS', message: 'no cluster DNS' }];
+    story.ports.answer('runSandbox', { ...story.world.sandbox(aPod()), madeAt: 0, warnings });
+    expect(story.told()).toEqual(['Warning MissingClusterDNS: no cluster DNS']);
+  });
+
+  test('C8: its sandbox is lost: what ran in it is killed, and all begins anew', () => {
+    const story = podStory();
+    story.told();
+    story.world.loseSandbox(story.view().sandbox?.id ?? '');
+    story.observe();
+    const told = story.told();
+    expect(told).toContain('Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.');
+    expect(told.at(-1)).toBe('Normal Started: Container started');
+  });
+
+  test('nobody says how it is with its sandbox, or with a container', () => {
+    const story = podStory();
+    story.told();
+    story.ports.failNext('inspectSandbox', 'RuntimeError');
+    story.send({ type: 'runtime.podObserved', pod: { ...story.world.observed(aPod()), sandboxes: [] } });
+    expect(story.told()).toEqual(['Warning FailedSync: error determining status: inspectSandbox failed']);
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('active.running.steady');
+    story.ports.failNext('inspectContainer', 'RuntimeError');
+    story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
+    story.send({ type: 'runtime.podObserved', pod: { ...story.world.observed(aPod()), containers: [] } });
+    story.ports.advance(10_000);
+    expect(story.told()).toEqual(['Warning FailedSync: error determining status: inspectContainer failed']);
+  });
+
+  test('its sandbox cannot be stopped', () => {
+    const story = podStory({ held: ['stopSandboxes'] });
+    story.told();
+    story.terminate(1);
+    story.ports.fail('stopSandboxes', 'RuntimeError', 'device busy');
+    expect(story.told()).toEqual([
+      'Normal Killing: Stopping container main',
+      'Warning FailedKillPod: error killing pod: device busy',
+    ]);
+  });
+
+  test('somebody else ends it, and says why', () => {
+    const story = podStory();
+    story.told();
+    story.terminate(1, { reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
+    expect(story.told()[0]).toBe('Warning Preempting: Preempted in order to admit critical pod');
+  });
+});
+
+test('the events of the node: its start, and what its runtime makes of it', () => {
+  const story = nodeStory();
+  story.list();
+  const health = { since: 0, ready: false, name: 'fake', version: '1', message: 'it is away' };
+  story.tell({ type: 'runtime.healthChanged', health });
+  story.tell({ type: 'runtime.healthChanged', health: { ...health, message: 'it is still away' } });
+  story.list();
+  expect(story.told()).toEqual([
+    'Normal Starting: Starting kubelet.',
+    'Normal NodeReady: Node node status is now: NodeReady',
+    'Normal NodeNotReady: Node node status is now: NodeNotReady',
+    'Normal NodeReady: Node node status is now: NodeReady',
+  ]);
+});

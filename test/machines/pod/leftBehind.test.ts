@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+import { podStatus } from '../../../pod/status/status.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+
+const once = aPod({ restartPolicy: 'Never', volumes: [{ name: 'data', emptyDir: {} }] });
+
+const readyToStart = (story: ReturnType<typeof podStory>) =>
+  podStatus(story.view(), { now: story.ports.now, hostIps: [], runtimeName: 'cri' }).conditions?.find(
+    ({ type }) => type === 'PodReadyToStartContainers',
+  )?.status;
+
+describe('a pod that has run to its end', () => {
+  test('C9: gives back its cgroup, once its volumes are unmounted', () => {
+    const story = podStory({ pod: once, held: ['unmountVolume'] });
+    story.die('main-0-0', 0);
+    expect(story.state()).toBe('terminating.volumes');
+    expect(story.ports.asked('removeCgroup')).toEqual([]);
+    story.ports.answer('unmountVolume');
+    expect(story.state()).toBe('finished');
+    expect(story.ports.asked('removeCgroup')).toMatchObject([{ ran: ['sandbox-uid-1-0'] }]);
+    expect(story.ports.asked('removePodData')).toEqual([]);
+  });
+
+  test('C15: PodReadyToStartContainers turns False with its sandbox, and the address stays', () => {
+    const story = podStory({ pod: once, held: ['stopSandboxes'] });
+    expect(readyToStart(story)).toBe('True');
+    story.die('main-0-0', 0);
+    expect([story.state(), readyToStart(story)]).toEqual(['terminating.stopping', 'True']);
+    story.ports.answer('stopSandboxes');
+    expect([story.state(), readyToStart(story)]).toEqual(['finished', 'False']);
+  });
+
+  test('a sandbox that appears afterwards is stopped, and nothing runs again', () => {
+    const story = podStory({ pod: once });
+    story.die('main-0-0', 0);
+    expect(story.state()).toBe('finished');
+    story.world.sandbox(once, 1);
+    story.observe();
+    expect(story.state()).toBe('finished');
+    expect(story.world.sandboxes.get('sandbox-uid-1-1')).toMatchObject({ state: 'notReady' });
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+  });
+
+  test('a list that still shows its sandbox ready has it stopped once only', () => {
+    const story = podStory({ pod: once });
+    story.observe();
+    const earlier = story.world.observed(once);
+    story.die('main-0-0', 0);
+    story.send({ type: 'runtime.podObserved', pod: earlier });
+    expect(story.state()).toBe('finished');
+    expect(story.ports.asked('stopSandboxes')).toHaveLength(1);
+  });
+});
+
+describe('a pod that is being removed', () => {
+  test.each([...(['unmountVolume', 'removeCgroup', 'removeSandboxes', 'removePodData'] as const)])(
+    'a sandbox that appears while it is at %s is stopped and removed before the end',
+    (port) => {
+      const story = podStory({ pod: once, held: [port] });
+      story.terminate();
+      expect(story.ports.pending()).toEqual([port]);
+      story.world.sandbox(once, 1);
+      story.observe();
+      expect(story.ports.asked('stopSandboxes').at(-1)?.ids).toContain('sandbox-uid-1-1');
+      for (let left = 9; left > 0 && story.ports.pending(port).length > 0; left--) story.ports.answer(port);
+      expect(story.state()).toBe('terminated');
+      expect([...story.world.sandboxes.keys()]).toEqual([]);
+      expect(story.ports.pending()).toEqual([]);
+    },
+  );
+
+  test('one that appears while it waits for another try is, too', () => {
+    const story = podStory({ pod: once });
+    story.ports.failNext('removePodData', 'RuntimeError');
+    story.terminate();
+    expect(story.state()).toBe('terminating.awaitingEraseRetry');
+    story.world.sandbox(once, 1);
+    story.observe();
+    expect(story.state()).toBe('terminated');
+    expect([...story.world.sandboxes.keys()]).toEqual([]);
+  });
+
+  test('what is left in its cgroup is killed although the runtime has no sandbox of it', () => {
+    const story = podStory({ pod: aPod({ containers: [aContainer()] }), held: ['preparePod'] });
+    story.terminate();
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ pod: { metadata: { uid: 'uid-1' } }, ids: [] }]);
+  });
+
+  test('a cgroup that cannot be removed is told of and tried again until it can', () => {
+    const story = podStory({ pod: once });
+    story.ports.failNext('removeCgroup', 'FailedKillPod');
+    story.told();
+    story.terminate();
+    expect(story.view()).toMatchObject({
+      state: 'terminating.awaitingCgroupRetry',
+      waitingFor: 'another try to remove its cgroup',
+      until: story.ports.now + 10_000,
+    });
+    expect(story.told().join()).toContain('Warning FailedKillPod: error killing pod');
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('terminated');
+  });
+});

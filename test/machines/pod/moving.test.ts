@@ -1,0 +1,172 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
+import type { FakeWorld } from '../../fakes/world.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+
+const preStop = { exec: { command: ['drain'] } };
+const pod = aPod({ terminationGracePeriodSeconds: 20, containers: [aContainer({ lifecycle: { preStop } })] });
+const KILLED = 'Normal Killing: Stopping container main';
+const steps: PortName[] = ['runHook', 'stopContainer', 'stopSandboxes', 'runSandbox'];
+
+type Story = ReturnType<typeof podStory>;
+
+const runsIn = (world: FakeWorld, attempt = 0) =>
+  world.run(pod, 'main', { id: 'main', sandboxId: `sandbox-uid-1-${attempt}` });
+
+/** A pod that an agent finds with a container that runs in its sandbox. */
+function foundPod(before: (world: FakeWorld) => unknown = (world) => world.sandbox(pod)): Story {
+  return podStory({
+    pod,
+    before: (world) => {
+      before(world);
+      runsIn(world, Math.max(...[...world.sandboxes.values()].map(({ attempt }) => attempt)));
+    },
+    held: ['inspectSandbox', ...steps],
+  });
+}
+
+/** The runtime tells of the sandbox that it was asked for. */
+function tellOf(story: Story, over: Partial<ObservedSandbox> = {}) {
+  const [sandbox] = story.context().observed.sandboxes;
+  if (sandbox === undefined) throw new Error('the pod has no sandbox');
+  story.ports.answer('inspectSandbox', { ...sandbox, ...over });
+}
+
+/** What ran is given its hook and its grace, then the sandbox is stopped, and the container runs in the next one. */
+function expectOrderlyMove(story: Story, podIp: string | undefined) {
+  expect(story.state()).toBe('resetting.draining');
+  expect(story.told()).toContain(KILLED);
+  expect(story.ports.pending()).toEqual(['runHook']);
+  expect(story.ports.asked('runHook')).toMatchObject([{ hook: 'preStop', podIp, graceSeconds: 20 }]);
+  story.ports.answer('runHook');
+  expect(story.ports.pending()).toEqual(['stopContainer']);
+  expect(story.ports.asked('stopContainer')).toMatchObject([{ graceSeconds: 20, deadline: story.ports.now + 20_000 }]);
+  story.ports.answer('stopContainer');
+  expectNewSandbox(story);
+}
+
+function expectNewSandbox(story: Story) {
+  expect(story.told()[0]).toBe('Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.');
+  story.ports.answer('stopSandboxes');
+  story.ports.answer('runSandbox');
+  expect(story.state()).toBe('active.running.steady');
+  expect(story.containers()).toEqual({ main: 'running.steady' });
+  expect(story.view().containers).toMatchObject([{ restartCount: 1 }]);
+}
+
+describe('what runs in a sandbox that lives on and that its pod cannot stay in', () => {
+  test.each<[string, Partial<ObservedSandbox>, string | undefined]>([
+    ['has no address', { ips: [] }, undefined],
+    ['is on the network of the host', { hostNetwork: true }, '10.0.0.9'],
+  ])('C10: is stopped with its hook and its grace when it is found and %s', (_, over, podIp) => {
+    const story = foundPod();
+    expect(story.state()).toBe('sandboxing.adopting');
+    tellOf(story, over);
+    expectOrderlyMove(story, podIp);
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0'] }]);
+  });
+
+  test('C10: is stopped so when a second one is found to be ready', () => {
+    const story = foundPod((world) => [world.sandbox(pod), world.sandbox(pod, 1)]);
+    tellOf(story);
+    expectOrderlyMove(story, '10.0.0.9');
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-1', 'sandbox-uid-1-0'] }]);
+  });
+
+  test('C10: is stopped so when an update changes the network mode', () => {
+    const story = podStory({ pod });
+    story.told();
+    story.ports.hold(...steps);
+    story.send({ type: 'pod.update', pod: { ...pod, spec: { ...pod.spec, hostNetwork: true } } });
+    expectOrderlyMove(story, '10.0.0.9');
+    expect(story.context().sandbox).toMatchObject({ hostNetwork: true, attempt: 1 });
+  });
+
+  test('C10: is stopped so when its address is lost', () => {
+    const story = podStory({ pod });
+    story.told();
+    const [sandbox] = story.world.sandboxes.values();
+    if (sandbox === undefined) throw new Error('the pod has no sandbox');
+    story.world.sandboxes.set(sandbox.id, { ...sandbox, ips: [] });
+    story.ports.hold(...steps);
+    story.observe();
+    expectOrderlyMove(story, undefined);
+  });
+
+  test('C10: is stopped so although the runtime is away when it is first asked for', () => {
+    const story = foundPod();
+    story.ports.hold('inspectContainer');
+    tellOf(story, { ips: [] });
+    expect(story.state()).toBe('resetting.draining');
+    story.ports.fail('inspectContainer', 'RuntimeUnavailable');
+    expect([story.state(), story.ports.pending()]).toEqual(['resetting.draining', []]);
+    story.send({ type: 'runtime.returned' });
+    story.ports.answer('inspectContainer');
+    expectOrderlyMove(story, undefined);
+  });
+
+  test('C8: may stay when the runtime says that the sandbox is ready after all', () => {
+    const story = foundPod((world) =>
+      world.sandboxes.set('sandbox-uid-1-0', { ...world.sandbox(pod), state: 'notReady' }),
+    );
+    tellOf(story, { state: 'ready' });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.pending()).toEqual([]);
+  });
+
+  test('C8: runs again where it was when the pod wants that sandbox again before it could be stopped', () => {
+    const story = podStory({ pod });
+    story.observe();
+    story.ports.hold('stopSandboxes');
+    story.send({ type: 'pod.update', pod: { ...pod, spec: { ...pod.spec, hostNetwork: true } } });
+    story.ports.fail('stopSandboxes', 'RuntimeError');
+    expect([story.state(), story.containers()]).toEqual(['sandboxing.awaitingRetry', { main: 'poised' }]);
+    story.send({ type: 'pod.update', pod });
+    story.ports.advance(10_000);
+    expect([story.state(), story.containers()]).toEqual(['active.running.steady', { main: 'running.steady' }]);
+    expect(story.context().sandbox).toMatchObject({ attempt: 0 });
+  });
+
+  test('ends for good when its pod ends meanwhile', () => {
+    const story = foundPod();
+    tellOf(story, { ips: [] });
+    story.terminate(5);
+    expect(story.state()).toBe('terminating.containers');
+    story.ports.advance(5_000);
+    story.ports.answer('stopContainer');
+    story.ports.answer('stopSandboxes');
+    expect(story.state()).toBe('terminated');
+  });
+});
+
+describe('what may still run when nothing lives in the sandbox any more', () => {
+  test.each<[string, (story: Story) => void]>([
+    ['is not ready', (story) => tellOf(story, { state: 'notReady' })],
+    ['is gone', (story) => story.ports.answer('inspectSandbox', null)],
+  ])('C8: is stopped without a hook when the sandbox %s', (_, tell) => {
+    const story = foundPod();
+    tell(story);
+    expect(story.state()).toBe('resetting.draining');
+    expect(story.ports.asked('runHook')).toEqual([]);
+    expect(story.ports.pending()).toEqual(['stopContainer']);
+    expect(story.told()).toContain(KILLED);
+    story.ports.answer('stopContainer');
+    expectNewSandbox(story);
+  });
+});
+
+test('what ended with its sandbox is told of nobody and holds nobody up', () => {
+  const story = podStory({
+    pod,
+    before: (world) => {
+      world.sandbox(pod);
+      runsIn(world);
+      world.loseSandbox('sandbox-uid-1-0');
+    },
+    held: ['stopSandboxes'],
+  });
+  expect(story.state()).toBe('sandboxing.clearing');
+  expect(story.told().join()).not.toContain('Killing');
+});

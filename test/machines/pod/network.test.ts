@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import type { RuntimeHealth } from '../../../machines/shared/events.ts';
+import { runtimeTroubleOf } from '../../../machines/shared/views.ts';
+import { aPod } from '../../pod/fixtures.ts';
+import { namedPod, nodeStory } from '../support/nodeStory.ts';
+import { podStory } from '../support/podStory.ts';
+import { queueOf } from '../support/stand.ts';
+
+const WORDS = 'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:no plugin';
+const trouble = { message: WORDS, since: 0 };
+const TOLD = `Warning NetworkNotReady: network is not ready: ${WORDS}`;
+const AWAITING = 'sandboxing.acquiring.awaitingNetwork';
+
+describe('while the runtime has no network for pods', () => {
+  const offlinePod = (pod = aPod()) => podStory({ pod, trouble });
+  const told = (story: ReturnType<typeof offlinePod>) =>
+    story.told().filter((sentence) => sentence.includes('NetworkNotReady'));
+
+  test('a pod waits, says so again and again, and takes no slot from others', () => {
+    const story = offlinePod();
+    expect(story.view()).toMatchObject({ state: AWAITING, waitingFor: 'the network of the runtime' });
+    expect(story.view().lastFailure).toMatchObject({ reason: 'NetworkNotReady' });
+    expect(told(story)).toEqual([TOLD]);
+    story.ports.advance(30_000);
+    expect(told(story)).toEqual([TOLD, TOLD, TOLD]);
+    expect(story.ports.asked('runSandbox')).toEqual([]);
+    expect(queueOf(story.startGate)).toEqual({ held: [], queue: [] });
+  });
+
+  test('its return makes the sandbox at once', () => {
+    const story = offlinePod();
+    story.send({ type: 'runtime.networkChanged' });
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().failure).toBeUndefined();
+  });
+
+  test('a pod on the network of the host starts all the same', () => {
+    const story = offlinePod(aPod({ hostNetwork: true }));
+    expect(story.state()).toBe('active.running.steady');
+    expect(told(story)).toEqual([]);
+  });
+
+  test('so does one that an update brings there', () => {
+    const story = offlinePod();
+    story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
+    expect(story.state()).toBe('active.running.steady');
+  });
+
+  test('what runs goes on', () => {
+    const story = podStory();
+    story.send({ type: 'runtime.networkChanged', trouble });
+    expect(story.state()).toBe('active.running.steady');
+    expect(told(story)).toEqual([]);
+  });
+
+  test('a pod that is to end does so', () => {
+    const story = offlinePod();
+    story.terminate();
+    expect(story.state()).toBe('terminated');
+  });
+});
+
+test('the node tells its pods of the network, those that come later too', () => {
+  const story = nodeStory();
+  const health = (networkTrouble?: string): RuntimeHealth => ({
+    ...{ since: 0, ready: networkTrouble === undefined, name: 'fake', version: '1' },
+    ...(networkTrouble === undefined ? {} : { networkTrouble }),
+  });
+  story.tell({ type: 'runtime.healthChanged', health: health(WORDS) });
+  story.tell({ type: 'runtime.podsObserved', pods: [], at: 0 });
+  story.want([namedPod('web')]);
+  expect(story.pod('web-uid')).toBe(AWAITING);
+  story.tell({ type: 'runtime.healthChanged', health: health() });
+  expect(story.pod('web-uid')).toBe('active.running.steady');
+  story.tell({ type: 'runtime.healthChanged', health: health(WORDS) });
+  story.want([namedPod('web'), namedPod('db')]);
+  expect(story.pod('db-uid')).toBe(AWAITING);
+  story.tell({ type: 'runtime.healthChanged', health: health() });
+  expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual(['active.running.steady', 'active.running.steady']);
+});
+
+test('that the network is away is no word that the runtime is', () => {
+  const health = { since: 1, ready: false, name: 'fake', version: '1', message: WORDS, networkTrouble: WORDS };
+  expect(runtimeTroubleOf({ ...health, lacksOnlyNetwork: true })).toBeUndefined();
+  expect(runtimeTroubleOf(health)).toBe(WORDS);
+  expect(runtimeTroubleOf({ ...health, since: 0 })).toBeUndefined();
+  expect(runtimeTroubleOf({ since: 1, ready: false, name: 'fake', version: '1' })).toBe('it does not say why');
+  expect(runtimeTroubleOf({ ...health, ready: true })).toBeUndefined();
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from '@jest/globals';
+import { preemptionOf } from '../../../machines/node/context.ts';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { namedPod, nodeStory } from '../support/nodeStory.ts';
+import { podStory } from '../support/podStory.ts';
+
+const pod = aPod({ terminationGracePeriodSeconds: 7, volumes: [{ name: 'data', emptyDir: {} }] });
+
+describe('C24: a pod that makes room for a critical one', () => {
+  test.each<[string, PortName[]]>([
+    ['active.running.steady', []],
+    ['preparing.directory', ['preparePod']],
+    ['preparing.volumes', ['mountVolume']],
+    ['sandboxing.acquiring.running', ['runSandbox']],
+  ])('ends from %s, gives its place free, and stays until it is removed', (state, held) => {
+    const story = podStory({ pod, held });
+    expect(story.state()).toBe(state);
+    story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
+    for (const name of held) if (story.ports.pending().includes(name)) story.ports.answer(name);
+    expect(story.state()).toBe('finished');
+    expect(story.allocated()).toBeNull();
+    expect(story.view()).toMatchObject({
+      ended: true,
+      termination: { reason: 'Preempting', phase: 'Failed', message: 'Preempted in order to admit critical pod' },
+    });
+    story.terminate();
+    expect(story.state()).toBe('terminated');
+    expect(story.view().termination).toMatchObject({ reason: 'Preempting', phase: 'Failed' });
+  });
+
+  test('has its own grace, which a removal can shorten and which then leaves nothing', () => {
+    const story = podStory({ pod, held: ['stopContainer'] });
+    const at = story.ports.now;
+    story.send({ type: 'pod.terminate', termination: preemptionOf(pod, at) });
+    expect(story.context().termination).toMatchObject({ graceSeconds: 7, at, stays: true });
+    story.terminate(2);
+    expect(story.context().termination).toMatchObject({ reason: 'Preempting', graceSeconds: 2 });
+    expect(story.context().termination?.stays).toBeUndefined();
+  });
+
+  test('tells when it takes longer than its grace and half of that again, 10 s at least; any other does not', () => {
+    const story = podStory({
+      pod: aPod({ terminationGracePeriodSeconds: 30 }),
+      held: ['stopContainer', 'stopSandboxes'],
+    });
+    const told = () => story.told().filter((sentence) => sentence.includes('ExceededGracePeriod'));
+    story.send({ type: 'pod.terminate', termination: preemptionOf(story.context().allocated, story.ports.now) });
+    story.ports.advance(44_999);
+    expect(told()).toEqual([]);
+    story.ports.advance(1);
+    expect(told()).toEqual([
+      'Warning ExceededGracePeriod: Container runtime did not kill the pod within specified grace period.',
+    ]);
+    const brief = aPod({ terminationGracePeriodSeconds: 1 });
+    const short = podStory({ pod: brief, held: ['stopSandboxes'] });
+    short.send({ type: 'pod.terminate', termination: preemptionOf(brief, short.ports.now) });
+    short.ports.advance(9_999);
+    expect(short.told().join()).not.toContain('ExceededGracePeriod');
+    short.ports.advance(1);
+    expect(short.told().join()).toContain('ExceededGracePeriod');
+    for (const held of ['stopContainer', 'runSandbox'] as const) {
+      const removed = podStory({ pod: { ...pod, spec: { ...pod.spec, activeDeadlineSeconds: 60 } }, held: [held] });
+      removed.terminate();
+      removed.ports.advance(600_000);
+      expect(removed.told().join()).not.toContain('ExceededGracePeriod');
+    }
+  });
+
+  test('whose time to be active was over just when it began to end does not take too long by that', () => {
+    for (const held of ['stopContainer', 'stopSandboxes'] as const) {
+      const story = podStory({ pod, held: [held] });
+      story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
+      story.send({ type: 'pod.deadlineExceeded', at: story.ports.now });
+      expect(story.told().join()).not.toContain('ExceededGracePeriod');
+    }
+  });
+
+  test('while its sandbox is made it stays one that was preempted, and tells once when that takes too long', () => {
+    const story = podStory({ pod, held: ['runSandbox'] });
+    story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
+    story.told();
+    // One that was on its way when the end came: the pod's own time to be active is over.
+    story.send({ type: 'pod.deadlineExceeded', at: story.ports.now });
+    expect(story.told()).toEqual([]);
+    story.ports.advance(60_000);
+    expect(story.told()).toEqual([
+      'Warning ExceededGracePeriod: Container runtime did not kill the pod within specified grace period.',
+    ]);
+    story.ports.answer('runSandbox');
+    expect(story.told().join()).not.toContain('ExceededGracePeriod');
+    expect(story.state()).toBe('finished');
+    expect(story.view().termination).toMatchObject({ reason: 'Preempting' });
+  });
+
+  test('a pod that is removed already is removed, whoever needs its place', () => {
+    const story = podStory({ pod, held: ['removePodData'] });
+    story.terminate();
+    story.send({ type: 'pod.terminate', termination: preemptionOf(pod, story.ports.now) });
+    expect(story.view().termination?.reason).toBe('Removed');
+    story.ports.answer('removePodData');
+    expect(story.state()).toBe('terminated');
+  });
+});
+
+describe('C24: a node with a critical pod that there is no room for', () => {
+  const asking = (name: string, cpu: string, priority?: number) =>
+    namedPod(name, {
+      containers: [aContainer({ resources: { requests: { cpu } } })],
+      ...(priority === undefined ? {} : { priority }),
+    });
+
+  test('ends those in its way at the moment of the last fact, and starts it when they have ended', () => {
+    const node = nodeStory({ held: ['stopContainer'] });
+    const [a, b] = [asking('a', '3'), asking('b', '1')];
+    node.want([a, b]);
+    node.list();
+    expect([node.pod('a-uid'), node.pod('b-uid')]).toEqual(['active.running.steady', 'active.running.steady']);
+    node.want([a, b, asking('important', '2', 2_000_000_000)]);
+    expect(node.pod('important-uid')).toBe('admitting');
+    expect(node.podRef('a-uid')?.getSnapshot().context.termination).toMatchObject({
+      reason: 'Preempting',
+      at: node.ports.now,
+    });
+    expect(node.pod('b-uid')).toBe('active.running.steady');
+    node.ports.answer('stopContainer');
+    expect([node.pod('a-uid'), node.pod('important-uid')]).toEqual(['finished', 'active.running.steady']);
+  });
+
+  test('a word about a pod that it does not have is nothing', () => {
+    const node = nodeStory();
+    node.want([]);
+    node.list();
+    node.send({ type: 'ledger.preempting', uids: ['nobody'] });
+    expect(node.state()).toBe('running');
+  });
+});

@@ -1,0 +1,260 @@
+import { describe, expect, test } from '@jest/globals';
+import { type AnyMachineSnapshot, type EventObject, fromTransition } from 'xstate';
+import { podMachine } from '../../../machines/pod/chart.ts';
+import { deadlineOf } from '../../../machines/pod/context.ts';
+import type { ContainerStanding, GateEvent, LedgerEvent, PodEvent } from '../../../machines/shared/events.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import {
+  asking,
+  atomicStates,
+  doneEvent,
+  failedEvent,
+  invokedBy,
+  isPassing,
+  leadTo,
+  leavesOf,
+  type Outputs,
+  type Reach,
+  stepsOf,
+} from '../support/reach.ts';
+import { ear } from '../support/stand.ts';
+
+/** A pod whose life is walked, and what may happen in it. */
+interface Walked {
+  readonly pod: Pod;
+  readonly edits: readonly Pod[];
+  /** What its containers may tell. */
+  readonly standings: Readonly<Record<string, readonly ContainerStanding[]>>;
+  /** Whether the runtime's network comes and goes. */
+  readonly losesNetwork?: boolean;
+}
+
+const volumes = [{ name: 'data', emptyDir: {} }];
+const plain: Walked = {
+  pod: aPod({ volumes, initContainers: [aContainer({ name: 'setup' })] }),
+  edits: [],
+  standings: {
+    setup: ['running', 'succeeded', 'failed', 'stopped'],
+    main: ['pending', 'running', 'succeeded', 'restartsAll', 'stopped'],
+  },
+};
+const edited: Walked = {
+  pod: aPod(),
+  edits: [aPod({ volumes, containers: [aContainer({ name: 'late' })] })],
+  standings: { main: ['running', 'failed', 'stopped'], late: ['running', 'stopped'] },
+};
+
+const sized = (cpu: string): Pod => aPod({ containers: [aContainer({ resources: { limits: { cpu } } })] });
+const resized: Walked = {
+  pod: sized('1'),
+  edits: [sized('2')],
+  standings: { main: ['running', 'restartsAll', 'stopped'] },
+};
+
+const several: Walked = {
+  pod: aPod({ containers: [aContainer({ name: 'first' }), aContainer({ name: 'second' })] }),
+  edits: [],
+  standings: {
+    first: ['coming', 'poised', 'delayed', 'running', 'stopped'],
+    second: ['coming', 'poised', 'running', 'stopped'],
+  },
+};
+
+const once: Walked = { ...edited, pod: aPod({ restartPolicy: 'Never' }), edits: [] };
+const online: Walked = { ...once, losesNetwork: true };
+
+const world = new FakeWorld(() => 0);
+const sandbox = world.sandbox(plain.pod);
+world.run(plain.pod, 'setup', { id: 'setup' });
+const main = world.run(plain.pod, 'main', { id: 'main' });
+const all = world.observed(plain.pod);
+const nothing: ObservedPod = { ...all, sandboxes: [], containers: [] };
+const lost: ObservedPod = { ...all, sandboxes: [{ ...sandbox, state: 'notReady' }] };
+
+const outputs: Outputs = {
+  preparePod: () => [null],
+  prepareCgroup: () => [null],
+  fitPod: () => [null],
+  removeCgroup: () => [null],
+  removePodData: () => [null],
+  runSandbox: () => [
+    { ...sandbox, madeAt: 0 },
+    { ...sandbox, madeAt: 0, ips: [] },
+  ],
+  inspectSandbox: () => [sandbox, { ...sandbox, state: 'notReady' }, null],
+  stopSandboxes: () => [null],
+  removeSandboxes: () => [null],
+};
+
+const networkReturns: PodEvent = { type: 'runtime.networkChanged' };
+const networkGoes: PodEvent = { ...networkReturns, trouble: { message: 'no plugin', since: 0 } };
+
+const termination = (graceSeconds: number) => ({ reason: 'Removed', graceSeconds, at: 1_000 });
+const fault = { type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' };
+
+/** Whatever may come in from outside; what its children tell comes only from those that there are. */
+const eventsOf =
+  ({ edits, standings, losesNetwork = false }: Walked) =>
+  ({ context, value }: AnyMachineSnapshot): EventObject[] => {
+    const told: PodEvent[] = [
+      { type: 'ledger.admitted' },
+      { type: 'ledger.refused', reason: 'OutOfcpu', message: '' },
+      { type: 'pod.terminate', termination: termination(30) },
+      ...(value.terminating ? [{ type: 'pod.terminate' as const, termination: termination(5) }] : []),
+      ...[all, nothing, lost].map((observed) => ({ type: 'runtime.podObserved' as const, pod: observed })),
+      { type: 'runtime.containerSeen', container: main },
+      { type: 'pod.deadlineExceeded', at: 0 },
+      { type: 'runtime.returned' },
+      { type: 'gate.granted', key: 'key' },
+      { type: 'timer.elapsed' },
+      ...(losesNetwork ? [networkReturns, networkGoes] : []),
+      ...edits.map((pod) => ({ type: 'pod.update' as const, pod })),
+    ];
+    const containers = Object.keys(context.containers).flatMap((name) =>
+      (standings[name] ?? []).map((standing) => ({ type: 'container.changed' as const, name, standing })),
+    );
+    const standing = value.terminating ? 'unmounted' : 'mounted';
+    const mounts = Object.keys(context.volumes).map((name) => {
+      return { type: 'volume.changed' as const, name, standing, hostPath: '/data' };
+    });
+    return [...told, fault, ...containers, ...mounts];
+  };
+
+/** What matters later on: in an early phase what the runtime shows, in a late one what is left. */
+const distinguisherOf =
+  ({ edits }: Walked) =>
+  ({ context, status, value }: AnyMachineSnapshot) => {
+    const { volumes: mounts, containers, round, sandbox: present, termination: end, failure, observed } = context;
+    if (status !== 'active') return [];
+    const isAway = statePath(value).includes('awaiting') && failure?.reason === 'RuntimeUnavailable';
+    if (value.terminating && value.terminating !== 'containers') return [isAway, present !== undefined];
+    const pods = [edits.indexOf(context.desired), edits.indexOf(context.allocated)];
+    const isEarly = !value.active && !value.resetting && !value.terminating;
+    const early = isEarly ? [observed.sandboxes[0]?.state, mounts.data?.standing, context.trouble?.message] : [];
+    return [...early, isAway, containers, present !== undefined, round, end?.graceSeconds, pods];
+  };
+
+/** The pod alone: its children are told of only. */
+const silent = fromTransition(() => null, null);
+// No word of theirs is listened to: any logic can stand in.
+const walkedMachine = podMachine.provide({ actors: { container: silent as never, volume: silent as never } });
+
+function reachOf(walked: Walked, observed: ObservedPod): Reach {
+  const gates = { startGate: ear<GateEvent>().ref, pullGate: ear<GateEvent>().ref, ledger: ear<LedgerEvent>().ref };
+  return {
+    machine: walkedMachine,
+    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, crashLoop: { baseMs: 1, maxMs: 1 } }, ...gates },
+    events: eventsOf(walked),
+    outputs,
+    distinguish: distinguisherOf(walked),
+  };
+}
+
+/** What a world in which all works says next; with `failing`, each port fails once before it answers. */
+function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObject {
+  const failed = new Set<string>();
+  return (snapshot) => {
+    const [invoked] = invokedBy(snapshot);
+    if (invoked === undefined) return childrenSay(snapshot);
+    if (snapshot.context.trouble) return networkReturns;
+    if (invoked.src === 'timer') return { type: 'timer.elapsed' };
+    if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
+    failed.add(invoked.src);
+    return failedEvent(invoked.id, 'RuntimeUnavailable');
+  };
+}
+
+/** What the gate, the ledger or a child says where no port is asked. */
+function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
+  const where = statePath(value);
+  if (where === 'awaitingOthers') return { type: 'runtime.podObserved', ...{ pod: nothing } };
+  if (where === 'admitting') return { type: 'ledger.admitted' };
+  if (where.endsWith('queued')) return { type: 'gate.granted', ...{ key: 'key' } };
+  const standing = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
+  if (where.endsWith('volumes')) return { type: 'volume.changed', ...{ name: 'data', hostPath: '/data', standing } };
+  const told = {
+    'active.initializing': 'succeeded',
+    'active.restartingAll': 'pending',
+    'resetting.draining': 'pending',
+    'terminating.containers': 'stopped',
+  };
+  const said = told[where as keyof typeof told] ?? 'succeeded';
+  const silent = Object.keys(context.containers).find((name) => context.containers[name] !== said);
+  return { type: 'container.changed', ...{ name: silent, standing: said } };
+}
+
+const kinds = {
+  'a pod with an init container': reachOf(plain, nothing),
+  'a pod that is edited': reachOf(edited, nothing),
+  'a pod of two containers': reachOf(several, nothing),
+  'a pod that is resized': reachOf(resized, nothing),
+  'a pod whose network comes and goes': reachOf(online, nothing),
+  'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
+  'a pod that another agent runs': reachOf(once, { ...nothing, others: [{ ...sandbox, owner: '/other@node' }] }),
+};
+const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
+const { ask } = asking(walkedMachine, kinds['a pod with an init container'].input);
+
+describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
+  const states = [...new Set(steps.map(({ state }) => state))];
+
+  test('never fails itself, and takes every event in every state', () => {
+    expect(states.length).toBeGreaterThan(100);
+    expect(new Set(steps.map(({ nextState }) => nextState.status))).toEqual(new Set(['active', 'done']));
+  });
+
+  test.each([false, true])(
+    'from every state a termination leads to its end (each port failing once: %s)',
+    (failing) => {
+      const stuck = states.flatMap((state) => {
+        const ending = ask(state, { type: 'pod.terminate', ...{ termination: termination(30) } });
+        const path = leadTo(ask, ending, { goals: ['terminated'], next: obliging(failing) });
+        return path.at(-1) === 'terminated' ? [] : [[statePath(state.value), ...path]];
+      });
+      expect(stuck).toEqual([]);
+    },
+  );
+
+  test('from every state that is not its end it comes to run, or to the rest that its policy wants', () => {
+    const rests = ['active.running.steady', 'finished'];
+    const stuck = states.flatMap((state) => {
+      if (state.matches('refused') || (state.context.termination && !state.matches('finished'))) return [];
+      const path = leadTo(ask, state, { goals: rests, next: obliging(true) });
+      return rests.includes(path.at(-1) ?? '') ? [] : [[statePath(state.value), ...path]];
+    });
+    expect(stuck).toEqual([]);
+  });
+
+  test('C10: once it must end its deadline only moves nearer', () => {
+    const later = steps.filter(({ state, nextState }) => {
+      const [before, after] = [state.context.termination, nextState.context.termination];
+      if (before === undefined || before.reason === 'Completed') return false;
+      return after === undefined || deadlineOf(after) > deadlineOf(before);
+    });
+    expect(later.map(({ state, event }) => [state.value, event.type])).toEqual([]);
+  });
+
+  test('C9: at most one of its containers is launched at a time', () => {
+    const isLaunching = (standing: unknown) => standing === 'launching';
+    const wrong = states.filter(({ context }) => Object.values(context.containers).filter(isLaunching).length > 1);
+    expect(wrong.map(({ value }) => value)).toEqual([]);
+  });
+
+  test('C2: once it must end nothing of it is made any more', () => {
+    const made = steps.filter(({ state, nextState }) => {
+      const asks = (snapshot: AnyMachineSnapshot) => invokedBy(snapshot).some(({ src }) => src === 'runSandbox');
+      return state.context.termination !== undefined && asks(nextState) && !asks(state);
+    });
+    expect(made.map(({ state, event }) => [state.value, event.type])).toEqual([]);
+  });
+});
+
+test('every state of the chart is reached', () => {
+  const reached = new Set(walks.flatMap(([, steps]) => steps.flatMap(({ nextState }) => leavesOf(nextState))));
+  const missed = atomicStates(walkedMachine).filter((node) => !reached.has(node) && !isPassing(node));
+  expect(missed.map(({ path }) => path.join('.'))).toEqual([]);
+});

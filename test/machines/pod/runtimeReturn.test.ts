@@ -1,0 +1,30 @@
+/** What a pod that ends makes of the runtime's return: what had failed for its absence is tried again at once, nothing else. */
+import { expect, test } from '@jest/globals';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import { podStory } from '../support/podStory.ts';
+
+const waits: readonly (readonly [PortName, string])[] = [
+  ['stopSandboxes', 'terminating.awaitingStopRetry'],
+  ['removeSandboxes', 'terminating.awaitingRemoveRetry'],
+];
+
+test.each(waits)('%s that the runtime was away for is tried again on its return', (port, state) => {
+  const story = podStory();
+  story.ports.failNext(port, 'RuntimeUnavailable');
+  story.terminate();
+  expect(story.state()).toBe(state);
+  story.send({ type: 'runtime.returned' });
+  expect(story.state()).toBe('terminated');
+});
+
+test.each(waits)('%s that the runtime refused is tried again in its time', (port, state) => {
+  const story = podStory();
+  story.ports.failNext(port, 'FailedKillPod');
+  story.terminate();
+  expect(story.state()).toBe(state);
+  story.send({ type: 'runtime.returned' });
+  expect(story.state()).toBe(state);
+  story.ports.advance(60_000);
+  expect(story.state()).toBe('terminated');
+  expect(story.ports.asked(port)).toHaveLength(2);
+});

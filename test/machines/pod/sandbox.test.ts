@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
+import { aPod } from '../../pod/fixtures.ts';
+import { podStory } from '../support/podStory.ts';
+
+const CHANGED = 'Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.';
+
+/** A pod whose sandbox is being made. */
+const makingPod = () => podStory({ held: ['runSandbox'] });
+/** The runtime makes the sandbox that it was asked for, as it would, but for what is said here. */
+function answerWith(story: ReturnType<typeof podStory>, over: Partial<ObservedSandbox>) {
+  const { pod, attempt } = story.ports.asked('runSandbox').at(-1) ?? {};
+  if (pod === undefined) throw new Error('no sandbox is asked for');
+  story.ports.answer('runSandbox', { ...story.world.sandbox(pod, attempt), madeAt: story.ports.now, ...over });
+}
+
+describe('a sandbox that is of no use', () => {
+  test('C8: one that was made without an address is replaced after a wait, and nothing starts in it', () => {
+    const story = makingPod();
+    answerWith(story, { ips: [] });
+    expect(story.view()).toMatchObject({ state: 'sandboxing.unfit', until: story.ports.now + 10_000 });
+    expect(story.context().failure?.message).toBe('the sandbox that was made is of no use: the sandbox has no address');
+    story.ports.advance(9_999);
+    expect(story.ports.asked('runSandbox')).toHaveLength(1);
+    story.told();
+    story.ports.advance(1);
+    expect(story.told()).toEqual([CHANGED]);
+    expect(story.ports.asked('stopSandboxes')).toMatchObject([{ ids: ['sandbox-uid-1-0'] }]);
+    expect(story.ports.asked('createContainer')).toEqual([]);
+    answerWith(story, {});
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.ports.asked('runSandbox').map(({ attempt }) => attempt)).toEqual([0, 1]);
+    expect(story.context().failure).toBeUndefined();
+  });
+
+  test('C8: so long as none has an address the tries stay apart', () => {
+    const story = makingPod();
+    for (const attempt of [0, 1, 2, 3]) {
+      expect(story.ports.asked('runSandbox').at(-1)).toMatchObject({ attempt });
+      answerWith(story, { ips: [] });
+      story.ports.advance(9_999);
+      expect(story.ports.pending()).not.toContain('runSandbox');
+      story.ports.advance(1);
+    }
+  });
+
+  test.each([-60_000, 60_000, Number.NEGATIVE_INFINITY])(
+    'C8: the wait begins with the answer, though the runtime dates the sandbox %s ms from it',
+    (skew) => {
+      const story = makingPod();
+      answerWith(story, { ips: [], createdAt: Math.max(0, story.ports.now + skew) });
+      expect(story.context().failure?.at).toBe(story.ports.now);
+      story.ports.advance(9_999);
+      expect(story.state()).toBe('sandboxing.unfit');
+      story.ports.advance(1);
+      expect(story.state()).toBe('sandboxing.acquiring.running');
+    },
+  );
+
+  test('C8: on the network of the host it needs none, and of one that nothing is said of none is missed', () => {
+    const onHost = podStory({ pod: aPod({ hostNetwork: true }) });
+    expect(onHost.context().sandbox).toMatchObject({ ips: [] });
+    expect(onHost.state()).toBe('active.running.steady');
+    const story = makingPod();
+    const { ips: _silent, ...sandbox } = story.world.sandbox(aPod());
+    story.ports.answer('runSandbox', { ...sandbox, madeAt: story.ports.now });
+    expect(story.state()).toBe('active.running.steady');
+  });
+
+  test('C8: one that is made while the pod changes its network mode is replaced', () => {
+    const story = makingPod();
+    story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
+    expect(story.state()).toBe('sandboxing.acquiring.running');
+    answerWith(story, {});
+    expect(story.state()).toBe('sandboxing.unfit');
+    story.ports.advance(10_000);
+    answerWith(story, {});
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1, hostNetwork: true });
+  });
+
+  test('C8: one that is adopted while the pod changes its network mode is replaced', () => {
+    const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
+    expect(story.state()).toBe('sandboxing.adopting');
+    story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
+    story.ports.answer('inspectSandbox');
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1, hostNetwork: true });
+  });
+
+  test('C8: one is replaced as soon as the runtime shows it without its address', () => {
+    const story = podStory();
+    const [sandbox] = story.world.sandboxes.values();
+    if (sandbox === undefined) throw new Error('the pod has no sandbox');
+    story.world.sandboxes.set(sandbox.id, { ...sandbox, ips: [] });
+    story.observe();
+    expect(story.state()).toBe('active.running.steady');
+    expect(story.context().sandbox).toMatchObject({ attempt: 1, ips: ['10.0.0.9'] });
+  });
+
+  test('during the wait the end of its pod removes it', () => {
+    const story = makingPod();
+    answerWith(story, { ips: [] });
+    story.terminate();
+    expect(story.state()).toBe('terminated');
+    expect([...story.world.sandboxes.keys()]).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { ledgerMachine } from '../../../machines/admission/chart.ts';
+import { containerMachine } from '../../../machines/container/chart.ts';
+import { gateMachine } from '../../../machines/limiter/chart.ts';
+import { nodeAgentMachine } from '../../../machines/node/chart.ts';
+import { garbageMachine } from '../../../machines/node/garbage.ts';
+import { logRotationMachine } from '../../../machines/node/logRotation.ts';
+import { activeDeadlineMachine } from '../../../machines/pod/activeDeadline.ts';
+import { podMachine } from '../../../machines/pod/chart.ts';
+import { probeMachine } from '../../../machines/probe/chart.ts';
+import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
+import { volumeMachine } from '../../../machines/volume/chart.ts';
+import { atomicStates, isPassing } from '../support/reach.ts';
+
+/** Where an actor has arrived, and waits for nothing that is to come by itself. */
+const REST = {
+  nodeAgent: ['running', 'stopped', 'broken'],
+  pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
+  container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped', 'removed']],
+  volume: ['mounted.steady', 'pulling.found', 'unmounted'],
+  probe: [],
+  garbage: [],
+  activeDeadline: ['exceeded'],
+  logRotation: [],
+  gate: ['open'],
+  ledger: ['open'],
+};
+
+const machines: [keyof typeof REST, AnyStateMachine][] = [
+  ['nodeAgent', nodeAgentMachine],
+  ['pod', podMachine],
+  ['container', containerMachine],
+  ['probe', probeMachine],
+  ['volume', volumeMachine],
+  ['garbage', garbageMachine],
+  ['activeDeadline', activeDeadlineMachine],
+  ['logRotation', logRotationMachine],
+  ['gate', gateMachine],
+  ['ledger', ledgerMachine],
+];
+const nameOf = ({ path }: AnyStateNode) => path.join('.');
+// Every machine here declares StateMeta as its meta type.
+const metaOf = ({ meta }: AnyStateNode) => (meta ?? {}) as StateMeta;
+
+/** A timer that leads back to its own state does not end the wait. */
+const isOnlyRepeated = (node: AnyStateNode): boolean =>
+  (node.transitions.get('timer.elapsed') ?? []).every(({ target = [] }) => target.length === 1 && target[0] === node);
+
+describe.each(machines)('waiting is visible: %s', (name, machine) => {
+  const states = atomicStates(machine).filter((node) => !isPassing(node));
+
+  test('every state in which it can stay either rests or says what it waits for', () => {
+    const silent = states.filter((node) => metaOf(node).waitsFor === undefined);
+    expect(silent.map(nameOf).sort()).toEqual([...REST[name]].sort());
+  });
+
+  test('every wait for a time says until when', () => {
+    const timed = states.filter((node) => node.invoke.some(({ src }) => src === 'timer') && !isOnlyRepeated(node));
+    const vague = timed.filter((node) => metaOf(node).until === undefined && metaOf(node).afterMs === undefined);
+    expect(vague.map(nameOf)).toEqual([]);
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AnyStateMachine } from 'xstate';
+import { containerMachine } from '../../../machines/container/chart.ts';
+import { nodeAgentMachine } from '../../../machines/node/chart.ts';
+import { garbageMachine } from '../../../machines/node/garbage.ts';
+import { logRotationMachine } from '../../../machines/node/logRotation.ts';
+import { activeDeadlineMachine } from '../../../machines/pod/activeDeadline.ts';
+import { podMachine } from '../../../machines/pod/chart.ts';
+import { probeMachine } from '../../../machines/probe/chart.ts';
+import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
+import { volumeMachine } from '../../../machines/volume/chart.ts';
+import { explainPod } from '../../../pod/show/explain.ts';
+import { explainNode } from '../../../pod/show/explainNode.ts';
+import type { GateView } from '../../../pod/show/view.ts';
+import { ending, NOW, nodeView, podView, running, sandbox, UID, volumeView, waiting } from '../../pod/views.ts';
+import { HEADLINES } from '../support/headlines.ts';
+import { atomicStates } from '../support/reach.ts';
+
+interface Waiting {
+  readonly state: string;
+  readonly since: number;
+  readonly waitingFor: string;
+  readonly until?: number;
+  readonly lastFailure?: { readonly reason: string; readonly message: string; readonly at: number };
+}
+
+/** Every state of a machine that waits, as its actor shows it in it: who tries again has failed before. */
+const waitsOf = (machine: AnyStateMachine): Waiting[] =>
+  atomicStates(machine).flatMap((node) => {
+    // Every machine here declares StateMeta as its meta type.
+    const { waitsFor, until, afterMs } = (node.meta ?? {}) as StateMeta;
+    if (waitsFor === undefined) return [];
+    const lastFailure = { reason: 'Reason', message: 'what went wrong', at: NOW };
+    return {
+      state: node.path.join('.'),
+      since: NOW - 130_000,
+      waitingFor: waitsFor,
+      ...(until || afterMs ? { until: NOW + 14_000 } : {}),
+      ...(waitsFor.startsWith('another try') ? { lastFailure } : {}),
+    };
+  });
+
+const queueOf = (...queue: string[]): GateView[] => [
+  {
+    capacity: 1,
+    held: ['u-2/web/pull'],
+    queue,
+    behind: [
+      [queue.join().endsWith('pull') ? 'the pull of db:1 for default/db' : 'the start of container db of default/db'],
+    ],
+  },
+];
+const network = { sandbox: sandbox('10.88.0.5') };
+const runs = (state: string) => /^(running|hooking|stopping)/.test(state);
+
+const lineOf = ({ waitingFor, until }: Waiting) => `waits for ${waitingFor}${until ? ' until' : ''}`;
+
+/** The headline of a pod that waits for nothing else. */
+const headline = {
+  pod: (view: Waiting) =>
+    explainPod(
+      podView({ main: { app: null }, view: { ...view, ...(view.state.startsWith('terminating') ? ending() : {}) } }),
+      NOW,
+      { gates: view.state.endsWith('queued') ? queueOf(`${UID}/start`) : [] },
+    ).answer,
+  volume: (view: Waiting) => {
+    const volumes = [volumeView('data', { ...view, mounted: view.state.startsWith('mounted') })];
+    const spec = { volumes: [{ name: 'data', image: { reference: 'model:1' } }] };
+    const isEnding = view.state.includes('nmount');
+    return explainPod(podView({ main: {}, spec, view: { ...network, volumes, ...(isEnding ? ending() : {}) } }), NOW, {
+      gates: view.state.endsWith('queued') ? queueOf(`${UID}/volume:data/pull`) : [],
+    }).answer;
+  },
+  container: (view: Waiting) => {
+    const lifecycle = { postStart: { exec: { command: ['/setup'] } }, preStop: { sleep: { seconds: 5 } } };
+    return explainPod(
+      podView({
+        main: { app: runs(view.state) ? running({ ...view, ready: false }) : waiting('ContainerCreating', view) },
+        spec: { containers: [{ name: 'app', image: 'app:1', lifecycle }] },
+        view: { ...network, ...(view.state.startsWith('stopping') ? ending() : {}) },
+      }),
+      NOW,
+      {
+        gates: view.state.endsWith('queued')
+          ? queueOf(`${UID}/app/${view.state.startsWith('launching') ? 'start' : 'pull'}`)
+          : [],
+      },
+    ).answer;
+  },
+  // Those below have no headline but a line of their own in the tree.
+  probe: lineOf,
+  garbage: lineOf,
+  logRotation: lineOf,
+  activeDeadline: lineOf,
+  nodeAgent: (view: Waiting) => explainNode(nodeView('host', view), NOW).answer,
+};
+
+describe('the headline of every state that waits names who waits, for what, until when and why', () => {
+  test.each([
+    ['nodeAgent', nodeAgentMachine],
+    ['pod', podMachine],
+    ['volume', volumeMachine],
+    ['container', containerMachine],
+    ['probe', probeMachine],
+    ['garbage', garbageMachine],
+    ['logRotation', logRotationMachine],
+    ['activeDeadline', activeDeadlineMachine],
+  ] as const)('%s', (name, machine) => {
+    const told = waitsOf(machine).map((view) => [view.state, headline[name](view)]);
+    expect(Object.fromEntries(told)).toEqual(HEADLINES[name]);
+  });
+});

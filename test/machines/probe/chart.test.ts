@@ -1,0 +1,182 @@
+import { describe, expect, test } from '@jest/globals';
+import { type AnyMachineSnapshot, createActor } from 'xstate';
+import { probeMachine } from '../../../machines/probe/chart.ts';
+import type { ProbeInput } from '../../../machines/probe/context.ts';
+import type { ProbeFact } from '../../../machines/shared/events.ts';
+import type { ProbeAnswer } from '../../../machines/shared/ports.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import type { Probe } from '../../../pod/api/schema/container.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { atomicStates, isPassing, leavesOf, stepsOf } from '../support/reach.ts';
+import { ear, START } from '../support/stand.ts';
+
+const exec = { command: ['check'] };
+const FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 'readinessProbe' } as const;
+type Over = Partial<Pick<ProbeInput, 'kind' | 'passed' | 'adopted'>> & {
+  readonly probe?: Probe;
+  /** The choice of a moment waits for the test's answer. */
+  readonly holds?: boolean;
+};
+
+function inputOf(
+  { kind = 'readiness', probe = {}, holds: _, ...over }: Over,
+  parent: ProbeInput['parent'],
+): ProbeInput {
+  const pod = aPod({ containers: [aContainer({ [FIELDS[kind]]: { exec, periodSeconds: 10, ...probe } })] });
+  const run = { name: 'main', role: 'regular', id: 'c1', startedAt: START, podIp: '10.0.0.9' } as const;
+  return { pod, kind, ...run, passed: false, adopted: false, ...over, parent };
+}
+
+/** A probe whose tries the test answers. */
+function probeStory(over: Over = {}) {
+  const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
+  ports.hold('runProbe');
+  if (over.holds) ports.hold('pickMoment');
+  const parent = ear<ProbeFact>();
+  const machine = probeMachine.provide({
+    actors: { runProbe: ports.port('runProbe'), pickMoment: ports.port('pickMoment'), timer: ports.timer },
+  });
+  const actor = createActor(machine, { input: inputOf(over, parent.ref) });
+  const told: string[] = [];
+  actor.on('occurred', ({ eventType, reason, message }) => void told.push(`${eventType} ${reason} ${message}`));
+  actor.start();
+  return {
+    ports,
+    told,
+    state: () => statePath(actor.getSnapshot().value),
+    /** The next try comes when it is due, takes so long, and is answered. */
+    tries: (result: ProbeAnswer['result'], tookMs = 0) => {
+      ports.advance(ports.untilNext ?? 0);
+      const beganAt = ports.now;
+      ports.advance(tookMs);
+      ports.answer('runProbe', { result, message: 'it says', beganAt, at: ports.now });
+    },
+    facts: () => parent.heard().map(({ type, kind, at }) => `${kind} ${type} ${at - START}`),
+  };
+}
+
+describe('when it tries', () => {
+  test('first after its initial delay, then once a period from the beginning of each try', () => {
+    const story = probeStory({ probe: { initialDelaySeconds: 5 } });
+    expect([story.state(), story.ports.untilNext]).toEqual(['failing.waiting', 5_000]);
+    story.tries('failure', 300);
+    expect(story.ports.untilNext).toBe(9_700);
+    expect(story.ports.asked('runProbe')).toMatchObject([{ container: 'main', kind: 'readiness', id: 'c1' }]);
+  });
+
+  test('at once after a try that took longer than a period', () => {
+    const story = probeStory();
+    story.tries('failure', 12_000);
+    expect(story.ports.untilNext).toBe(0);
+  });
+
+  test('C29: of a run that had begun before the agent, at a moment by chance within a period', () => {
+    const story = probeStory({ adopted: true, passed: true });
+    expect([story.state(), story.ports.untilNext]).toEqual(['passing.waiting', 5_000]);
+    expect(story.ports.asked('pickMoment')).toEqual([{ withinMs: 10_000 }]);
+  });
+
+  test('C29: what it had come to is its result while that moment is being chosen, and when it cannot be', () => {
+    const begins = (over: Over) => {
+      const story = probeStory({ adopted: true, ...over, holds: true });
+      const before = story.state();
+      story.ports.fail('pickMoment', 'InternalError');
+      return [before, story.state()];
+    };
+    expect(begins({ passed: true })).toEqual(['passing.spreading', 'passing.waiting']);
+    expect(begins({ passed: false })).toEqual(['failing.spreading', 'failing.waiting']);
+    expect(begins({ kind: 'liveness' })).toEqual(['passing.spreading', 'passing.waiting']);
+    expect(begins({ kind: 'startup' })).toEqual(['unknown.spreading', 'unknown.waiting']);
+  });
+
+  test('again after a port that failed', () => {
+    const story = probeStory();
+    story.ports.advance(0);
+    story.ports.fail('runProbe', 'InternalError');
+    expect([story.state(), story.ports.untilNext]).toEqual(['failing.waiting', 10_000]);
+  });
+});
+
+describe('what it comes to', () => {
+  test('C29: readiness begins as failed, liveness as passed, startup as unknown', () => {
+    const kinds = ['readiness', 'liveness', 'startup'] as const;
+    expect(kinds.map((kind) => probeStory({ kind }).state())).toEqual([
+      'failing.waiting',
+      'passing.waiting',
+      'unknown.waiting',
+    ]);
+  });
+
+  test('so many in a row change it, and are told once', () => {
+    const story = probeStory({ probe: { successThreshold: 2, failureThreshold: 3 } });
+    for (const result of ['success', 'failure', 'success'] as const) story.tries(result);
+    expect([story.state(), story.facts()]).toEqual(['failing.waiting', []]);
+    story.tries('warning');
+    story.tries('success');
+    expect([story.state(), story.facts()]).toEqual(['passing.waiting', ['readiness probe.succeeded 30000']]);
+    for (const result of ['failure', 'failure', 'success', 'failure', 'failure'] as const) story.tries(result);
+    expect(story.state()).toBe('passing.waiting');
+    story.tries('failure');
+    expect([story.state(), story.facts().at(-1)]).toEqual(['failing.waiting', 'readiness probe.failed 100000']);
+  });
+
+  test('a fault of the tool neither counts nor breaks a row', () => {
+    const story = probeStory({ kind: 'liveness', probe: { failureThreshold: 2 } });
+    for (const result of ['failure', 'error', 'error'] as const) story.tries(result);
+    expect(story.facts()).toEqual([]);
+    story.tries('failure');
+    expect(story.facts()).toEqual(['liveness probe.failed 30000']);
+  });
+
+  test('a startup probe passes once, or fails by its threshold of three', () => {
+    const passed = probeStory({ kind: 'startup' });
+    passed.tries('success');
+    expect([passed.state(), passed.facts()]).toEqual(['passing.waiting', ['startup probe.succeeded 0']]);
+    const failed = probeStory({ kind: 'startup' });
+    for (let tries = 0; tries < 3; tries += 1) failed.tries('failure');
+    expect([failed.state(), failed.facts()]).toEqual(['failing.waiting', ['startup probe.failed 20000']]);
+  });
+
+  test("each try that is no success is told in the kubelet's words", () => {
+    const story = probeStory({ kind: 'liveness' });
+    for (const result of ['success', 'failure', 'warning', 'error'] as const) story.tries(result);
+    expect(story.told).toEqual([
+      'Warning Unhealthy Liveness probe failed: it says',
+      'Warning ProbeWarning Liveness probe warning: it says',
+      'Warning Unhealthy Liveness probe errored and resulted in unknown state: it says',
+    ]);
+  });
+});
+
+describe('whatever comes in whenever', () => {
+  const answer = (result: ProbeAnswer['result']): ProbeAnswer => ({ result, message: '', beganAt: 1, at: 1 });
+  const walks = (['startup', 'liveness', 'readiness'] as const).flatMap((kind) =>
+    [{}, { adopted: true }, { adopted: true, passed: true }].flatMap((over) =>
+      stepsOf({
+        machine: probeMachine,
+        input: inputOf({ kind, ...over }, ear<ProbeFact>().ref),
+        events: () => [{ type: 'timer.elapsed' }],
+        outputs: {
+          runProbe: () => (['success', 'warning', 'failure', 'error'] as const).map(answer),
+          pickMoment: () => [{ at: 1 }],
+        },
+        distinguish: ({ context }: AnyMachineSnapshot) => [context.last, Math.min(context.inARow, 4)],
+      }),
+    ),
+  );
+
+  test('every state is reached, and none is an end: it goes on until its container ends it', () => {
+    const reached = new Set(walks.flatMap(({ nextState }) => leavesOf(nextState)));
+    const missed = atomicStates(probeMachine).filter((node) => !reached.has(node) && !isPassing(node));
+    expect(missed.map(({ path }) => path.join('.'))).toEqual([]);
+    expect(new Set(walks.map(({ nextState }) => nextState.status))).toEqual(new Set(['active']));
+  });
+
+  test('a wait always knows its end', () => {
+    const waits = walks.filter(({ nextState }) => leavesOf(nextState).some(({ meta }) => meta?.until === 'dueAt'));
+    expect(waits.length).toBeGreaterThan(50);
+    expect(waits.filter(({ nextState }) => !(nextState.context.dueAt > 0))).toEqual([]);
+  });
+});

@@ -1,0 +1,337 @@
+import { describe, expect, test } from '@jest/globals';
+import { createActor } from 'xstate';
+import type { GateEvent, PodEvent } from '../../../machines/shared/events.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import type { Volume } from '../../../pod/api/schema/volume.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { fakedVolume } from '../support/podStory.ts';
+import { ear, eventEar, START } from '../support/stand.ts';
+
+/** Of its containers one mounts the volume. */
+const podOf = (volume: Volume, version: string) => {
+  const main = aContainer({ volumeMounts: [{ name: volume.name, mountPath: '/data' }] });
+  return aPod({ volumes: [volume], containers: [main, aContainer({ name: 'other' })] }, { labels: { version } });
+};
+
+function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Partial<PodSpec> = {}) {
+  const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
+  const parent = ear<PodEvent>();
+  const gate = ear<GateEvent>();
+  const { inspect, told, toldOf } = eventEar();
+  const pod = podOf(volume, '1');
+  const actor = createActor(fakedVolume(ports), {
+    inspect,
+    input: {
+      pod: { ...pod, spec: { ...pod.spec, ...over } },
+      name: 'data',
+      parent: parent.ref,
+      ticket: 7,
+      pullGate: gate.ref,
+    },
+  });
+  return {
+    ports,
+    start: () => void actor.start(),
+    update: (version: string) => actor.send({ type: 'volume.update', pod: podOf(volume, version) }),
+    failure: () => actor.getSnapshot().context.failure?.reason,
+    trouble: () => actor.getSnapshot().context.trouble,
+    returned: () => actor.send({ type: 'runtime.returned' }),
+    unmount: () => actor.send({ type: 'volume.unmount' }),
+    state: () => actor.getSnapshot().value,
+    grant: () => actor.send({ type: 'gate.granted', key: 'any' }),
+    asksOfGate: () => gate.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
+    reports: () => parent.heard(),
+    told,
+    toldOf,
+  };
+}
+
+test('it is mounted, and tells its pod where', () => {
+  const story = volumeStory();
+  story.start();
+  expect(story.state()).toEqual({ mounted: 'steady' });
+  expect(story.reports()).toEqual([
+    { type: 'volume.changed', name: 'data', standing: 'mounted', hostPath: '/volumes/data' },
+  ]);
+});
+
+test('a failed mount waits 0.5 s, doubling to 122 s', () => {
+  const story = volumeStory();
+  story.ports.hold('mountVolume');
+  story.start();
+  const waits = Array.from({ length: 10 }, () => {
+    story.ports.fail('mountVolume', 'FailedMount');
+    const wait = story.ports.untilNext ?? 0;
+    story.ports.advance(wait);
+    return wait;
+  });
+  expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 122_000, 122_000]);
+  story.ports.answer('mountVolume');
+  expect(story.state()).toEqual({ mounted: 'steady' });
+});
+
+test.each(['mounting', 'awaitingRetry', 'mounted'])('from %s it is unmounted: a half-made mount too', (state) => {
+  const story = volumeStory();
+  if (state !== 'mounted') story.ports.hold('mountVolume');
+  story.start();
+  if (state === 'awaitingRetry') story.ports.fail('mountVolume', 'FailedMount');
+  expect(JSON.stringify(story.state())).toContain(state);
+  story.unmount();
+  expect(story.state()).toBe('unmounted');
+  expect(story.ports.asked('unmountVolume')).toHaveLength(1);
+  expect(story.ports.pending()).toEqual([]);
+  expect(story.ports.untilNext).toBeUndefined();
+  expect(story.reports().at(-1)).toMatchObject({ standing: 'unmounted' });
+});
+
+test('a failed unmount is tried again until it works', () => {
+  const story = volumeStory();
+  story.start();
+  for (let times = 0; times < 2; times++) story.ports.failNext('unmountVolume', 'FailedUnmount');
+  story.unmount();
+  expect(story.state()).toBe('awaitingUnmountRetry');
+  story.ports.advance(500);
+  expect(story.state()).toBe('awaitingUnmountRetry');
+  story.unmount();
+  story.ports.advance(1_000);
+  expect(story.state()).toBe('unmounted');
+});
+
+describe('an update of its pod while it is mounted', () => {
+  const shown: Volume = { name: 'data', downwardAPI: { items: [] } };
+  const versions = (story: ReturnType<typeof volumeStory>) =>
+    story.ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version);
+
+  test('is written into a volume that shows its pod, which stays mounted for its pod', () => {
+    const story = volumeStory(shown);
+    story.start();
+    expect(story.state()).toEqual({ mounted: 'steady' });
+    story.ports.hold('mountVolume');
+    story.update('2');
+    expect(story.state()).toEqual({ mounted: 'refreshing' });
+    story.update('3');
+    story.ports.answer('mountVolume');
+    expect(story.state()).toEqual({ mounted: 'steady' });
+    expect(versions(story)).toEqual(['1', '2', '3']);
+    expect(story.reports().map((each) => each.type === 'volume.changed' && each.standing)).toEqual(['mounted']);
+  });
+
+  test('is tried again with the back-off of mounts, and forgets its failure when it works', () => {
+    const story = volumeStory(shown);
+    story.start();
+    for (let times = 0; times < 2; times++) story.ports.failNext('mountVolume', 'FailedMount');
+    story.update('2');
+    expect(story.state()).toEqual({ mounted: 'awaitingRefresh' });
+    expect(story.ports.untilNext).toBe(500);
+    story.ports.advance(500);
+    expect(story.ports.untilNext).toBe(1_000);
+    expect(story.failure()).toBe('FailedMount');
+    story.update('3');
+    expect(story.state()).toEqual({ mounted: 'steady' });
+    expect(story.failure()).toBeUndefined();
+    expect(versions(story)).toEqual(['1', '2', '2', '3']);
+  });
+
+  test.each(['refreshing', 'awaitingRefresh'])('does not keep it from being unmounted while %s', (state) => {
+    const story = volumeStory(shown);
+    story.start();
+    story.ports.hold('mountVolume');
+    story.update('2');
+    if (state === 'awaitingRefresh') story.ports.fail('mountVolume', 'FailedMount');
+    expect(story.state()).toEqual({ mounted: state });
+    story.unmount();
+    expect(story.state()).toBe('unmounted');
+  });
+
+  test('is nothing to a volume that has its content from elsewhere', () => {
+    const story = volumeStory();
+    story.start();
+    story.update('2');
+    expect(story.state()).toEqual({ mounted: 'steady' });
+    expect(versions(story)).toEqual(['1']);
+  });
+});
+
+describe('C17: an image', () => {
+  const key = 'uid-1/volume:data/pull';
+  const imageStory = (pullPolicy: 'Always' | 'IfNotPresent' | 'Never') => {
+    const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy } });
+    story.ports.hold('findImage', 'pullImage');
+    story.start();
+    return story;
+  };
+  const pulled = { imageRef: 'sha256:1', sizeBytes: 1, startedAt: START, finishedAt: START };
+  const mounted = { type: 'volume.changed', name: 'data', standing: 'mounted', hostPath: 'sha256:1' };
+
+  test('that is there is not pulled', () => {
+    const story = imageStory('IfNotPresent');
+    expect(story.state()).toEqual({ pulling: 'finding' });
+    story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
+    expect(story.reports()).toEqual([mounted]);
+    expect(story.ports.asked('pullImage')).toEqual([]);
+  });
+
+  test.each([
+    ['IfNotPresent', null],
+    ['Always', 'sha256:old'],
+  ] as const)('under %s with %j there is pulled in its turn, and gives its slot back', (policy, there) => {
+    const story = imageStory(policy);
+    story.ports.answer('findImage', { imageRef: there, at: START });
+    expect(story.state()).toEqual({ pulling: 'queued' });
+    expect(story.asksOfGate()).toEqual([`gate.request ${key}`]);
+    story.grant();
+    expect(story.ports.asked('pullImage')).toMatchObject([{ image: 'site:1' }]);
+    story.ports.answer('pullImage', pulled);
+    expect(story.reports()).toEqual([mounted]);
+    expect(story.asksOfGate()).toContain(`gate.release ${key}`);
+  });
+
+  /** Finds no image, and has the pull of it fail. */
+  const failPull = (story: ReturnType<typeof imageStory>, reason = 'ErrImagePull') => {
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    story.grant();
+    story.ports.fail('pullImage', reason);
+  };
+
+  test('that cannot be pulled is tried again after 10 s, doubling; its error is shown first, then the back-off', () => {
+    const story = imageStory('Always');
+    for (const wait of [10_000, 20_000]) {
+      failPull(story);
+      expect(story.state()).toEqual({ pulling: 'failed' });
+      expect(story.trouble()).toMatchObject({ reason: 'ErrImagePull', message: 'pullImage failed' });
+      story.ports.advance(3_000);
+      expect(story.state()).toEqual({ pulling: 'backingOff' });
+      expect(story.trouble()).toMatchObject({
+        reason: 'ImagePullBackOff',
+        message: 'Back-off pulling image "site:1": ErrImagePull: pullImage failed',
+      });
+      expect([story.failure(), story.ports.untilNext]).toEqual(['ErrImagePull', wait - 3_000]);
+      story.ports.advance(wait - 3_000);
+    }
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    story.grant();
+    story.ports.answer('pullImage', pulled);
+    expect([story.state(), story.failure(), story.trouble()]).toEqual([{ mounted: 'steady' }, undefined, undefined]);
+  });
+
+  test('tells of its pulls as a container does, but of the pod; what is wrong, of the containers that mount it as well', () => {
+    const story = imageStory('Always');
+    failPull(story);
+    story.ports.advance(3_000);
+    expect(story.toldOf()).toEqual([
+      'pod Normal Pulling: Pulling image "site:1"',
+      'pod Warning Failed: Failed to pull image "site:1": pullImage failed',
+      'spec.containers{main} Warning Failed: Error: ErrImagePull',
+      'pod Normal BackOff: Back-off pulling image "site:1"',
+      'spec.containers{main} Warning Failed: Error: ImagePullBackOff',
+    ]);
+    story.ports.advance(7_000);
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    story.grant();
+    story.ports.answer('pullImage', { ...pulled, finishedAt: START + 200 });
+    expect(story.told()[1]).toBe(
+      'Normal Pulled: Successfully pulled image "site:1" in 200ms (200ms including waiting). Image size: 1 bytes.',
+    );
+  });
+
+  test('C16: is told of those whose status shows it: the first init container that mounts it, and nobody after that', () => {
+    const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+    const initContainers = [
+      aContainer({ name: 'i' }),
+      aContainer({ name: 'j', volumeMounts }),
+      aContainer({ name: 'k', volumeMounts }),
+    ];
+    const story = volumeStory(
+      { name: 'data', image: { reference: 'site:1', pullPolicy: 'Never' } },
+      { initContainers },
+    );
+    story.ports.hold('findImage');
+    story.start();
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    expect(story.toldOf().slice(1)).toEqual(['spec.initContainers{j} Warning Failed: Error: ErrImageNeverPull']);
+  });
+
+  test.each([
+    ['InvalidImageName', 'InvalidImageName', 'findImage failed'],
+    ['Broken', 'ImageInspectError', 'Failed to inspect image "site:1": findImage failed'],
+  ])('whose look fails with %s shows %s', (failure, reason, message) => {
+    const story = imageStory('IfNotPresent');
+    story.ports.fail('findImage', failure);
+    expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+    expect(story.trouble()).toEqual({ with: 'image', reason, message });
+    expect(story.toldOf()[1]).toBe(`spec.containers{main} Warning Failed: Error: ${reason}`);
+    story.returned();
+    expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+    expect(story.ports.untilNext).toBe(10_000);
+  });
+
+  test.each(['findImage', 'pullImage'] as const)(
+    'that waits because the runtime was away in %s is looked for at its return, and that says nothing of it',
+    (port) => {
+      const story = imageStory('Always');
+      if (port === 'findImage') story.ports.fail('findImage', 'RuntimeUnavailable');
+      else failPull(story, 'RuntimeUnavailable');
+      expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+      expect([story.trouble(), story.ports.untilNext]).toEqual([undefined, 1_000]);
+      expect(story.told().filter((each) => each.startsWith('Warning'))).toEqual([]);
+      story.returned();
+      expect(story.state()).toEqual({ pulling: 'finding' });
+      story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
+      story.grant();
+      story.ports.answer('pullImage', pulled);
+      expect(story.reports()).toEqual([mounted]);
+    },
+  );
+
+  test('is asked for again at the return of a runtime that could not say whether it has image volumes', () => {
+    const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy: 'Always' } });
+    story.ports.hold('mountVolume', 'findImage');
+    story.start();
+    story.ports.fail('mountVolume', 'RuntimeUnavailable');
+    expect([story.state(), story.told()]).toEqual(['awaitingRetry', []]);
+    story.returned();
+    expect(story.state()).toBe('mounting');
+    story.ports.answer('mountVolume', { hostPath: '' });
+    expect(story.state()).toEqual({ pulling: 'finding' });
+  });
+
+  test('that is absent under Never is waited for', () => {
+    const story = imageStory('Never');
+    story.ports.answer('findImage', { imageRef: null, at: START });
+    expect(story.state()).toEqual({ pulling: 'missing' });
+    expect(story.trouble()?.reason).toBe('ErrImageNeverPull');
+    expect(story.toldOf()).toEqual([
+      'pod Warning ErrImageNeverPull: Container image "site:1" is not present with pull policy of Never',
+      'spec.containers{main} Warning Failed: Error: ErrImageNeverPull',
+    ]);
+    story.ports.advance(10_000);
+    story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
+    expect(story.reports()).toEqual([{ type: 'volume.changed', name: 'data', standing: 'delayed' }, mounted]);
+  });
+
+  test.each(['finding', 'queued', 'fetching', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(
+    'is given up while %s when its pod ends',
+    (state) => {
+      const story = imageStory(state === 'missing' ? 'Never' : 'Always');
+      if (state === 'awaitingRetry') story.ports.fail('findImage', 'Broken');
+      else if (state !== 'finding') story.ports.answer('findImage', { imageRef: null, at: START });
+      if (['fetching', 'failed', 'backingOff'].includes(state)) story.grant();
+      if (['failed', 'backingOff'].includes(state)) story.ports.fail('pullImage', 'ErrImagePull');
+      if (state === 'backingOff') story.ports.advance(3_000);
+      expect(story.state()).toEqual({ pulling: state });
+      story.unmount();
+      expect(story.state()).toBe('unmounted');
+      if (state === 'queued' || state === 'fetching') expect(story.asksOfGate().at(-1)).toBe(`gate.release ${key}`);
+    },
+  );
+
+  test('is not looked for where the runtime has no image volumes', () => {
+    const story = volumeStory({ name: 'data', image: { reference: 'site:1', pullPolicy: 'Always' } });
+    story.ports.failNext('mountVolume', 'FailedMount');
+    story.start();
+    expect(story.state()).toBe('awaitingRetry');
+    expect(story.ports.asked('findImage')).toEqual([]);
+  });
+});

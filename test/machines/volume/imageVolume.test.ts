@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { containerStory } from '../support/containerStory.ts';
+import { podStory } from '../support/podStory.ts';
+
+const volumes = [{ name: 'site', image: { reference: 'site:1', pullPolicy: 'Always' as const } }];
+const volumeMounts = [{ name: 'site', mountPath: '/site' }];
+const mounting = (name: string, more: Partial<Container> = {}) => aContainer({ name, volumeMounts, ...more });
+const pulled = (at: number) => ({ imageRef: 'sha256:site', sizeBytes: 1, startedAt: at, finishedAt: at });
+
+describe('C16: a pod of which the image of a volume cannot be pulled', () => {
+  const heldPod = (spec: Partial<PodSpec>, before?: Parameters<typeof podStory>[0]) => {
+    const story = podStory({ pod: aPod({ volumes, ...spec }), held: ['pullImage'], ...before });
+    expect(story.state()).toBe('preparing.volumes');
+    story.ports.fail('pullImage', 'ErrImagePull');
+    return story;
+  };
+  /** The next try of the pull works. */
+  const mend = (story: ReturnType<typeof heldPod>) => {
+    story.ports.advance(10_000);
+    story.ports.answer('pullImage', pulled(story.ports.now));
+  };
+  const reasonOf = (story: ReturnType<typeof heldPod>, name: string) => {
+    const now = story.view().containers.find((each) => each.name === name)?.now;
+    return now?.kind === 'waiting' ? now.reason : now?.kind;
+  };
+
+  test('starts the containers that do not mount it; the others show why they wait, and go on by themselves', () => {
+    const story = heldPod({ containers: [mounting('main'), aContainer({ name: 'other' })] });
+    expect(story.containers()).toEqual({ main: 'pulling.awaitingVolumes', other: 'running.steady' });
+    expect(reasonOf(story, 'main')).toBe('ErrImagePull');
+    story.ports.advance(3_000);
+    expect(reasonOf(story, 'main')).toBe('ImagePullBackOff');
+    story.ports.advance(7_000);
+    story.ports.answer('pullImage', pulled(story.ports.now));
+    expect(story.containers()).toEqual({ main: 'running.steady', other: 'running.steady' });
+    expect(story.ports.asked('createContainer').map(({ container, volumes: paths }) => [container, paths])).toEqual([
+      ['other', {}],
+      ['main', { site: 'sha256:site' }],
+    ]);
+  });
+
+  test('runs the init containers before the one that mounts it, and nobody after that', () => {
+    const initContainers = [aContainer({ name: 'first' }), mounting('second')];
+    const story = heldPod({ initContainers, containers: [aContainer({ name: 'main' })] });
+    expect(story.containers()).toMatchObject({ first: 'running.steady', second: 'waiting', main: 'waiting' });
+    story.die('first-0-0', 0);
+    expect(story.containers()).toMatchObject({ second: 'pulling.awaitingVolumes', main: 'waiting' });
+    expect([reasonOf(story, 'second'), reasonOf(story, 'main')]).toEqual(['ErrImagePull', 'PodInitializing']);
+    mend(story);
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'waiting' });
+  });
+
+  test('keeps what ran before the agent, and what crashes of that waits for the volume', () => {
+    const story = heldPod(
+      { containers: [mounting('main')] },
+      {
+        before: (world, pod) => {
+          world.sandbox(pod);
+          world.run(pod, 'main');
+        },
+      },
+    );
+    expect(story.containers()).toEqual({ main: 'running.steady' });
+    story.die('main-0-0', 1);
+    expect(story.containers()).toEqual({ main: 'pulling.awaitingVolumes' });
+    expect(story.view().containers).toMatchObject([{ now: { reason: 'ErrImagePull' }, last: { exitCode: 1 } }]);
+    mend(story);
+    expect(story.containers()).toEqual({ main: 'running.steady' });
+  });
+
+  test('ends when it is told to, without a look for the volume', () => {
+    const story = heldPod({ containers: [mounting('main')] });
+    story.terminate();
+    expect(story.state()).toBe('terminated');
+    expect(story.ports.asked('createContainer')).toEqual([]);
+  });
+
+  test('gets another sandbox meanwhile when its own is lost', () => {
+    const story = heldPod({ containers: [mounting('main'), aContainer({ name: 'other' })] });
+    story.world.loseSandbox('sandbox-uid-1-0');
+    story.observe();
+    expect(story.context().sandbox?.attempt).toBe(1);
+    expect(story.containers()).toMatchObject({ main: 'pulling.awaitingVolumes' });
+    mend(story);
+    expect(story.containers()).toMatchObject({ main: 'running.steady' });
+  });
+
+  test('waits with all while its first try goes on, and while the runtime is away', () => {
+    const story = podStory({ pod: aPod({ volumes }), held: ['pullImage'] });
+    expect(story.state()).toBe('preparing.volumes');
+    story.ports.fail('pullImage', 'RuntimeUnavailable');
+    expect(story.state()).toBe('preparing.volumes');
+    expect(story.containers()).toEqual({});
+  });
+});
+
+describe('C16: a container that waits for a volume', () => {
+  const heldContainer = () => {
+    const story = containerStory({ pod: aPod({ volumes, containers: [mounting('main')] }) });
+    story.begin();
+    expect(story.state()).toBe('pulling.awaitingVolumes');
+    expect(story.standings().at(-1)).toBe('delayed');
+    return story;
+  };
+  const there = { site: 'sha256:site' };
+
+  test('goes on when it comes', () => {
+    const story = heldContainer();
+    story.send({ type: 'container.update', pod: aPod({ volumes, containers: [mounting('main')] }), volumes: there });
+    expect(story.state()).toBe('running.steady');
+  });
+
+  test('waits on with another image, and goes on when it does not mount it any more', () => {
+    const story = heldContainer();
+    const next = aPod({ volumes, containers: [mounting('main', { image: 'next' })] });
+    story.send({ type: 'container.update', pod: next, volumes: {} });
+    expect(story.state()).toBe('pulling.awaitingVolumes');
+    const without = aPod({ volumes, containers: [aContainer({ name: 'main', image: 'next' })] });
+    story.send({ type: 'container.update', pod: without, volumes: {} });
+    expect(story.ports.asked('createContainer')).toMatchObject([{ imageRef: 'sha256:next' }]);
+  });
+
+  test('takes a stop, a reset, and the loss of its sandbox', () => {
+    const stopped = heldContainer();
+    stopped.stop();
+    expect(stopped.state()).toBe('stopped');
+    const reset = heldContainer();
+    reset.send({ type: 'container.reset' });
+    expect(reset.state()).toBe('waiting');
+    const moved = heldContainer();
+    moved.send({ type: 'sandbox.lost' });
+    moved.send({ type: 'container.update', pod: aPod({ volumes, containers: [mounting('main')] }), volumes: there });
+    expect(moved.state()).toBe('poised');
+  });
+});

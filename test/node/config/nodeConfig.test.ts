@@ -1,0 +1,279 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { fieldsActedOn } from '../../../node/config/fieldsActedOn.ts';
+import { readFlags } from '../../../node/config/flags.ts';
+import { compileConfig } from '../../../node/config/nodeConfig.ts';
+import { parseConfigFile } from '../../../node/config/readFile.ts';
+
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+const defaults = {
+  hostname: 'Host-A\n',
+  addresses: ['192.0.2.1'],
+  rootDirectory: '/var/lib/kubelet',
+  podLogsDirectory: '/var/log/pods',
+};
+
+const compile = (flags: Record<string, string>, yaml = '') =>
+  compileConfig({ flags: readFlags(flags), file: parseConfigFile('/etc/k.yaml', head + yaml), defaults });
+
+describe('defaults', () => {
+  test("are the kubelet's, but for cgroup v1 and swap, which do not stop the node", () => {
+    expect(compileConfig({ flags: {}, defaults })).toEqual({
+      nodeName: 'host-a',
+      nodeIps: ['192.0.2.1'],
+      lenientManifests: false,
+      followsHostAddresses: true,
+      rootDirectory: '/var/lib/kubelet',
+      podLogsDirectory: '/var/log/pods',
+      containerLogsDirectory: '/var/log/containers',
+      containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
+      imageServiceEndpoint: 'unix:///run/containerd/containerd.sock',
+      runtimeRequestTimeoutMs: 120_000,
+      cgroupDriver: 'cgroupfs',
+      resources: {
+        reserved: { kubeReserved: {}, systemReserved: {}, evictionHardMemory: '100Mi', evictionHardDisk: '10%' },
+        enforcesAllocatable: true,
+        cgroupsPerQos: true,
+        podPidsLimit: -1,
+        limitedSwap: false,
+        cpuCfsQuota: true,
+        cpuCfsQuotaPeriodMs: 100,
+      },
+      admission: { labels: {}, taints: [], unsafeSysctls: [] },
+      seccompDefault: false,
+      idsPerPod: 65_536,
+      maxContainerRestartPeriodMs: 300_000,
+      maxParallelImagePulls: 1,
+      imagePullTimeoutMs: 3_600_000,
+      slowImagePullAfterMs: 120_000,
+      fileCheckFrequencyMs: 20_000,
+      runOnce: false,
+      logs: { maxBytes: 10 * 2 ** 20, maxFiles: 5, workers: 1, checkMs: 10_000 },
+      garbage: { perContainer: 1, total: Infinity },
+      maxPods: 110,
+      podsPerCore: 0,
+      clusterDns: [],
+      clusterDomain: '',
+      resolvConf: '/etc/resolv.conf',
+      failCgroupV1: false,
+      failSwapOn: false,
+      logging: { format: 'auto', verbosity: 0 },
+    });
+  });
+
+  test('stand in for zeros and empty words of the file, as in the kubelet', () => {
+    const config = compile(
+      {},
+      'maxPods: 0\nfileCheckFrequency: 0s\nruntimeRequestTimeout: 0s\ncontainerRuntimeEndpoint: ""\nstaticPodPath: ""',
+    );
+    expect(config).toEqual(compile({}));
+  });
+
+  test('an empty resolvConf is meant', () => {
+    expect(compile({}, 'resolvConf: ""').resolvConf).toBe('');
+  });
+});
+
+describe('a flag wins over the file', () => {
+  test.each([
+    ['--pod-manifest-path', '/flag', 'staticPodPath: /file', 'staticPodPath', '/flag', '/file'],
+    [
+      '--container-runtime-endpoint',
+      '/flag.sock',
+      'containerRuntimeEndpoint: unix:///file.sock',
+      'containerRuntimeEndpoint',
+      'unix:///flag.sock',
+      'unix:///file.sock',
+    ],
+    [
+      '--image-service-endpoint',
+      'unix:///flag.sock',
+      'imageServiceEndpoint: /file.sock',
+      'imageServiceEndpoint',
+      'unix:///flag.sock',
+      'unix:///file.sock',
+    ],
+    ['--pod-log-dir', '/flag/pods', 'podLogsDir: /file/pods', 'podLogsDirectory', '/flag/pods', '/file/pods'],
+    ['--max-pods', '0', 'maxPods: 9', 'maxPods', 0, 9],
+  ] as const)('%s', (flag, value, yaml, field, fromFlag, fromFile) => {
+    expect(compile({ [flag]: value }, yaml)[field]).toEqual(fromFlag);
+    expect(compile({}, yaml)[field]).toEqual(fromFile);
+  });
+
+  test('-v, also written with an equals sign', () => {
+    expect(compile({ '--v': '=4' }, 'logging: {verbosity: 2, format: json}').logging).toEqual({
+      format: 'json',
+      verbosity: 4,
+    });
+  });
+});
+
+describe('what follows from a field', () => {
+  test('a relative directory is meant from the working directory, and is absolute from then on', () => {
+    const flags = { '--root-dir': 'kubelet', '--pod-log-dir': '../logs/pods', '--runtime-class-path': './classes' };
+    expect(compile(flags)).toMatchObject({
+      rootDirectory: `${process.cwd()}/kubelet`,
+      podLogsDirectory: join(process.cwd(), '../logs/pods'),
+      runtimeClassPath: `${process.cwd()}/classes`,
+    });
+  });
+
+  test('the symlinks to logs lie beside them', () => {
+    expect(compile({ '--pod-log-dir': '/data/log/pods' }).containerLogsDirectory).toBe('/data/log/containers');
+  });
+
+  test('the image service is the runtime unless it is named', () => {
+    expect(compile({ '--container-runtime-endpoint': '/a.sock' }).imageServiceEndpoint).toBe('unix:///a.sock');
+  });
+
+  test.each([
+    ['', 1],
+    ['serializeImagePulls: true', 1],
+    ['serializeImagePulls: false', Number.POSITIVE_INFINITY],
+    ['serializeImagePulls: false\nmaxParallelImagePulls: 4', 4],
+  ])('parallel pulls: %j', (yaml, pulls) => {
+    expect(compile({}, yaml).maxParallelImagePulls).toBe(pulls);
+  });
+
+  test('which pods the node takes: labels, taints, sysctls; a flag wins over the file', () => {
+    const file = 'registerWithTaints: [{ key: a, effect: NoExecute }]\nallowedUnsafeSysctls: ["net.*"]';
+    const taints = [{ key: 'a', effect: 'NoExecute' }];
+    expect(compile({}, file).admission).toEqual({ labels: {}, taints, unsafeSysctls: ['net.*'] });
+    const flags = {
+      '--node-labels': 'zone=a,node.kubernetes.io/kind=,x',
+      '--allowed-unsafe-sysctls': 'kernel.msg*,net.core.somaxconn',
+    };
+    expect(compile(flags, file).admission).toEqual({
+      labels: { zone: 'a', 'node.kubernetes.io/kind': '', x: '' },
+      taints,
+      unsafeSysctls: ['kernel.msg*', 'net.core.somaxconn'],
+    });
+  });
+
+  test('C25: what pods may have of swap, processes and processor time', () => {
+    const none = { limitedSwap: false, podPidsLimit: -1, cpuCfsQuota: true, cpuCfsQuotaPeriodMs: 100 };
+    for (const behavior of ['""', 'NoSwap']) {
+      expect(compile({}, `memorySwap: {swapBehavior: ${behavior}}`).resources).toMatchObject(none);
+    }
+    const text =
+      'memorySwap: {swapBehavior: LimitedSwap}\npodPidsLimit: 64\nsingleProcessOOMKill: false\ncpuCFSQuota: false\ncpuCFSQuotaPeriod: 10ms';
+    expect(compile({}, text).resources).toMatchObject({
+      limitedSwap: true,
+      podPidsLimit: 64,
+      singleProcessOomKill: false,
+      cpuCfsQuota: false,
+      cpuCfsQuotaPeriodMs: 10,
+    });
+  });
+
+  test('nothing can be changed afterwards', () => {
+    const config = compile({});
+    expect(Object.isFrozen(config) && Object.isFrozen(config.logging) && Object.isFrozen(config.nodeIps)).toBe(true);
+  });
+});
+
+describe('flags are checked too', () => {
+  test.each([
+    ['--max-pods', 'many', '--max-pods: expected a whole number of at least 0, got "many"'],
+    ['--max-pods', '-1', '--max-pods: expected a whole number of at least 0, got "-1"'],
+    [
+      '--node-labels',
+      'a=b c',
+      '--node-labels: expected labels such as "zone=a,disk=ssd"; of names under kubernetes.io only those that a node may give itself, got "a=b c"',
+    ],
+    [
+      '--node-labels',
+      'node-role.kubernetes.io/x=',
+      '--node-labels: expected labels such as "zone=a,disk=ssd"; of names under kubernetes.io only those that a node may give itself, got "node-role.kubernetes.io/x="',
+    ],
+    [
+      '--allowed-unsafe-sysctls',
+      'vm.swappiness',
+      '--allowed-unsafe-sysctls: expected namespaced sysctls such as "net.core.somaxconn,kernel.msg*", got "vm.swappiness"',
+    ],
+    ['--hostname-override', 'a_b', '--hostname-override: expected a DNS name such as "node-1", got "a_b"'],
+    [
+      '--node-ip',
+      '10.0.0',
+      '--node-ip: expected an IP address, or one of each family separated by a comma, got "10.0.0"',
+    ],
+    [
+      '--node-ip',
+      '10.0.0.1,10.0.0.2',
+      '--node-ip: expected an IP address, or one of each family separated by a comma, got "10.0.0.1,10.0.0.2"',
+    ],
+    ['--root-dir', '', '--root-dir: expected a directory other than /, got ""'],
+    ['--root-dir', '//', '--root-dir: expected a directory other than /, got "//"'],
+    ['--state-dir', '', '--state-dir: expected a directory other than /, got ""'],
+    ['--pod-log-dir', '/', '--pod-log-dir: expected a directory other than /, got "/"'],
+    ['--pod-manifest-path', '', '--pod-manifest-path: expected a path, got ""'],
+    [
+      '--container-runtime-endpoint',
+      'run.sock',
+      '--container-runtime-endpoint: expected a socket such as "unix:///run/containerd/containerd.sock", got "run.sock"',
+    ],
+  ])('%s %s', (flag, value, message) => {
+    expect(() => readFlags({ [flag]: value })).toThrow(message);
+  });
+
+  test('both families of addresses', () => {
+    expect(compile({ '--node-ip': '10.0.0.1,fd00::1' }).nodeIps).toEqual(['10.0.0.1', 'fd00::1']);
+  });
+});
+
+describe('the fields that have an effect', () => {
+  test('are those that are read, and the others are warned of', () => {
+    const read = new Set(['apiVersion', 'kind']);
+    const { config, ...given } = parseConfigFile('/etc/k.yaml', `${head}staticPodURL: http://localhost/`);
+    const watched = new Proxy(config, {
+      get: (target, name) => {
+        if (typeof name === 'string') read.add(name);
+        return Reflect.get(target, name);
+      },
+    });
+    compileConfig({ flags: {}, file: { ...given, config: watched }, defaults });
+    expect([...fieldsActedOn.keys()].sort()).toEqual([...read].sort());
+  });
+});
+
+describe('what is kept from the pods', () => {
+  test('is read from the file; a file that names eviction lines and not that of memory has none', () => {
+    const text = 'kubeReserved: {cpu: 100m, memory: 1Gi}\nsystemReserved: {memory: 512Mi}\n';
+    expect(compile({}, `${text}evictionHard: {memory.available: 5%}`).resources.reserved).toEqual({
+      kubeReserved: { cpu: '100m', memory: '1Gi' },
+      systemReserved: { memory: '512Mi' },
+      evictionHardMemory: '5%',
+    });
+    expect(compile({}, 'evictionHard: {nodefs.available: 5%}').resources.reserved.evictionHardMemory).toBeUndefined();
+    const merged = 'evictionHard: {nodefs.available: 5%}\nmergeDefaultEvictionSettings: true';
+    expect(compile({}, merged).resources.reserved.evictionHardMemory).toBe('100Mi');
+    const disk = compile({}, 'evictionHard: {nodefs.available: 1.5%, imagefs.available: 0%}').resources.reserved;
+    expect(disk.evictionHardDisk).toBe('1.5%');
+  });
+
+  test.each([
+    ['kubeReserved: {cpu: much}', 'kubeReserved.cpu: expected a quantity such as "100m" or "1Gi", got "much"'],
+    ['systemReserved: {cpus: 1}', 'systemReserved.cpus: unknown resource; did you mean cpu?'],
+    [
+      'evictionHard: {memory.available: much}',
+      'evictionHard.memory.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "much"',
+    ],
+    [
+      'evictionHard: {nodefs.available: much}',
+      'evictionHard.nodefs.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "much"',
+    ],
+    [
+      'evictionHard: {nodefs.available: 101%}',
+      'evictionHard.nodefs.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "101%"',
+    ],
+    [
+      'evictionHard: {memory.available: "0"}',
+      'evictionHard.memory.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "0"',
+    ],
+    [
+      'evictionHard: {pid.available: -1Ki}',
+      'evictionHard.pid.available: expected a quantity above 0 such as "100Mi", or a percentage such as "10%", got "-1Ki"',
+    ],
+    ['cgroupsPerQOS: false\nenforceNodeAllocatable: [pods]', 'enforceNodeAllocatable: needs cgroupsPerQOS'],
+  ])('%s: refused', (text, message) => expect(() => compile({}, text)).toThrow(message));
+});

@@ -1,0 +1,48 @@
+import type { NetworkInterfaceInfo } from 'node:os';
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { addressesByUplink, followedAddresses, hostAddresses } from '../../node/hostAddresses.ts';
+
+const info = (address: string, internal = false): NetworkInterfaceInfo => {
+  const common = { address, netmask: '', mac: '', internal, cidr: null };
+  return address.includes(':') ? { ...common, family: 'IPv6', scopeid: 0 } : { ...common, family: 'IPv4' };
+};
+
+const routes = 'Iface\tDestination\tGateway\neth1\t00000000\t0100A8C0\neth0\t0000A8C0\t00000000\n';
+
+test('the addresses of the interface that leads out come first, one of each family', () => {
+  const interfaces = {
+    lo: [info('127.0.0.1', true), info('::1', true)],
+    eth0: [info('10.0.0.1'), info('fd00::1')],
+    eth1: [info('fe80::5'), info('192.168.0.7'), info('192.168.0.8')],
+  };
+  expect(hostAddresses(interfaces, routes)).toEqual(['192.168.0.7', 'fd00::1']);
+  expect(hostAddresses(interfaces, '')).toEqual(['10.0.0.1', 'fd00::1']);
+});
+
+test('a host without a network has its loopback', () => {
+  expect(hostAddresses({ lo: [info('127.0.0.1', true)] }, '')).toEqual(['127.0.0.1']);
+});
+
+test('addresses that change are seen within ten seconds; a host that is off its network keeps those that it had', async () => {
+  const clock = new SimulatedClock();
+  let now: string[] | undefined = ['10.0.0.1'];
+  const addresses = followedAddresses(clock, now, () => now && [...now]);
+  const first = addresses();
+  now = ['10.0.0.2'];
+  expect(addresses()).toBe(first);
+  await clock.advance(10_000);
+  const second = addresses();
+  expect(second).toEqual(['10.0.0.2']);
+  now = undefined;
+  await clock.advance(10_000);
+  expect(addresses()).toBe(second);
+});
+
+test('a bridge of pods is never the way out: without a default route nothing is known of the addresses', () => {
+  const interfaces = { lo: [info('127.0.0.1', true)], cni0: [info('10.88.0.1')], statelet0: [info('10.88.3.1')] };
+  expect(addressesByUplink(interfaces, 'Iface\tDestination\tGateway\n')).toBeUndefined();
+  expect(addressesByUplink({ ...interfaces, eth1: [info('fe80::5')] }, routes)).toBeUndefined();
+  expect(addressesByUplink({ ...interfaces, eth1: [info('192.168.0.7')] }, routes)).toEqual(['192.168.0.7']);
+  expect(hostAddresses({ ...interfaces, eth0: [info('192.168.0.7')] }, '')).toEqual(['192.168.0.7']);
+});

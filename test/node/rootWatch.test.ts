@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { Clock } from '../../actors/clock.ts';
+import { type RootWatch, watchRoot } from '../../node/rootWatch.ts';
+import type { Note } from '../../pod/events/occurrence.ts';
+import { explainNode, withLostRoot } from '../../pod/show/explainNode.ts';
+import { formatNodeExplanation } from '../../pod/show/formatExplanation.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { NOW, nodeView } from '../pod/views.ts';
+
+let directory: string;
+let watch: RootWatch;
+/** What the watch waits for: to be called is to have it look. */
+let timers: (() => void)[];
+let lines: string[];
+let notes: Note[];
+
+const clock: Clock = { now: () => NOW, setTimeout: (fn) => timers.push(fn), clearTimeout: () => {} };
+
+beforeEach(async () => {
+  [timers, lines, notes] = [[], [], []];
+  directory = await mkdtemp(join(tmpdir(), 'statelet-root-'));
+  await mkdir(join(directory, 'statelet'));
+  const log = (line: unknown) => void lines.push(String(line));
+  watch = watchRoot({
+    ...{ rootDirectory: directory, clock, tell: (note) => void notes.push(note) },
+    logger: { info: log },
+  });
+});
+
+afterEach(async () => {
+  watch.end();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const look = () => timers.shift()?.();
+
+const told = (count: number) =>
+  eventually(`it is told ${count} times`, () => notes.length + lines.length === count || undefined);
+
+test('a root directory that is taken away is told of once, as an event too, and once when it is back', async () => {
+  await rename(directory, `${directory}-away`);
+  look();
+  await told(1);
+  const line = notes[0]?.message ?? '';
+  expect(line).toContain(`${directory}/statelet has been removed while the agent runs: `);
+  expect(notes).toEqual([{ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: line }]);
+  expect(watch.lost()).toEqual({ message: line, since: NOW });
+  look();
+  await rename(`${directory}-away`, directory);
+  look();
+  await told(2);
+  expect(lines[0]).toBe(`${directory}/statelet is there again`);
+  expect(watch.lost()).toBeUndefined();
+});
+
+test('while a look hangs there is no other, and one that is over only after the end tells nothing', async () => {
+  const asked: PromiseWithResolvers<string | undefined>[] = [];
+  const hanging = watchRoot({
+    ...{ rootDirectory: directory, clock, tell: (note) => void notes.push(note), logger: { info: () => {} } },
+    ask: () => {
+      const answer = Promise.withResolvers<string | undefined>();
+      asked.push(answer);
+      return answer.promise;
+    },
+  });
+  const lookThere = async () => {
+    timers.pop()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await lookThere();
+  await lookThere();
+  expect(asked).toHaveLength(1);
+  asked[0]?.resolve(undefined);
+  await lookThere();
+  await lookThere();
+  expect(asked).toHaveLength(2);
+  hanging.end();
+  asked[1]?.resolve('has been removed');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(notes).toEqual([]);
+});
+
+test('a file in its place is no directory of it', async () => {
+  await rm(join(directory, 'statelet'), { recursive: true });
+  await writeFile(join(directory, 'statelet'), '');
+  look();
+  await told(1);
+  expect(notes[0]?.message).toContain('/statelet is no longer a directory while the agent runs');
+});
+
+test('the explanation of the node has it', () => {
+  const lost = { message: '/root/statelet has been removed', since: NOW - 5_000 };
+  const text = formatNodeExplanation(withLostRoot(explainNode(nodeView('host'), NOW), lost));
+  expect(text).toContain('  node host runs with 0 pods; /root/statelet has been removed\n');
+  expect(text).toMatch(/└─ actor root directory +lost +5s\n +waits for the directory to be there again/);
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { logStatuses } from '../../node/statusLog.ts';
+import { involvedPod, occurrence } from '../../pod/events/occurrence.ts';
+import type { PodView } from '../../pod/show/view.ts';
+import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
+import { NOW, podView, waiting } from '../pod/views.ts';
+
+/** The messages that are logged while a pod goes through these views. */
+function logOf(...views: PodView[]): string[] {
+  return logWhile((agent) => {
+    for (const view of views) agent.show(view);
+  });
+}
+
+function logWhile(happens: (agent: FakeAgent) => void): string[] {
+  const agent = fakeAgent({ now: NOW });
+  const lines: string[] = [];
+  logStatuses(agent, pino({ base: {} }, { write: (line) => lines.push(String(JSON.parse(line).msg)) }));
+  happens(agent);
+  return lines;
+}
+
+test('a refused pod is logged with why, and with its namespace', () => {
+  const refused = { reason: 'OutOfcpu', message: 'too few cores' };
+  const view = { state: 'terminated', ended: true, refused };
+  expect(logOf(podView({ main: {}, meta: { name: 'web-host', namespace: 'shop' }, view }))).toEqual([
+    expect.stringMatching(/^pod shop\/web-host: Failed \(OutOfcpu: .*too few cores\)$/),
+  ]);
+});
+
+test('a failure of an actor is logged once', () => {
+  const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW };
+  const failing = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) } });
+  expect(logOf(failing, failing)).toEqual(['pod web, container app: ErrImagePull: no such host', 'pod web: Pending']);
+});
+
+describe('events', () => {
+  const involved = involvedPod(podView({ main: {} }).pod, { name: 'app', role: 'regular' });
+  const failed = (message: string) =>
+    ({ ...occurrence(involved, { eventType: 'Warning', reason: 'Failed', message }), at: NOW }) as const;
+
+  test('a warning is logged when it is new, and the failure that it tells of is not logged again', () => {
+    const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW };
+    const failing = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) } });
+    const lines = logWhile((agent) => {
+      agent.record(failed('Failed to pull image "app": no such host'));
+      agent.record(failed('Failed to pull image "app": no such host'));
+      agent.show(failing);
+    });
+    expect(lines).toEqual([
+      'pod web, container app: Failed: Failed to pull image "app": no such host',
+      'pod web: Pending',
+    ]);
+  });
+
+  test('what goes as it should is for debugging', () => {
+    expect(logWhile((agent) => agent.record({ ...failed('all is well'), eventType: 'Normal' }))).toEqual([]);
+  });
+
+  test('a missing cluster DNS is told of the node alone', () => {
+    const missing = { eventType: 'Warning', reason: 'MissingClusterDNS', message: 'no clusterDNS' } as const;
+    const lines = logWhile((agent) => {
+      agent.record({ ...occurrence(involved, missing), at: NOW });
+      agent.record({ ...occurrence({ kind: 'Node', name: 'host', uid: 'host' }, missing), at: NOW });
+    });
+    expect(lines).toEqual(['node host: MissingClusterDNS: no clusterDNS']);
+  });
+});

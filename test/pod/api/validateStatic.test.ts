@@ -1,0 +1,108 @@
+import { describe, expect, test } from '@jest/globals';
+import { withDefaults } from '../../../pod/api/defaults.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import { staticPod } from '../../../pod/api/staticPod.ts';
+import { validatePod } from '../../../pod/api/validate.ts';
+import { aContainer, aPod } from '../fixtures.ts';
+
+const main = 'spec.containers[0]';
+const name = 'o';
+const optional = true;
+
+function forStatic(over: Partial<PodSpec>, isLenient = false): string[] {
+  const manifest = { apiVersion: 'v1' as const, kind: 'Pod' as const, metadata: { name: 'web' } };
+  const written = { ...manifest, spec: { containers: [aContainer()], ...over } };
+  const pod = staticPod(written, { nodeName: 'node', source: 'file', origin: '/a', seenAt: 0 });
+  return validatePod(withDefaults(pod), { isLenient }).map(({ path, message }) => `${path}: ${message}`);
+}
+
+describe('C24: a static pod may not refer to API objects', () => {
+  test.each<[string, string, Partial<PodSpec>]>([
+    ['spec.serviceAccountName', 'serviceaccounts', { serviceAccountName: 'a' }],
+    ['spec.resourceClaims', 'resourceclaims', { resourceClaims: [{ name: 'a' }] }],
+    ['spec.volumes[0].secret', 'secrets', { volumes: [{ name: 'v', secret: {} }] }],
+    ['spec.volumes[0].configMap', 'configmaps', { volumes: [{ name: 'v', configMap: {} }] }],
+    [
+      'spec.volumes[0].persistentVolumeClaim',
+      'persistentvolumeclaims',
+      { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'a' } }] },
+    ],
+    [
+      'spec.volumes[0].ephemeral',
+      'persistentvolumeclaims (via ephemeral volumes)',
+      { volumes: [{ name: 'v', ephemeral: {} }] },
+    ],
+    [
+      'spec.volumes[0].projected.sources[1].serviceAccountToken',
+      'serviceaccounts (via projected volumes)',
+      {
+        volumes: [{ name: 'v', projected: { sources: [{ downwardAPI: {} }, { serviceAccountToken: { path: 'a' } }] } }],
+      },
+    ],
+    [
+      `${main}.env[0].valueFrom.secretKeyRef`,
+      'secrets',
+      { containers: [aContainer({ env: [{ name: 'a', valueFrom: { secretKeyRef: { key: 'k' } } }] })] },
+    ],
+    [
+      `${main}.envFrom[0].configMapRef`,
+      'configmaps',
+      { containers: [aContainer({ envFrom: [{ configMapRef: { name: 'c' } }] })] },
+    ],
+  ])('%s, lenient or not', (path, resource, over) => {
+    expect(forStatic(over)).toEqual([`${path}: static pods may not reference ${resource}`]);
+    expect(forStatic(over, true)).toEqual([`${path}: static pods may not reference ${resource}`]);
+    expect(validatePod(withDefaults(aPod(over)))).toEqual([]);
+  });
+
+  test.each<[string, string, Partial<PodSpec>]>([
+    ['spec.serviceAccount', 'serviceaccounts', { serviceAccount: 'a' }],
+    ['spec.imagePullSecrets[0]', 'secrets', { imagePullSecrets: [{ name }] }],
+    ['spec.volumes[0].secret', 'secrets', { volumes: [{ name, secret: { optional } }] }],
+    ['spec.volumes[0].configMap', 'configmaps', { volumes: [{ name, configMap: { name, optional } }] }],
+    ['spec.volumes[0].csi', 'csidrivers (via CSI volumes)', { volumes: [{ name, csi: { driver: 'd' } }] }],
+    [
+      'spec.volumes[0].rbd.secretRef',
+      'secrets',
+      { volumes: [{ name, rbd: { monitors: ['m'], image: 'i', secretRef: { name } } }] },
+    ],
+    [
+      'spec.volumes[0].projected.sources[0].secret',
+      'secrets',
+      { volumes: [{ name, projected: { sources: [{ secret: { name, optional } }] } }] },
+    ],
+    [
+      'spec.volumes[0].projected.sources[0].clusterTrustBundle',
+      'clustertrustbundles',
+      { volumes: [{ name, projected: { sources: [{ clusterTrustBundle: { name, path: 'ca', optional } }] } }] },
+    ],
+    [
+      `${main}.env[0].valueFrom.configMapKeyRef`,
+      'configmaps',
+      {
+        containers: [
+          aContainer({ env: [{ name: 'B', valueFrom: { configMapKeyRef: { name, key: 'k', optional } } }] }),
+        ],
+      },
+    ],
+    [
+      `${main}.envFrom[0].secretRef`,
+      'secrets',
+      { containers: [aContainer({ envFrom: [{ secretRef: { name, optional } }] })] },
+    ],
+  ])('%s, which a lenient node goes without', (path, resource, over) => {
+    const hint = '(--lenient-manifests goes without it)';
+    expect(forStatic(over)).toEqual([`${path}: static pods may not reference ${resource} ${hint}`]);
+    expect(forStatic(over, true)).toEqual([]);
+  });
+
+  test('a reference without a name is none', () => {
+    expect(forStatic({ imagePullSecrets: [{}, { name: '' }], serviceAccountName: '', resourceClaims: [] })).toEqual([]);
+  });
+
+  test('nor have ephemeral containers', () => {
+    expect(forStatic({ ephemeralContainers: [aContainer({ name: 'e' })] })).toEqual([
+      'spec.ephemeralContainers: Forbidden: static pods may not have ephemeral containers',
+    ]);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Volume } from '../../../pod/api/schema/volume.ts';
+import { validatePod } from '../../../pod/api/validate.ts';
+import { aContainer, aPod } from '../fixtures.ts';
+
+type Items = NonNullable<NonNullable<Volume['downwardAPI']>['items']>;
+
+const problemsOf = (volume: Omit<Volume, 'name'>) =>
+  validatePod(aPod({ volumes: [{ name: 'v', ...volume }] })).map(({ path, message }) => `${path}: ${message}`);
+const item = 'spec.volumes[0].downwardAPI.items[0]';
+const name = { fieldRef: { fieldPath: 'metadata.name' } };
+const mode = 'file mode must be a number between 0 and 0777 (octal), both inclusive';
+
+describe('a downwardAPI item with', () => {
+  test.each<[string, Items[number], string[]]>([
+    ['all that it needs', { path: 'a/b', mode: 0o400, fieldRef: { fieldPath: "metadata.labels['a']" } }, []],
+    ['no path', { path: '', ...name }, [`${item}.path: Required value`]],
+    ['an absolute path', { path: '/a', ...name }, [`${item}.path: Invalid value: "/a": must be a relative path`]],
+    ['a path upwards', { path: 'a/../b', ...name }, [`${item}.path: Invalid value: "a/../b": must not contain '..'`]],
+    ['a reserved path', { path: '..a', ...name }, [`${item}.path: Invalid value: "..a": must not start with '..'`]],
+    ['a mode that is none', { path: 'a', mode: 0o1000, ...name }, [`${item}.mode: Invalid value: 512: ${mode}`]],
+    ['no field', { path: 'a' }, [`${item}: Required value: one of fieldRef and resourceFieldRef is required`]],
+    [
+      'two fields',
+      { path: 'a', ...name, resourceFieldRef: { containerName: 'main', resource: 'limits.cpu' } },
+      [`${item}: Invalid value: "resource": fieldRef and resourceFieldRef can not be specified simultaneously`],
+    ],
+    [
+      'a field that only variables have',
+      { path: 'a', fieldRef: { fieldPath: 'status.podIP' } },
+      [`${item}.fieldRef.fieldPath: Invalid value: "status.podIP": is not a field that a volume can show`],
+    ],
+    [
+      'a resource of no container',
+      { path: 'a', resourceFieldRef: { resource: 'limits.gpu' } },
+      [
+        `${item}.resourceFieldRef.resource: Invalid value: "limits.gpu": is not a field that a volume can show`,
+        `${item}.resourceFieldRef.containerName: Required value`,
+      ],
+    ],
+  ])('%s', (_what, each, problems) => {
+    expect(problemsOf({ downwardAPI: { items: [each] } })).toEqual(problems);
+  });
+});
+
+test('a default mode is a mode too', () => {
+  const at = (kind: string) => `spec.volumes[0].${kind}.defaultMode: Invalid value: -1: ${mode}`;
+  expect(problemsOf({ downwardAPI: { defaultMode: -1 } })).toEqual([at('downwardAPI')]);
+  expect(problemsOf({ projected: { defaultMode: -1 } })).toEqual([at('projected')]);
+});
+
+test('a projected volume shows no path twice, and each of its sources is of one kind', () => {
+  const downwardAPI = { items: [{ path: 'a', ...name }] };
+  const sources = [{ downwardAPI }, { downwardAPI, configMap: { name: 'c' } }];
+  expect(problemsOf({ projected: { sources } })).toEqual([
+    'spec.volumes[0].projected.sources[1].configMap: Forbidden: may not specify more than 1 volume type per source',
+    'spec.volumes[0].projected: Invalid value: "a": conflicting duplicate paths',
+  ]);
+});
+
+test('an image volume names its image', () => {
+  expect(problemsOf({ image: {} })).toEqual(['spec.volumes[0].image.reference: Required value']);
+  expect(problemsOf({ image: { reference: 'site:1' } })).toEqual([]);
+});
+
+test('a device is only ever a claim', () => {
+  const volumeDevices = [
+    { name: 'v', devicePath: '/dev/a' },
+    { name: 'w', devicePath: '/dev/b' },
+  ];
+  const pod = aPod({ volumes: [{ name: 'v', emptyDir: {} }], containers: [aContainer({ volumeDevices })] });
+  expect(validatePod(pod).map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    'spec.containers[0].volumeDevices[0].name: Invalid value: "v": can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
+    'spec.containers[0].volumeDevices[1].name: Not found: "w"',
+  ]);
+});
+
+test('a mount that is recursively read-only shares nothing', () => {
+  const mount = { name: 'v', mountPath: '/a', readOnly: true, recursiveReadOnly: 'Enabled' as const };
+  const container = (mountPropagation: 'None' | 'HostToContainer') =>
+    aContainer({ volumeMounts: [{ ...mount, mountPropagation }] });
+  const found = (propagation: 'None' | 'HostToContainer') =>
+    validatePod(aPod({ volumes: [{ name: 'v', emptyDir: {} }], containers: [container(propagation)] }));
+  expect(found('None')).toEqual([]);
+  expect(found('HostToContainer').map(({ message }) => message)).toEqual([
+    'Forbidden: may only be specified when mountPropagation is None or not specified',
+  ]);
+});
+
+test('C21: a variable of a file names its volume, its path within it, and a key', () => {
+  const fileKeyRef = { volumeName: '', path: '../a', key: '' };
+  const pod = aPod({ containers: [aContainer({ env: [{ name: 'A', valueFrom: { fileKeyRef } }] })] });
+  const at = 'spec.containers[0].env[0].valueFrom.fileKeyRef';
+  expect(validatePod(pod).map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    `${at}.key: Required value`,
+    `${at}.volumeName: Required value`,
+    `${at}.path: Invalid value: "../a": must not contain '..'`,
+  ]);
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import { claimsOf, conflicts, samePort } from '../../../pod/resources/claims.ts';
+import { aContainer, aPod, claimsWith } from '../fixtures.ts';
+
+const capacity = { cpuMillis: 1000, memoryBytes: 1000, pods: 3 };
+const claims = claimsWith;
+const port = (number: number, protocol: 'TCP' | 'UDP' = 'TCP', hostIp = '') => ({ port: number, protocol, hostIp });
+
+describe('what a pod asks of its node', () => {
+  test('cpu in millicores, memory in bytes, the host ports of what runs on', () => {
+    const pod = aPod({
+      initContainers: [
+        aContainer({ name: 'init', ports: [{ containerPort: 1, hostPort: 1 }] }),
+        aContainer({
+          name: 'side',
+          restartPolicy: 'Always',
+          ports: [{ containerPort: 2, hostPort: 2, protocol: 'UDP' }],
+        }),
+      ],
+      containers: [
+        aContainer({
+          resources: { requests: { cpu: '250m', memory: '1Ki' } },
+          ports: [
+            { containerPort: 3, hostPort: 3, hostIP: '0.0.0.0' },
+            { containerPort: 4 },
+            { containerPort: 5, hostPort: 0 },
+          ],
+        }),
+      ],
+    });
+    expect(claimsOf(pod)).toEqual({
+      pod: 'web',
+      cpuMillis: 250,
+      memoryBytes: 1024,
+      extra: {},
+      hostPorts: [port(2, 'UDP'), port(3)],
+      critical: false,
+      priority: null,
+      qos: 'Burstable',
+    });
+  });
+
+  test('a static pod is critical', () => {
+    expect(claimsOf(aPod({}, { annotations: { 'kubernetes.io/config.source': 'file' } })).critical).toBe(true);
+  });
+});
+
+describe('C24: whether the node can take it', () => {
+  test('all of what is free may be taken', () => {
+    expect(conflicts(claims({ cpuMillis: 100 }), [claims({ cpuMillis: 900 })], capacity)).toBeUndefined();
+  });
+
+  test('one more is refused in the kubelet’s words', () => {
+    expect(conflicts(claims({ cpuMillis: 101 }), [claims({ cpuMillis: 900 })], capacity)).toEqual({
+      reason: 'OutOfcpu',
+      message: "Node didn't have enough resource: cpu, requested: 101, used: 900, capacity: 1000",
+      cause: "asks for 0.101 CPUs, but 0.9 of the node's 1 are taken",
+    });
+    expect(conflicts(claims({ memoryBytes: 1001 }), [], capacity)).toEqual({
+      reason: 'OutOfmemory',
+      message: "Node didn't have enough resource: memory, requested: 1001, used: 0, capacity: 1000",
+      cause: 'asks for 1001 of memory, the node has 1000',
+    });
+    expect(conflicts(claims(), [claims(), claims(), claims()], capacity)).toEqual({
+      reason: 'OutOfpods',
+      message: "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3",
+      cause: 'the node takes 3 pods and has 3',
+    });
+  });
+
+  test('who asks for nothing fits a node that is over its capacity', () => {
+    expect(conflicts(claims(), [claims({ cpuMillis: 2000 })], capacity)).toBeUndefined();
+  });
+
+  test('what else a node can run short of: ephemeral storage, hugepages, extended resources that it knows', () => {
+    const requests = {
+      ...{ 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', 'example.com/elsewhere': '9' },
+      ...{ 'example.com/none': '0', storage: '5', unheardof: '1' },
+    };
+    const extra = {
+      ...{ 'ephemeral-storage': 2 ** 30, 'example.com/elsewhere': 9, 'example.com/gpu': 2, 'hugepages-2Mi': 2 ** 22 },
+    };
+    const claimed = claimsOf(aPod({ containers: [aContainer({ resources: { requests } })] }));
+    expect(claimed.extra).toEqual(extra);
+    const { 'example.com/elsewhere': _elsewhere, ...known } = extra;
+    expect(conflicts(claimed, [], { ...capacity, extra: known })).toBeUndefined();
+    expect(conflicts(claimed, [claims({ extra: { 'example.com/gpu': 1 } })], { ...capacity, extra: known })).toEqual({
+      reason: 'OutOfexample.com/gpu',
+      message: "Node didn't have enough resource: example.com/gpu, requested: 2, used: 1, capacity: 2",
+      cause: "asks for 2 of example.com/gpu, but 1 of the node's 2 are taken",
+    });
+    const { 'hugepages-2Mi': _pages, ...without } = known;
+    expect(conflicts(claimed, [], { ...capacity, extra: without })?.reason).toBe('OutOfhugepages-2Mi');
+    expect(conflicts(claimed, [], capacity)?.reason).toBe('OutOfephemeral-storage');
+  });
+
+  test('a taken host port', () => {
+    expect(conflicts(claims({ hostPorts: [port(80)] }), [claims({ hostPorts: [port(80)] })], capacity)?.reason).toBe(
+      'NodePorts',
+    );
+    expect(conflicts(claims({ hostPorts: [port(80)] }), [claims({ hostPorts: [port(81)] })], capacity)).toBeUndefined();
+  });
+
+  test.each([
+    [port(80), port(80), true],
+    [port(80), port(80, 'UDP'), false],
+    [port(80, 'TCP', '10.0.0.1'), port(80), true],
+    [port(80), port(80, 'TCP', '10.0.0.1'), true],
+    [port(80, 'TCP', '10.0.0.1'), port(80, 'TCP', '10.0.0.2'), false],
+  ])('%j and %j: %s', (one, other, same) => {
+    expect(samePort(one, other)).toBe(same);
+  });
+});

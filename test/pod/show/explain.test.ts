@@ -1,0 +1,385 @@
+import { describe, expect, test } from '@jest/globals';
+import { explainPod } from '../../../pod/show/explain.ts';
+import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
+import type { GateView, PodView } from '../../../pod/show/view.ts';
+import { backOff, ending, exited, NOW, podView, run, running, sandbox, volumeView, waiting } from '../views.ts';
+
+const answer = (view: PodView, gates: readonly GateView[] = []) => explainPod(view, NOW, { gates }).answer;
+const network = { sandbox: sandbox('10.88.0.5') };
+const failure = (reason: string, message: string) => ({ reason, message, at: NOW - 12_000 });
+const until = NOW + 14_000;
+
+const crash = backOff(1, {
+  ...{ state: 'backingOff', since: NOW - 26_000, restartCount: 3, waitingFor: 'its back-off', until },
+  last: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
+});
+
+const noSuchHost = failure(
+  'ErrImagePull',
+  'failed to resolve reference "registry.example.com/team/app:1": dial tcp: lookup registry.example.com: no such host',
+);
+
+const startGate: GateView = {
+  capacity: 2,
+  held: ['u-8/a/start', 'u-9/a/start'],
+  queue: ['u-7/a/start', 'u-1/app/start', 'u-3/b/start'],
+};
+
+interface Story {
+  readonly what: string;
+  readonly view: PodView;
+  readonly gates?: readonly GateView[];
+  readonly text: string;
+}
+
+const stories: Story[] = [
+  {
+    what: 'a healthy pod',
+    view: podView({
+      main: { app: running(), writer: running({ restartCount: 1 }) },
+      view: { ...network, volumes: [volumeView('data')] },
+    }),
+    text: `
+default/web  Running  2/2 ready                                     12:02:56 UTC
+
+  pod web runs: 2 of 2 containers are ready
+
+pod web              running  2m10s
+│    address 10.88.0.5
+├─ volume data       mounted  2m9s
+├─ container app     running  60s    ready
+└─ container writer  running  60s    ready, 1 restart
+`,
+  },
+  {
+    what: 'a crash loop',
+    view: podView({ main: { app: running(), crash }, view: { ...network, volumes: [volumeView('data')] } }),
+    text: `
+default/web  CrashLoopBackOff  1/2 ready                            12:02:56 UTC
+
+  container crash keeps failing: exit code 1 after 2s: panic: no database; it
+  restarts at 12:03:10 (in 14s)
+
+pod web             running     2m10s
+│    address 10.88.0.5
+├─ volume data      mounted     2m9s
+├─ container app    running     60s    ready
+└─ container crash  backingOff  26s    3 restarts
+     waits for its back-off until 12:03:10 (in 14s)
+     last run: exit code 1 after 2s: panic: no database, at 12:02:30
+`,
+  },
+  {
+    what: 'an image pull back-off',
+    view: podView({
+      main: {
+        app: waiting('ImagePullBackOff', {
+          ...{ state: 'pulling.awaitingRetry', since: NOW - 12_000, waitingFor: 'the next pull', until },
+          lastFailure: noSuchHost,
+        }),
+      },
+      view: network,
+    }),
+    text: `
+default/web  ImagePullBackOff  0/1 ready                            12:02:56 UTC
+
+  container app waits in image pull back-off: ErrImagePull: failed to resolve
+  reference "registry.example.com/team/app:1": dial tcp: lookup
+  registry.example.com: no such host; the next try is at 12:03:10 (in 14s)
+
+pod web           running                2m10s
+│    address 10.88.0.5
+└─ container app  pulling.awaitingRetry  12s
+     waits for the next pull until 12:03:10 (in 14s)
+     last failure, 12s ago: ErrImagePull: failed to resolve reference
+     "registry.example.com/team/app:1": dial tcp: lookup registry.example.com:
+     no such host
+`,
+  },
+  {
+    what: 'waiting in the start queue',
+    view: podView({
+      main: { app: waiting('ContainerCreating', { state: 'launching.queued', since: NOW - 5_000 }) },
+      view: network,
+    }),
+    gates: [{ capacity: 1, held: [], queue: [] }, startGate],
+    text: `
+default/web  ContainerCreating  0/1 ready                           12:02:56 UTC
+
+  container app waits in the start queue: place 2 of 3, 2 at a time
+
+pod web           running           2m10s
+│    address 10.88.0.5
+└─ container app  launching.queued  5s
+     waits in the start queue: place 2 of 3, 2 at a time
+`,
+  },
+  {
+    what: 'a volume that fails to mount',
+    view: podView({
+      main: { app: waiting('ContainerCreating', { waitingFor: 'its volumes' }) },
+      view: {
+        ...{ state: 'preparing', waitingFor: 'volumes' },
+        volumes: [
+          volumeView('data'),
+          volumeView('shared', {
+            ...{ mounted: false, state: 'awaitingRetry', since: NOW - 2_000, waitingFor: 'the next try', until },
+            lastFailure: failure('FailedMount', 'hostPath /srv/shared is not a directory'),
+          }),
+        ],
+      },
+    }),
+    text: `
+default/web  ContainerCreating  0/1 ready                           12:02:56 UTC
+
+  volume shared is not mounted: FailedMount: hostPath /srv/shared is not a
+  directory; the next try is at 12:03:10 (in 14s)
+
+pod web           preparing      2m10s
+│    waits for volumes
+├─ volume data    mounted        2m9s
+├─ volume shared  awaitingRetry  2s
+│    waits for the next try until 12:03:10 (in 14s)
+│    last failure, 12s ago: FailedMount: hostPath /srv/shared is not a directory
+└─ container app  waiting        60s
+     waits for its volumes
+`,
+  },
+  {
+    what: 'terminating with grace',
+    view: podView({
+      main: { app: running({ state: 'stopping.signalling', since: NOW - 10_000, waitingFor: 'its exit', until }) },
+      view: { ...network, ...ending(), state: 'terminating', since: NOW - 10_000, waitingFor: 'containers', until },
+    }),
+    text: `
+default/web  Terminating  1/1 ready                                 12:02:56 UTC
+
+  pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s)
+  to stop
+
+pod web           terminating          10s
+│    address 10.88.0.5
+│    waits for containers until 12:03:10 (in 14s)
+└─ container app  stopping.signalling  10s    ready
+     waits for its exit until 12:03:10 (in 14s)
+`,
+  },
+  {
+    what: 'refused by admission',
+    view: podView({
+      main: { app: null },
+      view: {
+        ...{ state: 'terminated', ended: true },
+        refused: {
+          reason: 'OutOfcpu',
+          message: "Node didn't have enough resource: cpu, requested: 4000, used: 1800, capacity: 2000",
+        },
+      },
+    }),
+    text: `
+default/web  OutOfcpu  0/1 ready                                    12:02:56 UTC
+
+  pod web is refused: OutOfcpu: Node didn't have enough resource: cpu,
+  requested: 4000, used: 1800, capacity: 2000; this is final until its manifest
+  changes or the agent restarts
+
+pod web  terminated  2m10s
+`,
+  },
+];
+
+describe('the explanation of', () => {
+  for (const { what, view, gates, text } of stories) {
+    test(what, () => expect(`\n${formatExplanation(explainPod(view, NOW, gates ? { gates } : {}))}`).toBe(text));
+  }
+});
+
+describe('while the runtime is not ready', () => {
+  const told = (view: PodView) => explainPod(view, NOW, { runtimeTrouble: 'no answer within 5 s' }).answer;
+  const why = '; the container runtime is not ready: no answer within 5 s';
+
+  test('who waits is told so', () => {
+    const waits = podView({ main: { app: waiting('ContainerCreating', { waitingFor: 'a look for the image' }) } });
+    expect(told(waits)).toBe(`container app waits for a look for the image (for 60s so far)${why}`);
+    expect(told(podView({ main: { app: running(), crash }, view: network }))).toMatch(/: exit code 1.*; the container/);
+  });
+
+  test('what runs, or has ended, or says so itself is not', () => {
+    expect(told(podView({ main: { app: running() }, view: network }))).toBe('pod web runs: 1 of 1 containers is ready');
+    const ended = podView({ main: { app: exited(1) }, view: { ended: true } });
+    expect(told(ended)).toBe(answer(ended));
+    const awaiting = podView({
+      view: { state: 'awaitingNode', since: NOW, waitingFor: 'the container runtime, which is not ready: no answer' },
+    });
+    expect(told(awaiting)).toBe('pod web waits for the container runtime, which is not ready: no answer');
+  });
+
+  test('who waits after a failure is told so unless that failure says it, whatever its words', () => {
+    const toldAfter = (reason: string, message: string) =>
+      told(podView({ view: { waitingFor: 'another try to make its sandbox', lastFailure: failure(reason, message) } }));
+    expect(toldAfter('RuntimeUnavailable', 'RunPodSandbox: no answer')).toBe(
+      'pod web waits for another try to make its sandbox: RuntimeUnavailable: RunPodSandbox: no answer',
+    );
+    const words = 'the container runtime has no handler x';
+    expect(toldAfter('FailedCreatePodSandBox', words)).toBe(
+      `pod web waits for another try to make its sandbox: FailedCreatePodSandBox: ${words}${why}`,
+    );
+    const lost = { lastFailure: failure('RuntimeUnavailable', 'gone'), waitingFor: 'another try to make its sandbox' };
+    expect(told(podView({ main: { app: waiting('ContainerCreating', lost) }, view: network }))).not.toContain(why);
+    const unmounted = { mounted: false, lastFailure: failure('RuntimeUnavailable', 'gone') };
+    expect(told(podView({ view: { volumes: [volumeView('data', unmounted)] } }))).not.toContain(why);
+  });
+});
+
+describe('the answer names', () => {
+  const initializing = waiting('PodInitializing', { waitingFor: 'the containers before it' });
+  const behind = { main: { app: initializing } };
+
+  test.each<[string, PodView]>([
+    [
+      'init container setup has run for 60s, the rest waits for it',
+      podView({ init: { done: exited(0), setup: running() }, ...behind, view: network }),
+    ],
+    [
+      'init container setup keeps failing: exit code 2 after 30s; it restarts at 12:03:10 (in 14s)',
+      podView({ init: { setup: backOff(2, { until }) }, ...behind, view: network }),
+    ],
+    [
+      'sidecar proxy runs but is not ready: it waits for its startup probe until 12:03:10 (in 14s)',
+      podView({
+        sidecars: { proxy: running({ ready: false, waitingFor: 'its startup probe', until }) },
+        ...behind,
+        view: network,
+      }),
+    ],
+    ['container app runs but is not ready', podView({ main: { app: running({ ready: false }) }, view: network })],
+    ['container app waits for the containers before it (for 60s so far)', podView({ ...behind, view: network })],
+    ['container app waits: ContainerCreating (for 60s so far)', podView({ main: { app: waiting() }, view: network })],
+    [
+      'container app has ended: exit code 1 after 30s; it is not restarted',
+      podView({ main: { done: exited(0), app: exited(1), other: running() } }),
+    ],
+    [
+      'container app has ended: exit code 1 after 30s; it restarts: it waits for its image',
+      podView({ main: { app: exited(1, { willRestart: true, waitingFor: 'its image' }) }, view: network }),
+    ],
+    [
+      'container app has ended: exit code 1 after 30s; it restarts',
+      podView({ main: { app: exited(1, { willRestart: true }) }, view: network }),
+    ],
+    [
+      'container app waits: CreateContainerError: name in use; the next try is at 12:03:10 (in 14s)',
+      podView({
+        main: {
+          app: waiting('CreateContainerError', { lastFailure: failure('CreateContainerError', 'name in use'), until }),
+        },
+      }),
+    ],
+    [
+      'volume data is not mounted yet: it waits for its mount to be made (for 2m9s so far)',
+      podView({
+        ...behind,
+        view: { volumes: [volumeView('data', { mounted: false, waitingFor: 'its mount to be made' })] },
+      }),
+    ],
+    ['pod web waits for its sandbox (for 2m10s so far)', podView({ ...behind, view: { waitingFor: 'its sandbox' } })],
+    [
+      'pod web waits for the next sandbox: FailedCreatePodSandBox: no bridge; the next try is at 12:03:10 (in 14s)',
+      podView({
+        ...behind,
+        view: { waitingFor: 'the next sandbox', until, lastFailure: failure('FailedCreatePodSandBox', 'no bridge') },
+      }),
+    ],
+    [
+      'pod web runs but is not ready: corresponding condition of pod readiness gate "x/lb" does not exist.',
+      podView({ main: { app: running() }, spec: { readinessGates: [{ conditionType: 'x/lb' }] }, view: network }),
+    ],
+    [
+      'pod web has succeeded: every container exited with code 0',
+      podView({ main: { app: exited(0) }, view: { ended: true } }),
+    ],
+    [
+      'pod web has failed: container app: exit code 3 after 30s',
+      podView({ main: { done: exited(0), app: exited(3) }, view: { ended: true } }),
+    ],
+    [
+      'pod web has ended: Evicted: the node was low on memory',
+      podView({
+        main: { app: exited(137) },
+        view: { ended: true, ...ending({ reason: 'Evicted', message: 'the node was low on memory', phase: 'Failed' }) },
+      }),
+    ],
+    [
+      'pod web has failed: OutOfcpu: too few cores',
+      podView({
+        main: { app: null },
+        view: {
+          ...{ ended: true, restored: { phase: 'Failed', reason: 'OutOfcpu', message: 'too few cores' } },
+          ...ending({ reason: 'Completed' }),
+        },
+      }),
+    ],
+    [
+      'pod web is ending (ManifestRemoved): container app and 1 more have until 12:03:10 (in 14s) to stop',
+      podView({ main: { app: running(), other: running() }, view: { ...ending(), until } }),
+    ],
+    [
+      'pod web is ending (ManifestRemoved): volume data waits for its unmount (for 2m9s so far)',
+      podView({
+        main: { app: exited(0) },
+        view: { ...ending(), volumes: [volumeView('data', { waitingFor: 'its unmount' })] },
+      }),
+    ],
+  ])('%s', (sentence, view) => expect(answer(view)).toBe(sentence));
+
+  test('the place of the pod itself in a queue', () => {
+    const queue = ['u-1/sandbox/start'];
+    expect(answer(podView(behind), [{ capacity: 3, held: [], queue }])).toBe(
+      'pod web waits in the start queue: place 1 of 1, 3 at a time',
+    );
+  });
+
+  test('a deadline of another day with its date', () => {
+    const at = (deadline: number) => answer(podView({ main: { app: backOff(1, { until: deadline }) }, view: network }));
+    expect(at(NOW + 43_200_000)).toMatch(/at 2026-05-05 00:02:56 \(in 12h\)/);
+  });
+});
+
+describe('the text', () => {
+  const long = 'x'.repeat(63);
+  const wide = podView({
+    main: {
+      [long]: running({
+        ...{ state: 'running.probing.someStateOfAVeryLongName', ready: false, restartCount: 12_345 },
+        lastFailure: failure('Unhealthy', `${'y'.repeat(200)}\n  and ${'z '.repeat(300)}`),
+      }),
+    },
+    view: { sandbox: sandbox('10.88.0.5', 'fd00:1234:5678:9abc:def0:1234:5678:9abc') },
+    meta: { name: long },
+  });
+
+  test('never exceeds 80 columns, whatever the names and messages are', () => {
+    const lines = formatExplanation(explainPod(wide, NOW)).split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(lines.length).toBeLessThan(24);
+    expect(lines).toContain('     not ready, 12345 restarts');
+  });
+
+  test('cuts a long message in its middle: the cause stands last', () => {
+    const message = `failed to create task: ${'wrapped: '.repeat(60)}exec: "/bin/nope": no such file`;
+    const { answer } = explainPod(
+      podView({
+        main: { app: waiting('CreateContainerError', { lastFailure: failure('RunContainerError', message) }) },
+        view: network,
+      }),
+      NOW,
+    );
+    expect(answer).toMatch(/RunContainerError: failed to create task: .*….*exec: "\/bin\/nope": no such file$/);
+    expect(answer.split('RunContainerError: ')[1]).toHaveLength(240);
+  });
+
+  test('comes from plain JSON: what went over a socket reads the same', () => {
+    const explanation = explainPod(wide, NOW, { gates: [startGate] });
+    expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation);
+  });
+});

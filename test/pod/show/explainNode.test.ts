@@ -1,0 +1,126 @@
+import { describe, expect, test } from '@jest/globals';
+import { explainNode, withUnwritten } from '../../../pod/show/explainNode.ts';
+import { formatNodeExplanation } from '../../../pod/show/formatExplanation.ts';
+import type { NodeView } from '../../../pod/show/view.ts';
+import { NOW, nodeView } from '../views.ts';
+
+const answer = (more: Partial<NodeView>) => explainNode(nodeView('host', more), NOW).answer;
+const { runtime, gates, ledgers, parts } = nodeView();
+const [start, pull] = gates;
+const [ledger] = ledgers;
+const [garbage, logRotation] = parts;
+if (!(start && pull && ledger && garbage && logRotation)) throw new Error('a part of the node is missing');
+
+describe('the answer is what all pods wait for', () => {
+  test.each<[string, Partial<NodeView>]>([
+    ['node host runs with 0 pods', {}],
+    [
+      'node host runs with 1 pod; 2 in the start queue',
+      { pods: { a: 'default/web' }, gates: [{ ...start, queue: ['a/:sandbox/start', 'a/main/start'] }, pull] },
+    ],
+    ['node host drains: 1 pod ending', { state: 'draining', pods: { a: 'default/web' } }],
+    [
+      'node host drains: 2 pods ending, up to 57s; the container runtime is not ready: no such socket',
+      {
+        ...{ state: 'draining', pods: { a: 'default/web', b: 'default/db' }, until: NOW + 57_000 },
+        runtime: { ...runtime, ready: false, message: 'no such socket' },
+      },
+    ],
+    [
+      'node host waits for the container runtime, which is not ready: no such socket',
+      { runtime: { ...runtime, ready: false, message: 'no such socket' }, waitingFor: 'the first list' },
+    ],
+    [
+      'node host runs, but its pods wait for a network: cni plugin not initialized',
+      { runtime: { ...runtime, networkTrouble: 'cni plugin not initialized' } },
+    ],
+  ])('%s', (words, more) => expect(answer(more)).toBe(words));
+});
+
+test('a runtime that has not answered yet is waited for since the node began', () => {
+  const message = 'it has not answered yet';
+  const view = nodeView('host', {
+    ...{ state: 'starting', since: NOW - 3_000, waitingFor: 'the first list' },
+    runtime: { name: '', version: '', ready: false, message },
+  });
+  const text = formatNodeExplanation(explainNode(view, NOW));
+  expect(text).toContain('    waits for it to be ready: it has not answered yet\n');
+  expect(text).toMatch(/├─ runtime unknown +not ready +3s\n/);
+});
+
+test('each actor of the node is shown with who holds it, who waits, and what went wrong last', () => {
+  const pods = { a: 'default/web', b: 'shop/db', c: 'default/late' };
+  const lastFailure = { reason: 'RuntimeUnavailable', message: 'no such socket', at: NOW - 12_000 };
+  const view = nodeView('host', {
+    pods,
+    gates: [
+      { ...start, state: 'full', capacity: 1, held: ['a/main/start'], queue: ['b/:sandbox/start', 'gone/x/start'] },
+      pull,
+    ],
+    ledgers: [{ ...ledger, admitted: 2, waiting: ['default/late'], refused: ['shop/db'] }],
+    parts: [
+      { ...garbage, lastFailure },
+      { ...logRotation, state: 'rotating', since: NOW },
+    ],
+  });
+  const explanation = explainNode(view, NOW);
+  expect(`\n${formatNodeExplanation(explanation)}`).toBe(`
+node host                                                           12:02:56 UTC
+
+  node host runs with 3 pods; 2 in the start queue
+
+node host              running   60s
+├─ runtime containerd  ready     65s    v1.6.20
+├─ gate start          full      60s    1 of 1 held
+│    held by default/web (main)
+│    in line: shop/db (sandbox), gone (x)
+├─ gate pull           open      60s    0 of 1 held
+├─ actor ledger        open      60s    2 admitted
+│    in line: default/late
+│    no room for updates of shop/db
+├─ actor garbage       waiting   60s
+│    waits for the next look for garbage until 12:02:59 (in 3s)
+│    last failure, 12s ago: RuntimeUnavailable: no such socket
+└─ actor logRotation   rotating  0s
+     waits for the next look at the sizes of logs until 12:02:57 (in 1s)
+`);
+  expect(explanation.node.children[1]).toMatchObject({
+    ...{ kind: 'gate', name: 'start', holders: ['default/web (main)'] },
+    line: ['shop/db (sandbox)', 'gone (x)'],
+  });
+});
+
+test('pods of others are listed with what is here of them and why they are left alone', () => {
+  const foreign = [
+    {
+      ...{ uid: 'u7', namespace: 'kube-system', name: 'etcd', sandboxes: ['s1', 's2'] },
+      ...{ directory: '/var/lib/kubelet/pods/u7', why: "it does not have this agent's mark" },
+    },
+    {
+      ...{ uid: 'u8', namespace: 'unknown', name: 'u8', sandboxes: [] },
+      ...{ directory: '/var/lib/kubelet/pods/u8', why: 'it is a symbolic link' },
+    },
+  ];
+  const text = formatNodeExplanation(explainNode(nodeView('host', { foreign }), NOW));
+  expect(text.split('\n').slice(3, 9)).toEqual([
+    '',
+    '  it leaves alone 2 pods of others:',
+    '    kube-system/etcd (u7): /var/lib/kubelet/pods/u7 and 2 sandboxes; it does not',
+    "    have this agent's mark",
+    '    u8: /var/lib/kubelet/pods/u8; it is a symbolic link',
+    '',
+  ]);
+});
+
+test('facts that cannot be written are an actor of their own, with how many, why, and when they are tried next', () => {
+  const failure = { reason: 'StoreFailed', message: 'ENOSPC: no space left on device', at: NOW - 2_000 };
+  const trouble = { facts: 2, failure, since: NOW - 60_000, retryAt: NOW + 3_000 };
+  const explanation = explainNode(nodeView('host'), NOW);
+  expect(withUnwritten(explanation, undefined)).toBe(explanation);
+  const lines = formatNodeExplanation(withUnwritten(explanation, trouble)).trimEnd().split('\n');
+  expect(lines.slice(lines.findIndex((line) => line.includes('actor store')))).toEqual([
+    '└─ actor store         retrying  60s    2 facts not written',
+    '     waits for the disk until 12:02:59 (in 3s)',
+    '     last failure, 2s ago: StoreFailed: ENOSPC: no space left on device',
+  ]);
+});

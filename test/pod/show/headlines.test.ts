@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import { explainPod } from '../../../pod/show/explain.ts';
+import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
+import type { PodView } from '../../../pod/show/view.ts';
+import { backOff, NOW, podView, run, running, waiting } from '../views.ts';
+
+const answer = (view: PodView) => explainPod(view, NOW).answer;
+
+describe('a headline', () => {
+  const failing = (message = '') =>
+    podView({
+      main: {
+        app: backOff(3, {
+          last: run(3, { startedAt: NOW - 14_000, finishedAt: NOW - 12_000, message }),
+          until: NOW + 9_000,
+        }),
+      },
+    });
+
+  test('has the last line of the log, which stands below with its file', () => {
+    const lines = ['starting up', 'no database at db.example:5432'];
+    const logs = new Map([['app', { file: '/log/pods/default_web_u-1/app/1.log', lines }]]);
+    const explanation = explainPod(failing(), NOW, { logs });
+    expect(explanation.answer).toBe(
+      'container app keeps failing: exit code 3 after 2s: no database at db.example:5432; it restarts at 12:03:05 (in 9s)',
+    );
+    const text = formatExplanation(explanation);
+    expect(text).toContain('the last lines of /log/pods/default_web_u-1/app/1.log\n');
+    expect(text).toContain('| starting up\n');
+    expect(explainPod(failing('its own word'), NOW, { logs }).answer).toContain('2s: its own word;');
+  });
+
+  test("of a container that cannot be started has the runtime's words without the layers around them", () => {
+    const message =
+      'failed to create task: runc create failed: unable to start container process: exec: "/no": no such file: unknown';
+    const last = run(128, { reason: 'StartError', message });
+    expect(answer(podView({ main: { app: backOff(128, { last, until: NOW + 9_000 }) } }))).toBe(
+      'container app keeps failing: could not be started: exec: "/no": no such file; it restarts at 12:03:05 (in 9s)',
+    );
+  });
+
+  test('counts the failures of a startup probe', () => {
+    const lastFailure = { reason: 'Unhealthy', message: 'Startup probe failed: not yet', at: NOW };
+    const probe = { path: 'p', state: 'unknown.waiting', since: NOW, lastFailure, until: NOW + 2_000 };
+    const probes = [{ ...probe, kind: 'startup', result: 'unknown', failures: { count: 3, limit: 30 } }] as const;
+    expect(answer(podView({ main: { app: running({ ready: false, started: false, probes }) } }))).toBe(
+      'container app runs but has not started yet: Startup probe failed: not yet, 3 of 30 failures; the next try is at 12:02:58 (in 2s)',
+    );
+  });
+
+  test('names what a refused pod asks for, or who has it', () => {
+    const refused = (cause: string) =>
+      answer(podView({ main: {}, view: { ended: true, refused: { reason: 'OutOfcpu', message: 'no', cause } } }));
+    expect(refused('asks for 100 CPUs, the node has 2 CPUs')).toBe(
+      'pod web is refused: it asks for 100 CPUs, the node has 2 CPUs (OutOfcpu); this is final until its manifest changes or the agent restarts',
+    );
+  });
+
+  test.each([
+    [1_000, '(in 1s)'],
+    [0, '(now)'],
+    [-4_999, '(now)'],
+    [-5_000, '(stuck since then)'],
+  ])('says of a moment %i ms away %s, and never how long ago it was due', (left, words) => {
+    const waits = { waitingFor: 'its image', until: NOW + left };
+    expect(answer(podView({ main: { app: waiting('ContainerCreating', waits) } }))).toContain(words);
+  });
+});

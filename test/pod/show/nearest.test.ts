@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals';
+import { nearest } from '../../../pod/show/nearest.ts';
+
+const known = ['restartPolicy', 'hostname', 'hostNetwork', 'volumes'];
+
+test.each([
+  ['restartPolcy', 'restartPolicy'],
+  ['RESTARTPOLICY', 'restartPolicy'],
+  ['hostNet', undefined],
+  ['hostnetwrk', 'hostNetwork'],
+  ['volume', 'volumes'],
+  ['xyz', undefined],
+  ['', undefined],
+])('%s is near to %s', (word, expected) => {
+  expect(nearest(word, known)).toBe(expected);
+});

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { isPrintable, printable, printableQuoted } from '../../../pod/show/printable.ts';
+
+test.each([
+  ['an escape', '\x1b[2J\x1b]0;title\x07', '^[[2J^[]0;title\\x07'],
+  ['a return', 'good\rbad', 'good\\rbad'],
+  ['controls of 8 bits', '\x9b31m\x90', '\\u009b31m\\u0090'],
+  ['another direction', 'user\u202ecod.exe\u2066', 'user\\u202ecod.exe\\u2066'],
+  ['a deletion', 'a\x7f\0', 'a\\x7f\\x00'],
+])('%s is shown, not obeyed', (_, raw, shown) => {
+  expect(printable(raw)).toBe(shown);
+  expect([isPrintable(raw), isPrintable(shown)]).toEqual([false, true]);
+});
+
+test('what is no danger stays: lines, tabs, letters of any script, pictures', () => {
+  const text = 'a\n\tb größer 節點 🚀 e\u0301';
+  expect(printable(text)).toBe(text);
+});
+
+test('within quotes nothing changes its meaning', () => {
+  const text = '\x7f\x9b\u202e';
+  expect(JSON.parse(printableQuoted(JSON.stringify(text)))).toBe(text);
+  expect(isPrintable(printableQuoted(JSON.stringify(text)))).toBe(true);
+});
