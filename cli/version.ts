@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { kubeletVersion } from '../node/hostIdentity.ts';
-import { packageVersion } from '../node/places.ts';
+import { ownVersion, type VersionInfo } from '../node/version.ts';
 import { agentNamed } from './agent.ts';
 import { asText } from './output.ts';
 
@@ -11,30 +10,12 @@ export interface VersionOptions {
   readonly stateDir?: string;
 }
 
-/** What a program of the package says of itself, as kubectl has it. */
-export interface VersionInfo {
-  readonly gitVersion: string;
-  /** The kubelet that it is like. */
-  readonly kubeletVersion?: string | undefined;
-  /** The Node.js that it runs on. */
-  readonly nodeVersion: string;
-  readonly platform: string;
-}
-
 const versionSchema = z.object({
   gitVersion: z.string(),
   // An older agent does not tell it.
   kubeletVersion: z.optional(z.string()),
   nodeVersion: z.string(),
   platform: z.string(),
-});
-
-/** The versions of this process. */
-export const ownVersion = (): VersionInfo => ({
-  gitVersion: `v${packageVersion()}`,
-  kubeletVersion: kubeletVersion(),
-  nodeVersion: process.version,
-  platform: `${process.platform}/${process.arch}`,
 });
 
 /** Prints the version of this command, then of the running agent; without one, what is known is still printed. */

@@ -1,7 +1,7 @@
-import { ownVersion } from '../cli/version.ts';
 import { type AgentSocket, serveSocket } from '../server/socket.ts';
 import { socketPath } from '../server/socketPath.ts';
 import type { StartedNode } from './startNode.ts';
+import { ownVersion } from './version.ts';
 
 /**
  * Serves a node on the socket below its root directory. Where that fails the node is stopped: what it runs on may be

@@ -88,7 +88,7 @@ if (claims.length > 0)
 
 const [command, ...picked] = process.argv.slice(2);
 if (command === '--mutate') {
-  const fastTests = (rule) => [...(rules.get(rule)?.keys() ?? [])].filter((file) => !file.startsWith('test/node/'));
+  const fastTests = (rule) => [...(rules.get(rule)?.keys() ?? [])].filter((file) => !file.startsWith('test/e2e/'));
   process.exit(await mutate(picked, fastTests));
 }
 const after = sections

@@ -1,7 +1,7 @@
 /**
  * Breaks each rule on purpose and looks whether a test of that rule goes red: `npm run conformance -- --mutate [C7 …]`.
  * The mutations stand in test/mutations. Each is made in a copy of the package, and only the tests whose titles carry
- * the rule's number are run, those of `test/node` only where the mutation names them.
+ * the rule's number are run, those of `test/e2e` only where the mutation names them.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -3,16 +3,8 @@
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ForeignPod, ObservedPod } from '../../pod/lifecycle/observed.ts';
 import type { Termination } from '../../pod/show/view.ts';
-import {
-  haveSourcesSpoken,
-  type NodeContext,
-  nothingOf,
-  observedOf,
-  podOfOrphan,
-  podWithOwnGrace,
-  terminationOf,
-  wantedPods,
-} from './context.ts';
+import { haveSourcesSpoken, type NodeContext, nothingOf, observedOf, wantedPods } from './context.ts';
+import { podOfOrphan, podWithOwnGrace, terminationOf } from './endings.ts';
 
 /**
  * The pods at the runtime that have no actor and that are ours: by the mark of a sandbox or, where nobody has marked

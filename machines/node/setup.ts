@@ -11,9 +11,7 @@ import { feedPort, timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
 import {
   brokenPod,
-  deletionOf,
   edited,
-  entryOfEnding,
   garbageOf,
   haveSourcesAnswered,
   haveSourcesSpoken,
@@ -24,15 +22,12 @@ import {
   nothingOf,
   observedOf,
   ownPartOf,
-  podOfOrphan,
-  podWithOwnGrace,
-  preemptionOf,
   runningLogs,
-  terminationOf,
   unwanted,
   wantedPods,
   withObserved,
 } from './context.ts';
+import { deletionOf, entryOfEnding, podOfOrphan, podWithOwnGrace, preemptionOf, terminationOf } from './endings.ts';
 import { garbageMachine } from './garbage.ts';
 import { logRotationMachine } from './logRotation.ts';
 import { markedPods, orphans, stranded } from './own.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { describe as describeObject } from '../../cli/describe.ts';
 import { explain } from '../../cli/explain.ts';
 import { type GetNodesOptions, getNodes } from '../../cli/getNodes.ts';
-import { ownVersion } from '../../cli/version.ts';
+import { ownVersion } from '../../node/version.ts';
 import { involvedNode, occurrence } from '../../pod/events/occurrence.ts';
 import { type AgentSocket, serveSocket } from '../../server/socket.ts';
 import { socketPath } from '../../server/socketPath.ts';

@@ -1,0 +1,90 @@
+/** How pods end that the node does not want any more, also those of which only the runtime knows. */
+import type { Container } from '../../pod/api/schema/container.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import { readHandler } from '../../pod/api/schema/probe.ts';
+import { fullName } from '../../pod/api/staticPod.ts';
+import type { ObservedContainer, ObservedPod } from '../../pod/lifecycle/observed.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import { type Claims, hostPortsOf } from '../../pod/resources/claims.ts';
+import { DELETED, type Termination } from '../../pod/show/view.ts';
+import type { LedgerEvent } from '../shared/events.ts';
+import type { NodeContext } from './context.ts';
+
+/** A pod that no source wants and that the runtime still has gets so long (C10). */
+const ORPHAN_GRACE_SECONDS = 1;
+
+/** What a pod takes of which nothing was kept: its place. */
+const NOTHING_KNOWN: Claims = {
+  ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
+  ...{ critical: false, priority: null, qos: 'BestEffort' },
+};
+
+/** A pod known only from the runtime, as it ends where it was not meant to stay without its manifest: in its own grace. */
+export const podWithOwnGrace = (observed: ObservedPod): Pod => {
+  const pod = podOfOrphan(observed);
+  const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
+  const graces = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
+  // Where none was noted it is that of a pod that says nothing.
+  return { ...pod, spec: graces.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...graces) } };
+};
+
+/** A pod known only from the runtime: enough of one to end it, its preStop hooks included (C10). */
+export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { uid, namespace, name },
+  spec: {
+    terminationGracePeriodSeconds: ORPHAN_GRACE_SECONDS,
+    containers: [...Map.groupBy(containers, ({ name: of }) => of).values()].flatMap(([newest]) =>
+      newest ? [containerOfOrphan(newest)] : [],
+    ),
+  },
+});
+
+function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): Container {
+  const hook = preStop === undefined ? undefined : readHandler(preStop);
+  return {
+    ...{ name, image },
+    ...(ports ? { ports: [...ports] } : {}),
+    ...(hook ? { lifecycle: { preStop: hook } } : {}),
+  };
+}
+
+/** What the ledger has to know of a pod that only has to end: its name, and what it had been admitted for (C24). */
+export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): LedgerEvent {
+  const { uid } = pod.metadata;
+  const mayRun = observed.sandboxes.length + observed.containers.length > 0 && lookUp(statuses, uid) === undefined;
+  // Of a pod of which nothing was kept the runtime still tells the ports.
+  const claims = mayRun
+    ? (lookUp(allocations, uid) ?? { ...NOTHING_KNOWN, hostPorts: hostPortsOf(podOfOrphan(observed)) })
+    : null;
+  return { type: 'ledger.enter', uid, fullName: fullName(pod), claims };
+}
+
+/** The command for a pod that is to go, with the pod's own grace (at least 1 s, C10). */
+export const terminationOf = (pod: Pod, reason: string, at: number): Termination => ({
+  reason,
+  graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
+  at,
+});
+
+/**
+ * The command for a pod that its source says is being deleted, within the grace that goes with that (C10); undefined for
+ * any other. It stays, as one that has ended, until its source lets it go (C12).
+ */
+export function deletionOf(pod: Pod, at: number): Termination | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  const own = terminationOf(pod, DELETED, at);
+  // As with a kubelet 0 says nothing.
+  return { ...own, graceSeconds: deletionGracePeriodSeconds || own.graceSeconds, stays: true };
+}
+
+/** The command for a pod that makes room for a critical one (C24): it stays, Failed, until its source does not want it. */
+export const preemptionOf = (pod: Pod, at: number): Termination => ({
+  ...terminationOf(pod, 'Preempting', at),
+  message: 'Preempted in order to admit critical pod',
+  phase: 'Failed',
+  stays: true,
+  disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+});
