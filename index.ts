@@ -46,7 +46,7 @@ export { callSystemd } from './host/cgroup/systemd.ts';
 export { ledgerMachine } from './machines/admission/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
 export { type Chart, charts } from './machines/drawing/charts.ts';
-export { gateMachine } from './machines/limiter/chart.ts';
+export { limiterMachine } from './machines/limiter/chart.ts';
 export { nodeAgentMachine } from './machines/node/chart.ts';
 export { garbageMachine } from './machines/node/garbage.ts';
 export { logRotationMachine } from './machines/node/logRotation.ts';

@@ -6,7 +6,7 @@ import { wantedPods } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
 import { nodeOwnView, nodeView, runtimeView } from '../machines/node/view.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
-import { awaitedViews, gateView, runtimeTroubleOf } from '../machines/shared/views.ts';
+import { awaitedViews, limiterView, runtimeTroubleOf } from '../machines/shared/views.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
@@ -44,7 +44,7 @@ export interface NodeOverview extends Pick<ActorView, 'state' | 'since' | 'waiti
   readonly foreign: readonly ForeignPod[];
   readonly problems: NodeContext['problems'][string];
   readonly warnings: NodeContext['warnings'][string];
-  readonly gates: { readonly start: ReturnType<typeof gateView>; readonly pull: ReturnType<typeof gateView> };
+  readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
 }
 
 /** A node agent: pods in, statuses out. */
@@ -136,16 +136,16 @@ export function agentBehind(
       if (fault) onError('nodeAgent', new NodeFailure(fault.reason, fault.message));
     },
   });
-  const gates = () => {
-    const { startGate, pullGate } = root.getSnapshot().context;
-    return { start: gateView(startGate), pull: gateView(pullGate) };
+  const limiters = () => {
+    const { startLimiter, pullLimiter } = root.getSnapshot().context;
+    return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
   };
 
   const explain = (view: PodView | undefined, logs: LogTails | undefined) => {
-    const { start, pull } = gates();
+    const { start, pull } = limiters();
     const { health } = root.getSnapshot().context;
     return (
-      view && explainPod(view, clock.now(), { gates: [start, pull], runtimeTrouble: runtimeTroubleOf(health), logs })
+      view && explainPod(view, clock.now(), { limiters: [start, pull], runtimeTrouble: runtimeTroubleOf(health), logs })
     );
   };
 
@@ -157,8 +157,8 @@ export function agentBehind(
     },
     drain: () => drained(root, () => boundary.tell(root, { type: 'node.drain', at: clock.now() })),
     tell: (fact) => boundary.tell(root, fact),
-    pods: board.pods,
-    views: board.views,
+    pods: () => board.pods(),
+    views: () => board.views(),
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
     explain: (name, namespace, logs) => {
       const written = `${name}-${input.nodeName.toLowerCase()}`;
@@ -175,7 +175,7 @@ export function agentBehind(
         foreign: foreignPods(snapshot.context),
         problems: Object.values(problems).flat(),
         warnings: Object.values(warnings).flat(),
-        gates: gates(),
+        limiters: limiters(),
       };
     },
   };

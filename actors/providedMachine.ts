@@ -1,5 +1,5 @@
 import { containerMachine } from '../machines/container/chart.ts';
-import { gateMachine } from '../machines/limiter/chart.ts';
+import { limiterMachine } from '../machines/limiter/chart.ts';
 import { nodeAgentMachine } from '../machines/node/chart.ts';
 import { garbageMachine } from '../machines/node/garbage.ts';
 import { logRotationMachine } from '../machines/node/logRotation.ts';
@@ -18,7 +18,7 @@ export function providedMachine(boundary: Boundary): typeof nodeAgentMachine {
   return nodeAgentMachine.provide({
     actors: {
       pod: providedPod(boundary),
-      gate: gateMachine.provide({ actors: { timer } }),
+      limiter: limiterMachine.provide({ actors: { timer } }),
       garbage,
       logRotation: logRotationMachine.provide({ actors: { rotateLogs: port('rotateLogs'), timer } }),
       runtimeHealth: feed('runtimeHealth'),

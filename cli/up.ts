@@ -93,7 +93,7 @@ async function runNode(node: {
   try {
     await Promise.race([askedToEnd(asked), failed]);
     view.print(`${String(asked.reason)}: terminating all pods; a further signal ends at once and leaves them running`);
-    const drained = drainInTime({ pods: agent.pods(), drain, clock: systemClock, print: view.print });
+    const drained = drainInTime({ pods: agent.pods(), drain, clock: systemClock, print: (text) => view.print(text) });
     await Promise.race([drained, failed]);
   } finally {
     await socket.close();

@@ -211,7 +211,7 @@ function agentPort({ agent, recorder, store, config, simulated, root, shared, de
     },
     node: () => {
       const lost = root.lost();
-      const { state, waitingFor, until, runtime, foreign, problems, warnings, gates } = agent.overview();
+      const { state, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
       return {
         name: nodeName,
         state,
@@ -219,7 +219,7 @@ function agentPort({ agent, recorder, store, config, simulated, root, shared, de
         ...(until === undefined ? {} : { until }),
         runtime: shownRuntime(runtime),
         ...(lost === undefined ? {} : { trouble: lost.message }),
-        ...{ simulated, foreign, problems, warnings, gates },
+        ...{ simulated, foreign, problems, warnings, limiters },
       };
     },
   };

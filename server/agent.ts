@@ -50,7 +50,7 @@ export interface NodeSummary {
   /** What is odd about those that are, and about where they are looked for. */
   readonly warnings: readonly ManifestProblem[];
   /** The node's queues, plain data to show as it is. */
-  readonly gates: unknown;
+  readonly limiters: unknown;
 }
 
 /** What the socket, the tables and the explanations need of a node agent. */

@@ -97,7 +97,7 @@ async function create(
   const { uid } = pod.metadata;
   const container = containerNamed(pod, input.container);
   const sandboxIps = sandbox.ips ?? [];
-  // It holds a slot of the start gate: what can be done at once takes no longer than the longest of it.
+  // It holds a start slot: what can be done at once takes no longer than the longest of it.
   const [user, now, target, terminationLog] = await Promise.all([
     userOf(imageUserOf, { pod, container, imageRef }, { signal }),
     withResolver(node).catch(unknownResolver),

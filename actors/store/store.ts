@@ -66,10 +66,10 @@ export async function openStore<Schemas extends FactSchemas>(
     },
     write: (kind, key, value) => writer.change({ kind: String(kind), key, value }),
     remove: (kind, key) => writer.change({ kind: String(kind), key }),
-    flush: writer.flush,
-    close: writer.close,
-    trouble: writer.trouble,
-    isUnwritten: writer.isUnwritten,
+    flush: () => writer.flush(),
+    close: () => writer.close(),
+    trouble: () => writer.trouble(),
+    isUnwritten: (kind, key) => writer.isUnwritten(kind, key),
   };
 }
 

@@ -13,7 +13,7 @@ import { keyOf, sameSize } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, ProbeKind, TerminatedRun } from '../../pod/show/view.ts';
 import { type ProbeInput, probeOf } from '../probe/context.ts';
-import type { ContainerEvent, GateEvent, PodEvent, ProbeFact, Ref } from '../shared/events.ts';
+import type { ContainerEvent, LimiterEvent, PodEvent, ProbeFact, Ref } from '../shared/events.ts';
 import type { Trouble } from './trouble.ts';
 
 export interface ContainerInput {
@@ -23,8 +23,8 @@ export interface ContainerInput {
   readonly ticket: number;
   readonly crashLoop: BackOff;
   readonly parent: Ref<PodEvent>;
-  readonly startGate: Ref<GateEvent>;
-  readonly pullGate: Ref<GateEvent>;
+  readonly startLimiter: Ref<LimiterEvent>;
+  readonly pullLimiter: Ref<LimiterEvent>;
   /** Host paths by volume name, of those that are mounted; of an image its reference. */
   readonly volumes: Readonly<Record<string, string>>;
   /** The pod's sandbox if it has one already. */

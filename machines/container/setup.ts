@@ -42,8 +42,8 @@ import { crashLoopTrouble, createTrouble, failedPostStart, hasFailedToStart, ref
 type HookEnd = PortTypes['runHook']['output'];
 
 const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
-const gateKey = (context: ContainerContext, gate: string): string =>
-  `${context.pod.metadata.uid}/${context.name}/${gate}`;
+const slotKey = (context: ContainerContext, limiter: string): string =>
+  `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 
 export const containerSetup = setup({
   types: {
@@ -188,32 +188,32 @@ export const containerSetup = setup({
     }),
     condemn: assign(({ context, event }) => (event.type === 'probe.failed' ? condemned(context, event) : {})),
     requestSlot: sendTo(
-      ({ context }) => context.startGate,
+      ({ context }) => context.startLimiter,
       ({ context, self }) => ({
-        type: 'gate.request',
-        key: gateKey(context, 'start'),
+        type: 'slot.request',
+        key: slotKey(context, 'start'),
         ticket: context.ticket,
         holder: self,
         purpose: `the start of container ${context.name} of ${namespacedName(context.pod)}`,
       }),
     ),
     releaseSlot: sendTo(
-      ({ context }) => context.startGate,
-      ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'start') }),
+      ({ context }) => context.startLimiter,
+      ({ context }) => ({ type: 'slot.release', key: slotKey(context, 'start') }),
     ),
     requestPull: sendTo(
-      ({ context }) => context.pullGate,
+      ({ context }) => context.pullLimiter,
       ({ context, self }) => ({
-        type: 'gate.request',
-        key: gateKey(context, 'pull'),
+        type: 'slot.request',
+        key: slotKey(context, 'pull'),
         ...pullClaim(context, imageOf(context)),
         holder: self,
       }),
     ),
     recordPullLimit: assign(({ event }) => pullLimit(event)),
     releasePull: sendTo(
-      ({ context }) => context.pullGate,
-      ({ context }) => ({ type: 'gate.release', key: gateKey(context, 'pull') }),
+      ({ context }) => context.pullLimiter,
+      ({ context }) => ({ type: 'slot.release', key: slotKey(context, 'pull') }),
     ),
     takeSandbox: assign(({ event }) =>
       event.type === 'sandbox.ready' ? { sandbox: event.sandbox, former: undefined } : {},

@@ -2,7 +2,7 @@
 import type { AnyStateMachine } from 'xstate';
 import { ledgerMachine } from '../admission/chart.ts';
 import { containerMachine } from '../container/chart.ts';
-import { gateMachine } from '../limiter/chart.ts';
+import { limiterMachine } from '../limiter/chart.ts';
 import { nodeAgentMachine } from '../node/chart.ts';
 import { garbageMachine } from '../node/garbage.ts';
 import { logRotationMachine } from '../node/logRotation.ts';
@@ -29,7 +29,7 @@ export const charts = (): Chart[] => [
   chart(probeMachine, 'One probe of one run of a container, from its first try to the end of the run.'),
   chart(volumeMachine, 'One volume of one pod, from its mount to its unmount.'),
   chart(activeDeadlineMachine, 'The time that one pod may be active on its node.'),
-  chart(gateMachine, 'A gate of the node: so many at a time, and those that came first go first.'),
+  chart(limiterMachine, 'A limiter of the node: so many at a time, and those that came first go first.'),
   chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),
   chart(logRotationMachine, 'The rotation of the logs of containers that run.'),
   chart(ledgerMachine, 'The ledger of the node: it admits pods, one at a time, in the order of their arrival.'),

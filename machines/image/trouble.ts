@@ -9,9 +9,9 @@ import { SHOWN_FAILED_MS, type Trouble } from '../container/trouble.ts';
 import type { ContainerEvent, VolumeEvent } from '../shared/events.ts';
 import { isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';
 
-/** How long a pull that has its slot may take: what the gate has said. */
+/** How long a pull that has its slot may take: what the limiter has said. */
 export const pullLimit = (event: ContainerEvent | VolumeEvent): { pullLimitMs: number | undefined } => ({
-  pullLimitMs: event.type === 'gate.granted' ? event.limitMs : undefined,
+  pullLimitMs: event.type === 'slot.granted' ? event.limitMs : undefined,
 });
 
 /**

@@ -1,6 +1,6 @@
-/** A node-level gate: so many at a time, the pods that came first go first; its queue is what `explain` shows. */
+/** A node-level limiter: so many at a time, the pods that came first go first; its queue is what `explain` shows. */
 import { assign, enqueueActions, setup } from 'xstate';
-import type { GateEvent, GateGranted, Ref } from '../shared/events.ts';
+import type { LimiterEvent, Ref, SlotGranted } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
 
@@ -9,7 +9,7 @@ interface Claim {
   readonly key: string;
   /** The pod's number in the order of arrival: all of a pod's requests go before those of later pods. */
   readonly ticket: number;
-  readonly holder: Ref<GateGranted>;
+  readonly holder: Ref<SlotGranted>;
   /** What it is for, in words for those that stand behind it. */
   readonly purpose?: string;
   /** Who else has to answer for it to be done: the registry of an image. */
@@ -21,7 +21,7 @@ interface Held extends Claim {
   readonly slow?: true;
 }
 
-export interface GateContext {
+export interface LimiterContext {
   readonly capacity: number;
   /** How long a slot may be held, in milliseconds: whoever holds one sees to it. */
   readonly limitMs?: number;
@@ -40,39 +40,39 @@ function enqueued(queue: readonly Claim[], claim: Claim): readonly Claim[] {
 const without = <C extends Claim>(claims: readonly C[], drop: (claim: Claim) => boolean): C[] =>
   claims.filter((claim) => !drop(claim));
 
-const inTime = ({ held }: GateContext): readonly Held[] => held.filter(({ slow }) => slow === undefined);
+const inTime = ({ held }: LimiterContext): readonly Held[] => held.filter(({ slow }) => slow === undefined);
 
-const hasSlots = (context: GateContext): boolean => inTime(context).length < context.capacity;
+const hasSlots = (context: LimiterContext): boolean => inTime(context).length < context.capacity;
 
 /** However slow they are, no more than the capacity are of one origin, or of none: it is asked for no more at a time. */
-const isOpenTo = ({ capacity, held }: GateContext, { origin }: Claim): boolean =>
+const isOpenTo = ({ capacity, held }: LimiterContext, { origin }: Claim): boolean =>
   held.filter((each) => each.origin === origin).length < capacity;
 
-const nextOf = (context: GateContext): Claim | undefined =>
+const nextOf = (context: LimiterContext): Claim | undefined =>
   hasSlots(context) ? context.queue.find((claim) => isOpenTo(context, claim)) : undefined;
 
 /** Those that wait, the next first: who waits for the slow ones of its own origin lets the others pass. */
-export const lineOf = (context: GateContext): readonly Claim[] => {
+export const lineOf = (context: LimiterContext): readonly Claim[] => {
   const isHeldUp = (claim: Claim) => !isOpenTo({ ...context, held: context.held.filter(({ slow }) => slow) }, claim);
   return [...without(context.queue, isHeldUp), ...context.queue.filter(isHeldUp)];
 };
 
 /** Those that have what a claim waits for. */
-export const holdersFor = ({ held }: GateContext, { origin }: Claim): readonly Held[] =>
+export const holdersFor = ({ held }: LimiterContext, { origin }: Claim): readonly Held[] =>
   held.filter((each) => each.slow === undefined || each.origin === origin);
 
-/** One gate: `open` while a slot is free, `full` while all are held. */
-export const gateMachine = setup({
+/** One limiter: `open` while a slot is free, `full` while all are held. */
+export const limiterMachine = setup({
   types: {
-    input: {} as Pick<GateContext, 'capacity' | 'limitMs' | 'slowAfterMs'>,
-    context: {} as GateContext,
-    events: {} as GateEvent,
+    input: {} as Pick<LimiterContext, 'capacity' | 'limitMs' | 'slowAfterMs'>,
+    context: {} as LimiterContext,
+    events: {} as LimiterEvent,
     meta: {} as StateMeta,
   },
   actors: { timer: timerPort() },
   guards: {
     isKnown: ({ context, event }) =>
-      event.type === 'gate.request' && [...context.held, ...context.queue].some(({ key }) => key === event.key),
+      event.type === 'slot.request' && [...context.held, ...context.queue].some(({ key }) => key === event.key),
     hasRoom: ({ context }) => hasSlots(context),
     canGrant: ({ context }) => nextOf(context) !== undefined,
     isFull: ({ context }) => !hasSlots(context),
@@ -80,12 +80,12 @@ export const gateMachine = setup({
   },
   actions: {
     enqueue: assign(({ context, event }) =>
-      event.type === 'gate.request' ? { queue: enqueued(context.queue, event) } : {},
+      event.type === 'slot.request' ? { queue: enqueued(context.queue, event) } : {},
     ),
     release: assign(({ context, event }) => {
-      if (event.type !== 'gate.release' && event.type !== 'gate.forget') return {};
+      if (event.type !== 'slot.release' && event.type !== 'slot.forget') return {};
       const drop = ({ key }: Claim) =>
-        event.type === 'gate.release' ? key === event.key : key.startsWith(`${event.uid}/`);
+        event.type === 'slot.release' ? key === event.key : key.startsWith(`${event.uid}/`);
       return { held: without(context.held, drop), queue: without(context.queue, drop) };
     }),
     setSlowAside: assign(({ context: { held } }) => ({ held: held.map((each): Held => ({ ...each, slow: true })) })),
@@ -95,20 +95,20 @@ export const gateMachine = setup({
       enqueue.assign({ held: [...context.held, next], queue: context.queue.filter((each) => each !== next) });
       const { limitMs } = context;
       enqueue.sendTo(next.holder, {
-        type: 'gate.granted',
+        type: 'slot.granted',
         key: next.key,
         ...(limitMs === undefined ? {} : { limitMs }),
       });
     }),
   },
 }).createMachine({
-  id: 'gate',
+  id: 'limiter',
   context: ({ input }) => ({ ...input, held: [], queue: [] }),
   initial: 'open',
   on: {
-    'gate.request': [{ guard: 'isKnown' }, { actions: 'enqueue' }],
-    'gate.release': { actions: 'release' },
-    'gate.forget': { actions: 'release' },
+    'slot.request': [{ guard: 'isKnown' }, { actions: 'enqueue' }],
+    'slot.release': { actions: 'release' },
+    'slot.forget': { actions: 'release' },
   },
   states: {
     open: {

@@ -15,9 +15,9 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       id: 'ledger',
       input: { capacity: input.capacity, node: admissionNode(input), parent: self },
     }),
-    startGate: spawn('gate', { id: 'startGate', input: { capacity: startSlots } }),
-    pullGate: spawn('gate', {
-      id: 'pullGate',
+    startLimiter: spawn('limiter', { id: 'startLimiter', input: { capacity: startSlots } }),
+    pullLimiter: spawn('limiter', {
+      id: 'pullLimiter',
       input: {
         capacity: pullSlots,
         ...(pullLimitMs === undefined ? {} : { limitMs: pullLimitMs }),
@@ -69,7 +69,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     ],
     'node.ticked': { actions: 'recordTick' },
     'xstate.error.actor.*': [
-      { guard: 'isOfPod', actions: ['keepBroken', 'dismissPod', 'leaveGates'] },
+      { guard: 'isOfPod', actions: ['keepBroken', 'dismissPod', 'leaveLimiters'] },
       { target: '.broken', actions: 'recordFault' },
     ],
   },
@@ -148,13 +148,13 @@ export const nodeAgentMachine = nodeSetup.createMachine({
           { actions: ['keepForEnd', 'dismissPod'] },
         ],
         'xstate.error.actor.*': [
-          { guard: 'isOfPod', actions: ['keepForEnd', 'dismissPod', 'leaveGates'] },
+          { guard: 'isOfPod', actions: ['keepForEnd', 'dismissPod', 'leaveLimiters'] },
           { target: 'broken', actions: 'recordFault' },
         ],
       },
     },
     stopped: { type: 'final' },
-    /** A gate or the ledger is no more: better no node agent than one that decides without them. */
+    /** A limiter or the ledger is no more: better no node agent than one that decides without them. */
     broken: { type: 'final' },
   },
 });

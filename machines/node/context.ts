@@ -27,8 +27,8 @@ import type { Capacity } from '../../pod/resources/claims.ts';
 import type { Probed } from '../container/context.ts';
 import type {
   GarbageFound,
-  GateEvent,
   LedgerEvent,
+  LimiterEvent,
   NetworkTrouble,
   Ref,
   RuntimeHealth,
@@ -73,8 +73,8 @@ export interface NodeInput {
 
 export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs'> {
   readonly ledger: Ref<LedgerEvent>;
-  readonly startGate: Ref<GateEvent>;
-  readonly pullGate: Ref<GateEvent>;
+  readonly startLimiter: Ref<LimiterEvent>;
+  readonly pullLimiter: Ref<LimiterEvent>;
   /** The last full set of each source that has spoken. */
   readonly desired: Readonly<Record<string, readonly Pod[]>>;
   /** Why manifests are not used, and what is odd in those that are, by source. */

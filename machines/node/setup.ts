@@ -3,7 +3,7 @@ import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedNode, type Notes, notesOf, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { ledgerMachine } from '../admission/chart.ts';
-import { gateMachine } from '../limiter/chart.ts';
+import { limiterMachine } from '../limiter/chart.ts';
 import { podMachine } from '../pod/chart.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
@@ -51,7 +51,7 @@ export const nodeSetup = setup({
   },
   actors: {
     pod: podMachine,
-    gate: gateMachine,
+    limiter: limiterMachine,
     ledger: ledgerMachine,
     garbage: garbageMachine,
     logRotation: logRotationMachine,
@@ -132,8 +132,8 @@ export const nodeSetup = setup({
       }
     }),
     welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
-      const { ledger, startGate, pullGate, crashLoop, statuses, allocations, heardAt: bornAt } = context;
-      const common = { ledger, startGate, pullGate, crashLoop, bornAt, limitedSwap: context.limitedSwap };
+      const { ledger, startLimiter, pullLimiter, crashLoop, statuses, allocations, heardAt: bornAt } = context;
+      const common = { ledger, startLimiter, pullLimiter, crashLoop, bornAt, limitedSwap: context.limitedSwap };
       const pods = new Map(Object.entries(context.pods));
       let ticket = context.tickets;
       for (const pod of newcomers(context)) {
@@ -165,7 +165,7 @@ export const nodeSetup = setup({
       enqueue.assign({ pods: Object.fromEntries(pods), tickets: ticket });
     }),
     endOrphans: enqueueActions(({ context, enqueue }) => {
-      const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
+      const { ledger, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
       for (const observed of orphans(context)) {
         const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
@@ -176,7 +176,7 @@ export const nodeSetup = setup({
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
           input: {
-            ...{ ledger, startGate, pullGate, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
+            ...{ ledger, startLimiter, pullLimiter, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
             // A terminal phase stays (C2).
             ...(restored ? { restored } : {}),
           },
@@ -186,13 +186,13 @@ export const nodeSetup = setup({
     }),
     /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
     endStranded: enqueueActions(({ context, enqueue }) => {
-      const { ledger, startGate, pullGate, crashLoop, heardAt: bornAt } = context;
+      const { ledger, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
       for (const { pod, observed, by: termination } of stranded(context)) {
         pods.set(observed.uid, { pod, ending: true });
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
-          input: { ledger, startGate, pullGate, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
+          input: { ledger, startLimiter, pullLimiter, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
         });
       }
       enqueue.assign({ pods: Object.fromEntries(pods), broken: [] });
@@ -272,11 +272,11 @@ export const nodeSetup = setup({
       };
     }),
     /** A pod's actor that failed gave nothing back itself. */
-    leaveGates: enqueueActions(({ context, event, enqueue }) => {
+    leaveLimiters: enqueueActions(({ context, event, enqueue }) => {
       const uid = uidOf(event);
       if (uid === undefined) return;
-      enqueue.sendTo(context.startGate, { type: 'gate.forget', uid });
-      enqueue.sendTo(context.pullGate, { type: 'gate.forget', uid });
+      enqueue.sendTo(context.startLimiter, { type: 'slot.forget', uid });
+      enqueue.sendTo(context.pullLimiter, { type: 'slot.forget', uid });
     }),
     answerLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.found', logs: runningLogs(context) })),
     answerGarbage: sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),

@@ -2,14 +2,14 @@
 
 import type { ActorRefFrom, AnyActorRef, SnapshotFrom } from 'xstate';
 import { namespacedName } from '../../pod/show/shownName.ts';
-import type { ActorView, NamedView, NodeView, RuntimeView, SharedGateView } from '../../pod/show/view.ts';
+import type { ActorView, NamedView, NodeView, RuntimeView, SharedLimiterView } from '../../pod/show/view.ts';
 import type { ledgerMachine } from '../admission/chart.ts';
 import type { Request } from '../admission/context.ts';
-import type { gateMachine } from '../limiter/chart.ts';
+import type { limiterMachine } from '../limiter/chart.ts';
 import { deadlineOf } from '../pod/context.ts';
 import { actorView, childrenOf } from '../shared/actorView.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
-import { gateView, type PodRef, type SinceOf } from '../shared/views.ts';
+import { limiterView, type PodRef, type SinceOf } from '../shared/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import type { garbageMachine } from './garbage.ts';
 import type { logRotationMachine } from './logRotation.ts';
@@ -40,7 +40,7 @@ export const runtimeView = ({ name, version, ready, since, message, networkTroub
   ...(networkTrouble === undefined ? {} : { networkTrouble }),
 });
 
-/** The view of the node agent, with its gates, its ledger and what looks after its disk. */
+/** The view of the node agent, with its limiters, its ledger and what looks after its disk. */
 export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
@@ -49,7 +49,7 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
     name: context.nodeName,
     pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
     runtime: runtimeView(context.health),
-    gates: [...sharedGate(snapshot, 'start', sinceOf), ...sharedGate(snapshot, 'pull', sinceOf)],
+    limiters: [...sharedLimiter(snapshot, 'start', sinceOf), ...sharedLimiter(snapshot, 'pull', sinceOf)],
     ledgers: ledgerView(snapshot, sinceOf),
     parts: [
       ...(snapshot.matches('running') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
@@ -59,14 +59,14 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
   };
 }
 
-function sharedGate(node: NodeSnapshot, name: 'start' | 'pull', sinceOf: SinceOf): SharedGateView[] {
-  return childrenOf<ActorRefFrom<typeof gateMachine>>(node, `${name}Gate`).map((ref) => {
+function sharedLimiter(node: NodeSnapshot, name: 'start' | 'pull', sinceOf: SinceOf): SharedLimiterView[] {
+  return childrenOf<ActorRefFrom<typeof limiterMachine>>(node, `${name}Limiter`).map((ref) => {
     const own = ref.getSnapshot();
     const { slowAfterMs } = own.context;
-    // It counts anew for whoever gets a slot that is given back, which the gate's state does not show.
+    // It counts anew for whoever gets a slot that is given back, which the limiter's state does not show.
     const [timer] = childrenOf<AnyActorRef>(own, '');
     const moments = timer && slowAfterMs !== undefined ? { dueAt: sinceOf(timer) + slowAfterMs } : {};
-    return { ...plainView(ref, sinceOf, moments), ...gateView(ref), name };
+    return { ...plainView(ref, sinceOf, moments), ...limiterView(ref), name };
   });
 }
 
@@ -85,7 +85,7 @@ function ledgerView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['ledgers'] {
 }
 
 const plainView = (
-  ref: ActorRefFrom<typeof gateMachine> | ActorRefFrom<typeof ledgerMachine>,
+  ref: ActorRefFrom<typeof limiterMachine> | ActorRefFrom<typeof ledgerMachine>,
   sinceOf: SinceOf,
   moments: { readonly dueAt?: number } = {},
 ) =>

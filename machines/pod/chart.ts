@@ -176,8 +176,8 @@ export const podMachine = podSetup.createMachine({
       always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
       on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {}, 'pod.deadlineExceeded': {} },
     },
-    terminated: { type: 'final', entry: ['releaseClaims', 'leaveGates'], output: 'gone' },
-    broken: { type: 'final', entry: 'leaveGates', output: 'broken' },
+    terminated: { type: 'final', entry: ['releaseClaims', 'leaveLimiters'], output: 'gone' },
+    broken: { type: 'final', entry: 'leaveLimiters', output: 'broken' },
   },
   output: ({ event }) => ({ isGone: event.output === 'gone' }),
 });

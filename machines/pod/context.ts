@@ -17,8 +17,8 @@ import type { Termination } from '../../pod/show/view.ts';
 import type { Probed } from '../container/context.ts';
 import type {
   ContainerStanding,
-  GateEvent,
   LedgerEvent,
+  LimiterEvent,
   NetworkTrouble,
   Ref,
   VolumeStanding,
@@ -35,8 +35,8 @@ export interface PodInput {
   /** The pod's number in the order of arrival: who came first goes first. */
   readonly ticket: number;
   readonly ledger: Ref<LedgerEvent>;
-  readonly startGate: Ref<GateEvent>;
-  readonly pullGate: Ref<GateEvent>;
+  readonly startLimiter: Ref<LimiterEvent>;
+  readonly pullLimiter: Ref<LimiterEvent>;
   readonly crashLoop: BackOff;
   /** Whether the node gives out its swap. */
   readonly limitedSwap?: boolean | undefined;

@@ -55,8 +55,8 @@ export const podSetup = podResizeWords.extend({
       }
     }),
     spawnVolumes: enqueueActions(({ context, enqueue, self }) => {
-      const { allocated: pod, ticket, pullGate } = context;
-      const common = { pod, ticket, pullGate, parent: self };
+      const { allocated: pod, ticket, pullLimiter } = context;
+      const common = { pod, ticket, pullLimiter, parent: self };
       for (const { name } of context.allocated.spec.volumes ?? []) {
         if (Object.hasOwn(context.volumes, name)) continue;
         enqueue.assign(({ context: now }) => ({
@@ -67,13 +67,13 @@ export const podSetup = podResizeWords.extend({
     }),
     /** Each container of the spec that has no actor yet gets one. */
     spawnContainers: enqueueActions(({ context, enqueue, self }) => {
-      const { allocated: pod, observed, ticket, crashLoop, startGate, pullGate, sandbox } = context;
+      const { allocated: pod, observed, ticket, crashLoop, startLimiter, pullLimiter, sandbox } = context;
       const common = {
         pod,
         ticket,
         crashLoop,
-        startGate,
-        pullGate,
+        startLimiter,
+        pullLimiter,
         sandbox,
         volumes: hostPaths(context),
         parent: self,

@@ -53,7 +53,7 @@ import {
 import { hasNoProcess, nextToStop } from './stopOrder.ts';
 
 const ledgerOf = ({ context }: { context: PodContext }) => context.ledger;
-const startGateOf = ({ context }: { context: PodContext }) => context.startGate;
+const startLimiterOf = ({ context }: { context: PodContext }) => context.startLimiter;
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 
 /** Asks the ledger to admit the pod as it is to be now. */
@@ -144,14 +144,14 @@ export const podWords = setup({
       enqueue.sendTo(ledger, { type: 'ledger.actual', uid: pod.metadata.uid, claims: actualClaims(context) });
       enqueue.assign({ actual: { pod, names: presentNames(context) } });
     }),
-    requestSlot: sendTo(startGateOf, ({ context, self }) => ({
-      type: 'gate.request',
+    requestSlot: sendTo(startLimiterOf, ({ context, self }) => ({
+      type: 'slot.request',
       key: slotKey(context),
       ticket: context.ticket,
       holder: self,
       purpose: `the sandbox of ${namespacedName(context.allocated)}`,
     })),
-    releaseSlot: sendTo(startGateOf, ({ context }) => ({ type: 'gate.release', key: slotKey(context) })),
+    releaseSlot: sendTo(startLimiterOf, ({ context }) => ({ type: 'slot.release', key: slotKey(context) })),
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
     /** Before it is admitted there is nothing to be resized. */
     desireAnew: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {})),
@@ -193,10 +193,10 @@ export const podWords = setup({
     recordOthers: assign(({ context }) => ({ failure: othersFailure(context) })),
     forgetFailure: assign({ failure: undefined }),
     recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
-    leaveGates: enqueueActions(({ context, enqueue }) => {
-      const event = { type: 'gate.forget' as const, uid: context.allocated.metadata.uid };
-      enqueue.sendTo(context.startGate, event);
-      enqueue.sendTo(context.pullGate, event);
+    leaveLimiters: enqueueActions(({ context, enqueue }) => {
+      const event = { type: 'slot.forget' as const, uid: context.allocated.metadata.uid };
+      enqueue.sendTo(context.startLimiter, event);
+      enqueue.sendTo(context.pullLimiter, event);
     }),
     complete: assign(({ context }) => ({
       termination: {

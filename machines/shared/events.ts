@@ -1,6 +1,6 @@
 /**
  * The events that pass between the actors, named `source.fact`. Commands go from parent to child, and to those that serve
- * all pods: the gates and the ledger, which answer whoever asked.
+ * all pods: the limiters and the ledger, which answer whoever asked.
  */
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -22,16 +22,16 @@ export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 /** A wait is over. */
 type TimerEvent = { type: 'timer.elapsed' };
 
-/** A gate's answer: the slot that was asked for under this key is held now, for `limitMs` at most where that is given. */
-export type GateGranted = { type: 'gate.granted'; key: string; limitMs?: number };
+/** A limiter's answer: the slot that was asked for under this key is held now, for `limitMs` at most where that is given. */
+export type SlotGranted = { type: 'slot.granted'; key: string; limitMs?: number };
 
-export type GateEvent =
-  | { type: 'gate.request'; key: string; ticket: number; holder: Ref<GateGranted>; purpose?: string; origin?: string }
+export type LimiterEvent =
+  | { type: 'slot.request'; key: string; ticket: number; holder: Ref<SlotGranted>; purpose?: string; origin?: string }
   | TimerEvent
   /** Gives a slot back, or leaves the queue. Harmless when neither is the case. */
-  | { type: 'gate.release'; key: string }
+  | { type: 'slot.release'; key: string }
   /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */
-  | { type: 'gate.forget'; uid: string };
+  | { type: 'slot.forget'; uid: string };
 
 export type LedgerAnswer =
   | { type: 'ledger.admitted' }
@@ -73,7 +73,7 @@ export type VolumeEvent =
   | { type: 'volume.update'; pod: Pod }
   /** The runtime answers again: what failed because it was away need not wait longer. */
   | { type: 'runtime.returned' }
-  | GateGranted
+  | SlotGranted
   | TimerEvent;
 
 /**
@@ -125,7 +125,7 @@ export type ContainerEvent =
   /** The runtime answers again: what failed because it was away need not wait longer. */
   | { type: 'runtime.returned' }
   | ProbeFact
-  | GateGranted
+  | SlotGranted
   | TimerEvent;
 
 export type PodEvent =
@@ -145,7 +145,7 @@ export type PodEvent =
   /** The runtime's network has come or gone; sent only when that changes. */
   | { type: 'runtime.networkChanged'; trouble?: NetworkTrouble }
   | ErrorActorEvent
-  | GateGranted
+  | SlotGranted
   | TimerEvent;
 
 /** What the node knows that its garbage collection goes by. */

@@ -2,11 +2,11 @@
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { troubleOfVolumes } from '../../pod/api/containers.ts';
 import { KIND_WORDS } from '../../pod/show/explainWords.ts';
-import type { ContainerView, GateView, PodView, VolumeView } from '../../pod/show/view.ts';
+import type { ContainerView, LimiterView, PodView, VolumeView } from '../../pod/show/view.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';
-import { type GateContext, holdersFor, lineOf } from '../limiter/chart.ts';
+import { holdersFor, type LimiterContext, lineOf } from '../limiter/chart.ts';
 import { type NodeContext, newcomers } from '../node/context.ts';
 import type { podMachine } from '../pod/chart.ts';
 import { deadlineOf } from '../pod/context.ts';
@@ -16,7 +16,7 @@ import { probeRefs, probeViews } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
 import { referenceOf } from '../volume/setup.ts';
 import { actorView, childrenOf, latestViews } from './actorView.ts';
-import type { GateEvent, Ref, RuntimeHealth } from './events.ts';
+import type { LimiterEvent, Ref, RuntimeHealth } from './events.ts';
 
 /** Since when an actor has been in its present state, in milliseconds since the epoch. */
 export type SinceOf = (ref: AnyActorRef) => number;
@@ -173,10 +173,10 @@ function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   };
 }
 
-/** The view of a gate: who holds a slot, and who waits for one in which order. */
-export function gateView(ref: Ref<GateEvent>): GateView {
-  // The refs that the node keeps under this type are of gates only.
-  const { context } = ref.getSnapshot() as unknown as { context: GateContext };
+/** The view of a limiter: who holds a slot, and who waits for one in which order. */
+export function limiterView(ref: Ref<LimiterEvent>): LimiterView {
+  // The refs that the node keeps under this type are of limiters only.
+  const { context } = ref.getSnapshot() as unknown as { context: LimiterContext };
   const keysOf = (claims: readonly { readonly key: string }[]) => claims.map(({ key }) => key);
   const slow = context.held.filter((each) => each.slow);
   const line = lineOf(context);

@@ -16,7 +16,7 @@ import type { Failure } from '../../pod/failure.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { Trouble } from '../container/trouble.ts';
 import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble, pullClaim, pullLimit } from '../image/trouble.ts';
-import type { GateEvent, PodEvent, Ref, VolumeEvent, VolumeStanding } from '../shared/events.ts';
+import type { LimiterEvent, PodEvent, Ref, VolumeEvent, VolumeStanding } from '../shared/events.ts';
 import { failureOf, isRuntimeAway } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
@@ -27,7 +27,7 @@ export interface VolumeInput {
   readonly parent: Ref<PodEvent>;
   /** The pod's number in the order of arrival: who came first pulls first. */
   readonly ticket: number;
-  readonly pullGate: Ref<GateEvent>;
+  readonly pullLimiter: Ref<LimiterEvent>;
 }
 
 export interface VolumeContext extends VolumeInput {
@@ -56,7 +56,7 @@ const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.
 
 export const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
 
-const pullGateOf = ({ context }: { context: VolumeContext }) => context.pullGate;
+const pullLimiterOf = ({ context }: { context: VolumeContext }) => context.pullLimiter;
 const pullKey = ({ pod, name }: VolumeContext): string => `${pod.metadata.uid}/volume:${name}/pull`;
 
 function withBackOff(context: VolumeContext, failure: Failure) {
@@ -132,13 +132,13 @@ export const volumeSetup = setup({
     showPullBackOff: assign(({ context }) => ({ trouble: pullBackOffTrouble(context, referenceOf(context)) })),
     showAbsence: assign(({ context }) => ({ trouble: absenceTrouble(referenceOf(context)) })),
     forgetImageTrouble: assign({ pullDelayMs: 0, failure: undefined, trouble: undefined }),
-    requestPull: sendTo(pullGateOf, ({ context, self }) => ({
-      type: 'gate.request',
+    requestPull: sendTo(pullLimiterOf, ({ context, self }) => ({
+      type: 'slot.request',
       key: pullKey(context),
       ...pullClaim(context, referenceOf(context)),
       holder: self,
     })),
     recordPullLimit: assign(({ event }) => pullLimit(event)),
-    releasePull: sendTo(pullGateOf, ({ context }) => ({ type: 'gate.release', key: pullKey(context) })),
+    releasePull: sendTo(pullLimiterOf, ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
   },
 });

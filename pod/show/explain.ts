@@ -6,7 +6,7 @@ import { answerOf } from './explainAnswer.ts';
 import { AWAITS_ROOM, type ExplainedKind, failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
 import { podRow } from './table.ts';
-import type { ActorView, ContainerView, GateView, PodView, TerminatedRun } from './view.ts';
+import type { ActorView, ContainerView, LimiterView, PodView, TerminatedRun } from './view.ts';
 import { withWaitObjects } from './waitObject.ts';
 
 /** One actor as an explanation shows it; times are milliseconds since the epoch. */
@@ -21,7 +21,7 @@ export interface ExplainedActor {
   readonly waitingFor?: string;
   readonly until?: number;
   readonly queue?: QueuePlace;
-  /** Of a gate: the pods that hold its slots. */
+  /** Of a limiter: the pods that hold its slots. */
   readonly holders?: readonly string[];
   /** The pods that stand in line for it; the next stands first. */
   readonly line?: readonly string[];
@@ -57,20 +57,20 @@ export interface Explanation {
 
 /** What else an explanation takes into account. */
 interface Surroundings {
-  readonly gates?: readonly GateView[];
+  readonly limiters?: readonly LimiterView[];
   readonly runtimeTrouble?: string | undefined;
   /** How the logs of its failed containers end. */
   readonly logs?: LogTails | undefined;
 }
 
 /**
- * Explains a pod from the states of its actors alone, and from what of the node it may wait for: the gates where it may
+ * Explains a pod from the states of its actors alone, and from what of the node it may wait for: the limiters where it may
  * stand in line, and the runtime. `runtimeTrouble` says why that itself is not ready, be its network as it may.
  */
 export function explainPod(
   seen: PodView,
   now: number,
-  { gates = [], runtimeTrouble, logs = new Map() }: Surroundings = {},
+  { limiters = [], runtimeTrouble, logs = new Map() }: Surroundings = {},
 ): Explanation {
   const view = withWaitObjects(withLogTails(seen, logs));
   const { namespace, name, uid } = view.pod.metadata;
@@ -85,16 +85,16 @@ export function explainPod(
     phase: status.phase ?? 'Unknown',
     status: row.status,
     ready: row.ready,
-    answer: answerOf({ view, now, gates, status, runtimeTrouble }),
+    answer: answerOf({ view, now, limiters, status, runtimeTrouble }),
     addresses: view.sandbox?.ips ?? [],
     pod: {
-      ...explained('pod', name, view, queuePlace(view, gates)),
+      ...explained('pod', name, view, queuePlace(view, limiters)),
       notes: updateNotes(view),
       children: [
         ...view.volumes.map((volume) => explained('volume', volume.name, volume)),
         ...view.containers.map((container) => {
           const log = logs.get(container.name);
-          return { ...explainContainer(view, container, gates), ...(log ? { log } : {}) };
+          return { ...explainContainer(view, container, limiters), ...(log ? { log } : {}) };
         }),
       ],
     },
@@ -109,12 +109,12 @@ function updateNotes({ unadmitted, awaitsRoom }: PodView): string[] {
 const refusalWords = ({ reason, message, cause }: Refusal): string =>
   failureWords({ reason, message: cause ?? message });
 
-function explainContainer(view: PodView, container: ContainerView, gates: readonly GateView[]): ExplainedActor {
+function explainContainer(view: PodView, container: ContainerView, limiters: readonly LimiterView[]): ExplainedActor {
   const { now, last, ready, restartCount, role } = container;
   const lasting = role === 'sidecar' || role === 'regular';
   const lastRun = now.kind === 'terminated' ? now.run : last;
   return {
-    ...explained(role, container.name, container, queuePlace(view, gates, container.name)),
+    ...explained(role, container.name, container, queuePlace(view, limiters, container.name)),
     notes: [
       ...(lasting && now.kind === 'running' ? [ready ? 'ready' : 'not ready'] : []),
       ...(restartCount > 0 ? [`${restartCount} ${restartCount === 1 ? 'restart' : 'restarts'}`] : []),

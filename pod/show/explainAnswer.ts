@@ -12,13 +12,13 @@ import {
   shortened,
   untilWords,
 } from './explainWords.ts';
-import type { ActorView, ContainerView, GateView, PodView, ProbeView } from './view.ts';
+import type { ActorView, ContainerView, LimiterView, PodView, ProbeView } from './view.ts';
 
 /** What an answer is taken from. */
 interface Question {
   readonly view: PodView;
   readonly now: number;
-  readonly gates: readonly GateView[];
+  readonly limiters: readonly LimiterView[];
   readonly status: PodStatus;
   /** Why the runtime itself is not ready, be its network as it may; undefined while it is. */
   readonly runtimeTrouble: string | undefined;
@@ -169,8 +169,8 @@ function volumeFailure({ view, now }: Question): Answer {
   return failing(`volume ${volume.name} is not mounted`, volume.lastFailure, volume.until, now);
 }
 
-function podQueue({ view, gates }: Question): string | undefined {
-  const place = queuePlace(view, gates);
+function podQueue({ view, limiters }: Question): string | undefined {
+  const place = queuePlace(view, limiters);
   return place && `${named(view)} waits ${queueWords(place)}`;
 }
 
@@ -179,9 +179,9 @@ function podFailure({ view, now }: Question): Answer {
   return failing(`${named(view)} waits${forWords(view)}`, view.lastFailure, view.until, now);
 }
 
-function containerTrouble({ view, now, gates }: Question): Answer {
+function containerTrouble({ view, now, limiters }: Question): Answer {
   for (const container of view.containers) {
-    const place = queuePlace(view, gates, container.name);
+    const place = queuePlace(view, limiters, container.name);
     if (place) return `${titled(container)} waits ${queueWords(place)}`;
     const trouble = troubleOf(container, now);
     if (typeof trouble === 'object') return { ...trouble, words: `${titled(container)} ${trouble.words}` };

@@ -4,7 +4,7 @@ import type { Failure } from '../failure.ts';
 import type { ForeignPod } from '../lifecycle/observed.ts';
 import { lookUp } from '../lookUp.ts';
 import { type ExplainedActor, explained } from './explain.ts';
-import type { NodeView, SharedGateView } from './view.ts';
+import type { NodeView, SharedLimiterView } from './view.ts';
 
 /** Why the node is where it is, as plain JSON. */
 export interface NodeExplanation {
@@ -27,7 +27,7 @@ export interface NodeExplanation {
 
 /** Explains a node from the states of its own actors alone. */
 export function explainNode(view: NodeView, now: number): NodeExplanation {
-  const { name, ledgers, parts, gates } = view;
+  const { name, ledgers, parts, limiters } = view;
   return {
     name,
     at: now,
@@ -37,7 +37,7 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
       ...explained('node', name, view),
       children: [
         runtimeOf(view),
-        ...gates.map((gate) => gateOf(gate, view)),
+        ...limiters.map((limiter) => limiterOf(limiter, view)),
         ...ledgers.map((ledger) => ({
           ...explained('actor', ledger.name, ledger),
           notes: [`${ledger.admitted} admitted`],
@@ -103,7 +103,7 @@ export function withShared(explanation: NodeExplanation, shared: SharedCgroups |
   return withPart(explanation, { ...explained('actor', 'cgroups', view), notes: [message] });
 }
 
-function answerOf({ name, state, runtime, waitingFor, until, gates, pods }: NodeView, now: number): string {
+function answerOf({ name, state, runtime, waitingFor, until, limiters, pods }: NodeView, now: number): string {
   const count = Object.keys(pods).length;
   if (state === 'draining' && count > 0) {
     const held = runtime.ready ? '' : `; the container runtime is not ready: ${troubleOf(runtime)}`;
@@ -114,8 +114,8 @@ function answerOf({ name, state, runtime, waitingFor, until, gates, pods }: Node
   if (runtime.networkTrouble !== undefined) {
     return `node ${name} runs, but its pods wait for a network: ${runtime.networkTrouble}`;
   }
-  const queues = gates.flatMap(({ name: gate, queue }) =>
-    queue.length > 0 ? [`${queue.length} in the ${gate} queue`] : [],
+  const queues = limiters.flatMap(({ name: limiter, queue }) =>
+    queue.length > 0 ? [`${queue.length} in the ${limiter} queue`] : [],
   );
   return `node ${name} runs with ${count} ${count === 1 ? 'pod' : 'pods'}${queues.length > 0 ? `; ${queues.join(', ')}` : ''}`;
 }
@@ -138,11 +138,11 @@ function runtimeOf({ runtime, since: sinceNode }: NodeView): ExplainedActor {
   };
 }
 
-function gateOf(gate: SharedGateView, { pods }: NodeView): ExplainedActor {
-  const { name, capacity, held, slow = [], queue } = gate;
+function limiterOf(limiter: SharedLimiterView, { pods }: NodeView): ExplainedActor {
+  const { name, capacity, held, slow = [], queue } = limiter;
   const named = (keys: readonly string[]) => keys.map((key) => claimantOf(key, pods));
   return {
-    ...explained('gate', name, gate),
+    ...explained('limiter', name, limiter),
     notes: [
       `${held.length - slow.length}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
       ...(slow.length > 0 ? [`and ${slow.length} slow ${slow.length === 1 ? 'one' : 'ones'} besides`] : []),
@@ -154,7 +154,7 @@ function gateOf(gate: SharedGateView, { pods }: NodeView): ExplainedActor {
 
 const lined = (line: readonly string[]): Pick<ExplainedActor, 'line'> => (line.length > 0 ? { line } : {});
 
-/** `default/web (app)`: who stands behind the key of a claim at a gate. */
+/** `default/web (app)`: who stands behind the key of a claim at a limiter. */
 function claimantOf(key: string, pods: NodeView['pods']): string {
   const [uid = '', actor = ''] = key.split('/');
   return `${lookUp(pods, uid) ?? uid} (${actor.replace(/^:/, '')})`;

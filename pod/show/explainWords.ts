@@ -4,26 +4,26 @@ import { isoTime } from '../api/rfc3339.ts';
 import type { Failure } from '../failure.ts';
 import { neverBegan } from '../lifecycle/restart.ts';
 import { shortWords } from './shortWords.ts';
-import type { ContainerRole, GateView, PodView, TerminatedRun } from './view.ts';
+import type { ContainerRole, LimiterView, PodView, TerminatedRun } from './view.ts';
 
 /** What is said of an update for which other pods have to end. */
 export const AWAITS_ROOM = 'update waits for room: other pods are ending to make it';
 
-/** Where somebody stands in the queue of a gate. */
+/** Where somebody stands in the queue of a limiter. */
 export interface QueuePlace {
-  /** The gate's name, `start` or `pull`. */
-  readonly gate: string;
+  /** The limiter's name, `start` or `pull`. */
+  readonly limiter: string;
   /** 1 is the next. */
   readonly place: number;
   readonly length: number;
   readonly capacity: number;
-  /** What those that hold the gate do meanwhile, where they say so. */
+  /** What those that hold the limiter do meanwhile, where they say so. */
   readonly behind?: readonly string[];
 }
 
 const LONGEST_MESSAGE = 240;
 
-export type ExplainedKind = 'pod' | 'volume' | 'probe' | ContainerRole | 'node' | 'runtime' | 'gate' | 'actor';
+export type ExplainedKind = 'pod' | 'volume' | 'probe' | ContainerRole | 'node' | 'runtime' | 'limiter' | 'actor';
 
 /** What users call an actor of this kind. */
 export const KIND_WORDS: Readonly<Record<ExplainedKind, string>> = {
@@ -36,24 +36,28 @@ export const KIND_WORDS: Readonly<Record<ExplainedKind, string>> = {
   ephemeral: 'ephemeral container',
   node: 'node',
   runtime: 'runtime',
-  gate: 'gate',
+  limiter: 'limiter',
   actor: 'actor',
 };
 
 /** The first place that a container of the pod, or without `container` the pod itself, has in a queue. */
-export function queuePlace(view: PodView, gates: readonly GateView[], container?: string): QueuePlace | undefined {
+export function queuePlace(
+  view: PodView,
+  limiters: readonly LimiterView[],
+  container?: string,
+): QueuePlace | undefined {
   const own = (key: string) => {
     const [uid, actor = ''] = key.split('/');
     if (uid !== view.pod.metadata.uid) return false;
     return container === undefined ? !view.containers.some(({ name }) => name === actor) : actor === container;
   };
-  for (const { queue, capacity, behind = [] } of gates) {
+  for (const { queue, capacity, behind = [] } of limiters) {
     const index = queue.findIndex(own);
-    const gate = queue[index]?.split('/').at(-1) ?? '';
+    const limiter = queue[index]?.split('/').at(-1) ?? '';
     if (index < 0) continue;
     const purposes = behind[index] ?? [];
     return {
-      ...{ gate, place: index + 1, length: queue.length, capacity },
+      ...{ limiter, place: index + 1, length: queue.length, capacity },
       ...(purposes.length > 0 ? { behind: purposes } : {}),
     };
   }
@@ -61,11 +65,11 @@ export function queuePlace(view: PodView, gates: readonly GateView[], container?
 }
 
 /** `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for default/web`. */
-export function queueWords({ gate, place, length, capacity, behind = [] }: QueuePlace): string {
+export function queueWords({ limiter, place, length, capacity, behind = [] }: QueuePlace): string {
   const [first, ...others] = behind;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   const holders = first === undefined ? '' : `, behind ${first}${more}`;
-  return `in the ${gate} queue: place ${place} of ${length}, ${capacity} at a time${holders}`;
+  return `in the ${limiter} queue: place ${place} of ${length}, ${capacity} at a time${holders}`;
 }
 
 /** `12:03:10` in UTC, with its date when that is not today's. */

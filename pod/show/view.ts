@@ -132,8 +132,8 @@ export interface PodView extends ActorView {
   readonly ended: boolean;
 }
 
-/** A gate of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<gate>`, one for each claim. */
-export interface GateView {
+/** A limiter of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<limiter>`, one for each claim. */
+export interface LimiterView {
   readonly capacity: number;
   /** Who has a slot. */
   readonly held: readonly string[];
@@ -145,8 +145,8 @@ export interface GateView {
   readonly behind?: readonly (readonly string[])[];
 }
 
-/** One of the node's gates, as an actor. */
-export interface SharedGateView extends NamedView, GateView {}
+/** One of the node's limiters, as an actor. */
+export interface SharedLimiterView extends NamedView, LimiterView {}
 
 /** The container runtime, as its answers show it. */
 export interface RuntimeView {
@@ -167,7 +167,7 @@ export interface NodeView extends NamedView {
   /** The namespace and name of the pods that have an actor, by uid. */
   readonly pods: Readonly<Record<string, string>>;
   readonly runtime: RuntimeView;
-  readonly gates: readonly SharedGateView[];
+  readonly limiters: readonly SharedLimiterView[];
   /** Who was admitted is a number; who waits for a decision, or was refused an update, is named. None once it broke. */
   readonly ledgers: readonly (NamedView & {
     readonly admitted: number;

@@ -30,7 +30,7 @@ test('a pull that hangs is given up at its limit, which explain shows with the i
     message:
       'Back-off pulling image "slow.example/app:1": ErrImagePull: the pull was given up: it did not end within 1h0m0s',
   });
-  expect(node.agent.overview().gates.pull.held).toEqual([]);
+  expect(node.agent.overview().limiters.pull.held).toEqual([]);
   node.runtime.images.publish('slow.example/app:1', {});
   await node.advance('1m');
   expect(node.pod('web').phase).toBe('Running');
@@ -83,7 +83,7 @@ test('a registry that hangs holds up the pulls from others until it is slow, and
   expect(answerOf(node, 'same')).toContain(`in the pull queue: place 1 of 1, 1 at a time, ${behind}`);
   expect(node.agent.explainNode().node.children).toContainEqual(
     expect.objectContaining({
-      ...{ kind: 'gate', name: 'pull', notes: ['0 of 1 held', 'and 1 slow one besides'] },
+      ...{ kind: 'limiter', name: 'pull', notes: ['0 of 1 held', 'and 1 slow one besides'] },
       ...{ holders: ['default/slow (main)'], line: ['default/same (main)'] },
     }),
   );
@@ -97,15 +97,15 @@ test('a registry that hangs holds up the pulls from others until it is slow, and
 test('until when the one that holds the slot is waited for is told, also of the next that gets it', async () => {
   const registry = { 'one.example/app:1': { pullMs: 60_000 }, 'two.example/app:1': hanging };
   const node = await serialNode(registry, { slowPullMs: 120_000 });
-  const gate = () => node.agent.explainNode().node.children.find(({ name }) => name === 'pull');
+  const limiter = () => node.agent.explainNode().node.children.find(({ name }) => name === 'pull');
   const slowAt = (name: string) => node.containerView(name).since + 120_000;
   node.apply(pulling('one', 'one.example/app:1'));
   await node.advance('1s');
   node.apply(pulling('two', 'two.example/app:1'));
   await node.advance('30s');
-  expect(gate()).toMatchObject({ state: 'fullForNow', until: slowAt('one'), holders: ['default/one (main)'] });
+  expect(limiter()).toMatchObject({ state: 'fullForNow', until: slowAt('one'), holders: ['default/one (main)'] });
   await node.advance('60s');
-  expect(gate()).toMatchObject({ state: 'fullForNow', until: slowAt('two'), holders: ['default/two (main)'] });
+  expect(limiter()).toMatchObject({ state: 'fullForNow', until: slowAt('two'), holders: ['default/two (main)'] });
 });
 
 test('of a registry that hangs the image of a volume holds up nobody else either', async () => {

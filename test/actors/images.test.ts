@@ -107,7 +107,7 @@ describe('images', () => {
     });
   });
 
-  test('pulls are bounded by their gate, and a slot is free again when its pod goes', async () => {
+  test('pulls are bounded by their limiter, and a slot is free again when its pod goes', async () => {
     const images = { registry: { [REMOTE]: { pullMs: 60_000 } } };
     const node = await simulatedNode({ runtime: { images }, config: { pullSlots: 1 } });
     const other = (name: string) => podWith(name, { containers: [containerWith('main', { image: REMOTE })] });
@@ -115,13 +115,13 @@ describe('images', () => {
     await node.advance('10s');
     expect(node.calls('pullImage')).toHaveLength(1);
     // Whose directory was made first comes first.
-    const [holder, waiter] = node.agent.overview().gates.pull.held.includes(keyOf('first'))
+    const [holder, waiter] = node.agent.overview().limiters.pull.held.includes(keyOf('first'))
       ? NAMES
       : ([NAMES[1], NAMES[0]] as const);
-    expect(node.agent.overview().gates.pull).toMatchObject({ held: [keyOf(holder)], queue: [keyOf(waiter)] });
+    expect(node.agent.overview().limiters.pull).toMatchObject({ held: [keyOf(holder)], queue: [keyOf(waiter)] });
     node.remove(holder);
     await node.advance('5s');
-    expect(node.agent.overview().gates.pull.held).toEqual([keyOf(waiter)]);
+    expect(node.agent.overview().limiters.pull.held).toEqual([keyOf(waiter)]);
     await node.advance('60s');
     expect(node.pod(waiter).phase).toBe('Running');
   });
@@ -133,7 +133,7 @@ describe('images', () => {
     await node.advance('10s');
     expect(node.calls('pullImage')).toHaveLength(2);
     expect(node.agent.explainNode().node.children).toContainEqual(
-      expect.objectContaining({ kind: 'gate', name: 'pull', state: 'open', notes: ['2 held'] }),
+      expect.objectContaining({ kind: 'limiter', name: 'pull', state: 'open', notes: ['2 held'] }),
     );
   });
 });

@@ -29,8 +29,10 @@ test('one machine is printed by its name; a name that is none is the mistake of 
   const write = (text: string) => {
     printed += text;
   };
-  await charts({ name: 'gate' }, write);
-  expect(printed).toMatch(/^%% gate: .*\nstateDiagram-v2\n/);
+  await charts({ name: 'limiter' }, write);
+  expect(printed).toMatch(/^%% limiter: .*\nstateDiagram-v2\n/);
   expect(printed).toContain('open --> full : [isFull]');
-  await expect(charts({ name: 'gates' }, write)).rejects.toThrow('gates: unknown machine, expected one of nodeAgent,');
+  await expect(charts({ name: 'limiters' }, write)).rejects.toThrow(
+    'limiters: unknown machine, expected one of nodeAgent,',
+  );
 });

@@ -39,7 +39,7 @@ export function fakeAgent(options: {
     foreign: [],
     problems: [],
     warnings: [],
-    gates: [],
+    limiters: [],
     ...options.node,
   };
   const podOf = (view: PodView): Pod => ({

@@ -284,7 +284,7 @@ export class SimulatedNode {
     const files = await Promise.all(
       folders.map(async (folder) => (await entriesOf(this.path(folder))).map((name) => `${folder}/${name}`)),
     );
-    const { start, pull } = this.agent.overview().gates;
+    const { start, pull } = this.agent.overview().limiters;
     return [
       ...sandboxes.map(({ metadata }) => `sandbox ${metadata?.name} ${metadata?.attempt}`),
       ...containers.map(({ metadata, podSandboxId }) => `container ${metadata?.name} in ${podSandboxId}`),

@@ -124,11 +124,11 @@ export const ending = (more: Partial<NonNullable<PodView['termination']>> = {}):
 /** The view of a node that runs, with nothing to do. */
 export function nodeView(name = 'host', more: Partial<NodeView> = {}): NodeView {
   const part = (id: string, state = 'open') => ({ name: id, path: `nodeAgent/${id}`, state, since: NOW - 60_000 });
-  const gate = (id: string, capacity: number) => ({ ...part(id), capacity, held: [], queue: [] });
+  const limiter = (id: string, capacity: number) => ({ ...part(id), capacity, held: [], queue: [] });
   return {
     ...{ name, path: 'nodeAgent', state: 'running', since: NOW - 60_000, pods: {} },
     runtime: { name: 'containerd', version: 'v1.6.20', ready: true, since: NOW - 65_000 },
-    gates: [gate('start', 4), gate('pull', 1)],
+    limiters: [limiter('start', 4), limiter('pull', 1)],
     ledgers: [{ ...part('ledger'), admitted: 0, waiting: [], refused: [] }],
     parts: [
       { ...part('garbage', 'waiting'), waitingFor: 'the next look for garbage', until: NOW + 3_000 },

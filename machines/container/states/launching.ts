@@ -1,4 +1,4 @@
-/** A container is made and started while it holds a slot of the start gate. A part of the chart in container.ts. */
+/** A container is made and started while it holds a start slot. A part of the chart in container.ts. */
 import { and, assign } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { terminatedRun } from '../context.ts';
@@ -12,10 +12,10 @@ export const launching = containerSetup.createStateConfig({
   on: { 'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] } },
   states: {
     queued: {
-      meta: { waitsFor: 'a slot of the start gate' },
+      meta: { waitsFor: 'a start slot' },
       on: {
         // A start without an answer is asked for again: it may have worked.
-        'gate.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],
+        'slot.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],
         'container.stop': [
           { guard: 'neverMade', target: '#container.stopped', actions: 'stopForGood' },
           { target: '#container.stopping', actions: ['stopForGood', tellsStop] },

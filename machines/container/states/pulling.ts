@@ -60,9 +60,9 @@ export const pulling = containerSetup.createStateConfig({
       },
     },
     queued: {
-      meta: { waitsFor: 'a slot of the pull gate' },
+      meta: { waitsFor: 'a pull slot' },
       entry: [tellsPull, 'requestPull'],
-      on: { 'gate.granted': { target: 'fetching', actions: 'recordPullLimit' } },
+      on: { 'slot.granted': { target: 'fetching', actions: 'recordPullLimit' } },
     },
     fetching: {
       meta: { waitsFor: 'the pull of its image', until: 'pullBy' },

@@ -97,9 +97,9 @@ export const sandboxing = podSetup.createStateConfig({
           on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
         },
         queued: {
-          meta: { waitsFor: 'a slot of the start gate' },
+          meta: { waitsFor: 'a start slot' },
           entry: 'requestSlot',
-          on: { 'gate.granted': 'running' },
+          on: { 'slot.granted': 'running' },
         },
         running: {
           meta: { waitsFor: 'its sandbox to be made' },

@@ -64,9 +64,9 @@ export const pulling = volumeSetup.createStateConfig({
       },
     },
     queued: {
-      meta: { waitsFor: 'a slot of the pull gate' },
+      meta: { waitsFor: 'a pull slot' },
       entry: [{ type: 'note', params: ({ context }) => pullBegins(referenceOf(context)) }, 'requestPull'],
-      on: { 'gate.granted': { target: 'fetching', actions: 'recordPullLimit' } },
+      on: { 'slot.granted': { target: 'fetching', actions: 'recordPullLimit' } },
     },
     fetching: {
       meta: { waitsFor: 'the pull of its image', until: 'pullBy' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { GateGranted } from '../../../machines/shared/events.ts';
+import type { SlotGranted } from '../../../machines/shared/events.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
 import { ear, queueOf } from '../support/stand.ts';
@@ -25,19 +25,19 @@ describe('start', () => {
     expect(story.state()).toBe('running.steady');
     expect(story.standings()).toEqual(['pending', 'coming', 'poised', 'launching', 'running']);
     expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'main', attempt: 0 }]);
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
-  test('it is made only while it holds a slot of the start gate', () => {
+  test('it is made only while it holds a start slot', () => {
     const story = containerStory();
-    const other = ear<GateGranted>();
-    story.startGate.send({ type: 'gate.request', key: 'other', ticket: 0, holder: other.ref });
+    const other = ear<SlotGranted>();
+    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: other.ref });
     story.begin();
     expect(story.state()).toBe('launching.queued');
     expect(story.ports.asked('createContainer')).toEqual([]);
-    story.startGate.send({ type: 'gate.release', key: 'other' });
+    story.startLimiter.send({ type: 'slot.release', key: 'other' });
     expect(story.state()).toBe('running.steady');
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
   test('C17: an image that is there is pulled again only when the policy says Always', () => {
@@ -64,10 +64,10 @@ describe('start', () => {
     story.ports.hold('pullImage');
     story.begin();
     const waits = [10, 20, 40, 80, 160, 300, 300].map((seconds) => {
-      expect(queueOf(story.pullGate).held).toHaveLength(1);
+      expect(queueOf(story.pullLimiter).held).toHaveLength(1);
       story.ports.fail('pullImage', 'ErrImagePull');
       expect(story.state()).toBe('pulling.failed');
-      expect(queueOf(story.pullGate)).toEqual(empty);
+      expect(queueOf(story.pullLimiter)).toEqual(empty);
       story.ports.advance(3_000);
       expect(story.state()).toBe('pulling.backingOff');
       const wait = story.ports.untilNext ?? 0;
@@ -77,7 +77,7 @@ describe('start', () => {
     expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
     story.ports.answer('pullImage');
     expect(story.state()).toBe('running.steady');
-    expect(queueOf(story.pullGate)).toEqual(empty);
+    expect(queueOf(story.pullLimiter)).toEqual(empty);
   });
 
   test('a create that the runtime refuses is tried again after 10 s; one that it was away for, on its return', () => {
@@ -85,7 +85,7 @@ describe('start', () => {
     story.ports.failNext('createContainer', 'CreateContainerError');
     story.begin();
     expect(story.state()).toBe('awaitingRelaunch');
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
     story.send({ type: 'runtime.returned' });
     expect(story.state()).toBe('awaitingRelaunch');
     story.ports.failNext('createContainer', 'RuntimeUnavailable');
@@ -93,7 +93,7 @@ describe('start', () => {
     expect(story.state()).toBe('awaitingRelaunch');
     story.send({ type: 'runtime.returned' });
     expect(story.state()).toBe('running.steady');
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
   test('C7: a start that the runtime refuses backs off like a crash', () => {
@@ -106,7 +106,7 @@ describe('start', () => {
     expect(story.state()).toBe('backingOff');
     expect(story.ports.untilNext).toBe(7_000);
     expect(story.context().run ?? story.context().earlierRun).toMatchObject({ exitCode: 128, reason: 'StartError' });
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
     story.ports.advance(7_000);
     expect(story.state()).toBe('running.steady');
     expect(story.context().attempt).toBe(2);
@@ -156,7 +156,7 @@ describe('start', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
-    story.startGate.send({ type: 'gate.request', key: 'other', ticket: 0, holder: ear<GateGranted>().ref });
+    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: ear<SlotGranted>().ref });
     story.ports.advance(1_000);
     expect(story.state()).toBe('launching.queued');
     story.send({ type: 'container.stop', deadline: 30_000 });
@@ -171,7 +171,7 @@ describe('start', () => {
     story.ports.answer('startContainer', story.world.end('main-0-0', 3));
     expect(story.state()).toBe('finished.failed');
     expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
   test('a process whose end is heard of before its start has answered has ended, although the answer shows it running', () => {

@@ -60,8 +60,8 @@ const isQuiet = (story: ContainerStory) => !['launching', 'live', 'running'].inc
 function expectSound(model: Model, story: ContainerStory, madeBefore: number): void {
   expect(story.status()).toBe('active');
   expect(processes(story).length).toBeLessThanOrEqual(1);
-  expect(queueOf(story.startGate).held).toHaveLength(story.state().startsWith('launching') ? 1 : 0);
-  expect(queueOf(story.pullGate).held).toEqual([]);
+  expect(queueOf(story.startLimiter).held).toHaveLength(story.state().startsWith('launching') ? 1 : 0);
+  expect(queueOf(story.pullLimiter).held).toEqual([]);
   if (isQuiet(story)) expect(processes(story)).toEqual([]);
   if (model.stopped) expect(makes(story)).toBe(madeBefore);
 }
@@ -205,7 +205,7 @@ function expectAtRest(model: Model, story: ContainerStory): void {
     ]);
   } else expect(processes(story)).toEqual([]);
   expect(isQuiet(story)).toBe(processes(story).length === 0);
-  expect(queueOf(story.startGate)).toEqual({ held: [], queue: [] });
+  expect(queueOf(story.startLimiter)).toEqual({ held: [], queue: [] });
 }
 
 test('however things fall together, at most one process runs, none once it must end, and the right one in the end', () => {

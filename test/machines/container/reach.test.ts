@@ -21,7 +21,7 @@ import {
   type Reach,
   stepsOf,
 } from '../support/reach.ts';
-import { ear, gate } from '../support/stand.ts';
+import { ear, limiter } from '../support/stand.ts';
 
 const hook = { exec: { command: ['true'] } };
 const PULL = { Always: 'IfNotPresent', Never: 'Never' } as const;
@@ -84,13 +84,13 @@ const events: ContainerEvent[] = [
   { type: 'probe.succeeded', kind: 'startup', id: runs.id, at: 1 },
   { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1, said: 'no' },
   { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1, said: 'no' },
-  { type: 'gate.granted', key: 'key' },
+  { type: 'slot.granted', key: 'key' },
   { type: 'timer.elapsed' },
 ];
 
 /** What comes in while its pod ends in order, or goes on without it. */
 const endings: ContainerEvent[] = [
-  { type: 'gate.granted', key: 'key' },
+  { type: 'slot.granted', key: 'key' },
   { type: 'container.start' },
   { type: 'container.launch' },
   { type: 'sandbox.ready', sandbox },
@@ -105,7 +105,7 @@ const endings: ContainerEvent[] = [
 
 /** What comes in while a rule may restart its whole pod in place. */
 const resets: ContainerEvent[] = [
-  { type: 'gate.granted', key: 'key' },
+  { type: 'slot.granted', key: 'key' },
   { type: 'container.start' },
   { type: 'container.launch' },
   { type: 'sandbox.ready', sandbox },
@@ -123,7 +123,7 @@ const sized = (cpu: string, more: Partial<Container> = {}): Pod => {
 
 /** What comes in while it is given other resources. */
 const resizes: ContainerEvent[] = [
-  { type: 'gate.granted', key: 'key' },
+  { type: 'slot.granted', key: 'key' },
   { type: 'container.start' },
   { type: 'container.launch' },
   { type: 'sandbox.ready', sandbox },
@@ -150,7 +150,7 @@ const withVolume = (image?: string): Pod => {
 
 /** What comes in while a volume that it mounts may not be there yet. */
 const lateVolumes: ContainerEvent[] = [
-  { type: 'gate.granted', key: 'key' },
+  { type: 'slot.granted', key: 'key' },
   { type: 'container.start' },
   { type: 'container.launch' },
   { type: 'sandbox.ready', sandbox },
@@ -201,12 +201,12 @@ function reachOf(
   incoming = events,
   pod = podOf(restartPolicy),
 ): Reach {
-  const gates = { startGate: gate(1), pullGate: gate(1), parent: ear<PodEvent>().ref };
+  const limiters = { startLimiter: limiter(1), pullLimiter: limiter(1), parent: ear<PodEvent>().ref };
   const role = 'regular' as const;
   return {
     machine: containerMachine,
     input: {
-      ...{ ...gates, role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod },
+      ...{ ...limiters, role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod },
       ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, observed: adopted ? [runs] : [] },
     },
     events: () => incoming,
@@ -231,7 +231,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
     if (snapshot.matches('awaitingReset')) return { type: 'container.reset' };
     if (snapshot.matches('waiting')) return { type: 'container.start' };
     if (snapshot.matches('poised')) return { type: 'container.launch' };
-    if (invoked === undefined) return { type: 'gate.granted', key: 'key' };
+    if (invoked === undefined) return { type: 'slot.granted', key: 'key' };
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
     if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
     failed.add(invoked.src);

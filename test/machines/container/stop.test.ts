@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { GateGranted } from '../../../machines/shared/events.ts';
+import type { SlotGranted } from '../../../machines/shared/events.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
@@ -134,7 +134,7 @@ describe('a stop of a container that does not run yet', () => {
     story.stop(30);
     expect(story.state()).toBe('stopped');
     expect(story.ports.pending()).toEqual([]);
-    expect([queueOf(story.pullGate), queueOf(story.startGate)]).toEqual([empty, empty]);
+    expect([queueOf(story.pullLimiter), queueOf(story.startLimiter)]).toEqual([empty, empty]);
     expect(story.standings()).toEqual(['pending', 'coming', 'stopped']);
   });
 
@@ -149,15 +149,15 @@ describe('a stop of a container that does not run yet', () => {
     expect(poised.state()).toBe('stopped');
   });
 
-  test('in the queue of the gate leaves the queue', () => {
+  test('in the queue of the limiter leaves the queue', () => {
     const story = containerStory();
-    const other = ear<GateGranted>();
-    story.startGate.send({ type: 'gate.request', key: 'other', ticket: 0, holder: other.ref });
+    const other = ear<SlotGranted>();
+    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: other.ref });
     story.begin();
-    expect(queueOf(story.startGate).queue).toHaveLength(1);
+    expect(queueOf(story.startLimiter).queue).toHaveLength(1);
     story.stop(30);
     expect(story.state()).toBe('stopped');
-    expect(queueOf(story.startGate)).toEqual({ held: ['other'], queue: [] });
+    expect(queueOf(story.startLimiter)).toEqual({ held: ['other'], queue: [] });
   });
 
   test('during the create waits for its answer: what was made has to be known to be removed', () => {
@@ -168,7 +168,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(story.state()).toBe('stopped');
     expect([...story.world.containers.keys()]).toEqual(['main-0-0']);
     expect(story.ports.asked('startContainer')).toEqual([]);
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
   test('during a create that fails', () => {
@@ -176,7 +176,7 @@ describe('a stop of a container that does not run yet', () => {
     story.stop(30);
     story.ports.fail('createContainer', 'CreateContainerError');
     expect(story.state()).toBe('stopped');
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
   test('during the start, the process is stopped once it is known to run', () => {
@@ -186,7 +186,7 @@ describe('a stop of a container that does not run yet', () => {
     story.ports.answer('startContainer');
     expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0' }]);
     expect(story.state()).toBe('stopped');
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
   test('during a start that fails, it is stopped all the same: the start may have worked', () => {
@@ -271,7 +271,7 @@ describe('a lost sandbox', () => {
       lose(story);
       expect(story.state()).toBe('poised');
       expect(story.standings().at(-1)).toBe('poised');
-      expect(queueOf(story.startGate)).toEqual(empty);
+      expect(queueOf(story.startLimiter)).toEqual(empty);
       story.begin(1);
       expect(story.ports.pending()).toEqual([port]);
       expect(story.ports.asked('createContainer').at(-1)?.sandbox.attempt).toBe(1);

@@ -1,30 +1,30 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { GateGranted } from '../../../machines/shared/events.ts';
-import { ear, gate, queueOf } from '../support/stand.ts';
+import type { SlotGranted } from '../../../machines/shared/events.ts';
+import { ear, limiter, queueOf } from '../support/stand.ts';
 
 /** Asks for a slot under a key and tells how often it was granted. */
-function asker(of: ReturnType<typeof gate>, key: string, ticket: number) {
-  const { ref, heard } = ear<GateGranted>();
-  of.send({ type: 'gate.request', key, ticket, holder: ref });
-  return { granted: () => heard().length, ask: () => of.send({ type: 'gate.request', key, ticket, holder: ref }) };
+function asker(of: ReturnType<typeof limiter>, key: string, ticket: number) {
+  const { ref, heard } = ear<SlotGranted>();
+  of.send({ type: 'slot.request', key, ticket, holder: ref });
+  return { granted: () => heard().length, ask: () => of.send({ type: 'slot.request', key, ticket, holder: ref }) };
 }
 
 test('so many get a slot at once, and the next when one is given back', () => {
-  const of = gate(2);
+  const of = limiter(2);
   const [first, second, third] = ['a/x', 'b/x', 'c/x'].map((key, index) => asker(of, key, index));
   expect([first?.granted(), second?.granted(), third?.granted()]).toEqual([1, 1, 0]);
   expect(of.getSnapshot().value).toBe('full');
-  of.send({ type: 'gate.release', key: 'a/x' });
+  of.send({ type: 'slot.release', key: 'a/x' });
   expect(third?.granted()).toBe(1);
-  of.send({ type: 'gate.release', key: 'b/x' });
-  of.send({ type: 'gate.release', key: 'c/x' });
+  of.send({ type: 'slot.release', key: 'b/x' });
+  of.send({ type: 'slot.release', key: 'c/x' });
   expect(queueOf(of)).toEqual({ held: [], queue: [] });
   expect(of.getSnapshot().value).toBe('open');
 });
 
 test('all requests of a pod that came first go before those of later pods, in their own order', () => {
-  const of = gate(1);
+  const of = limiter(1);
   asker(of, 'pod-5/x', 5);
   asker(of, 'pod-9/x', 9);
   asker(of, 'pod-7/x', 7);
@@ -34,7 +34,7 @@ test('all requests of a pod that came first go before those of later pods, in th
 });
 
 test('a request that is doubled counts once, whether it holds a slot or waits', () => {
-  const of = gate(1);
+  const of = limiter(1);
   const holder = asker(of, 'a/x', 1);
   const waiter = asker(of, 'b/x', 2);
   holder.ask();
@@ -44,23 +44,23 @@ test('a request that is doubled counts once, whether it holds a slot or waits', 
 });
 
 test('who leaves the queue is not granted; who gives back nothing does no harm', () => {
-  const of = gate(1);
+  const of = limiter(1);
   asker(of, 'a/x', 1);
   const leaver = asker(of, 'b/x', 2);
   const next = asker(of, 'c/x', 3);
-  of.send({ type: 'gate.release', key: 'b/x' });
-  of.send({ type: 'gate.release', key: 'nobody' });
-  of.send({ type: 'gate.release', key: 'a/x' });
+  of.send({ type: 'slot.release', key: 'b/x' });
+  of.send({ type: 'slot.release', key: 'nobody' });
+  of.send({ type: 'slot.release', key: 'a/x' });
   expect([leaver.granted(), next.granted()]).toEqual([0, 1]);
 });
 
 test('a pod that is gone gives back all that it holds and waits for, and no other pod does', () => {
-  const of = gate(2);
+  const of = limiter(2);
   asker(of, 'a/x', 1);
   asker(of, 'ab/x', 2);
   asker(of, 'a/y', 1);
   const next = asker(of, 'c/x', 3);
-  of.send({ type: 'gate.forget', uid: 'a' });
+  of.send({ type: 'slot.forget', uid: 'a' });
   expect(queueOf(of)).toEqual({ held: ['ab/x', 'c/x'], queue: [] });
   expect(next.granted()).toBe(1);
 });
@@ -74,8 +74,8 @@ test('never more than its capacity hold a slot, none is free while somebody wait
   );
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 40 }), (capacity, steps) => {
-      const of = gate(capacity);
-      const { ref, heard } = ear<GateGranted>();
+      const of = limiter(capacity);
+      const { ref, heard } = ear<SlotGranted>();
       const asking = new Set<string>();
       for (const {
         type,
@@ -86,8 +86,8 @@ test('never more than its capacity hold a slot, none is free while somebody wait
         if (type === 'request') asking.add(name);
         else
           for (const each of asking) if (type === 'release' ? each === name : each.startsWith(uid)) asking.delete(each);
-        if (type === 'request') of.send({ type: 'gate.request', key: name, ticket, holder: ref });
-        else of.send(type === 'release' ? { type: 'gate.release', key: name } : { type: 'gate.forget', uid });
+        if (type === 'request') of.send({ type: 'slot.request', key: name, ticket, holder: ref });
+        else of.send(type === 'release' ? { type: 'slot.release', key: name } : { type: 'slot.forget', uid });
         const { held, queue } = queueOf(of);
         expect([...held, ...queue].sort()).toEqual([...asking].sort());
         expect(held.length).toBe(Math.min(capacity, asking.size));

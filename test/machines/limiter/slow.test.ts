@@ -1,31 +1,31 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createActor } from 'xstate';
-import { gateMachine } from '../../../machines/limiter/chart.ts';
-import type { GateGranted } from '../../../machines/shared/events.ts';
-import { gateView } from '../../../machines/shared/views.ts';
+import { limiterMachine } from '../../../machines/limiter/chart.ts';
+import type { SlotGranted } from '../../../machines/shared/events.ts';
+import { limiterView } from '../../../machines/shared/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
-import { ear, gate, START } from '../support/stand.ts';
+import { ear, limiter, START } from '../support/stand.ts';
 
-/** A gate whose holders are slow after ten seconds. */
-function impatientGate(capacity: number) {
+/** A limiter whose holders are slow after ten seconds. */
+function impatientLimiter(capacity: number) {
   const ports = new FakePorts(START);
-  const machine = gateMachine.provide({ actors: { timer: ports.timer } });
+  const machine = limiterMachine.provide({ actors: { timer: ports.timer } });
   const of = createActor(machine, { input: { capacity, slowAfterMs: 10_000 } }).start();
-  const { ref, heard } = ear<GateGranted>();
+  const { ref, heard } = ear<SlotGranted>();
   return {
     of,
     ports,
     heard,
     ask: (key: string, origin: string) =>
-      of.send({ type: 'gate.request', key, ticket: 1, holder: ref, origin, purpose: `the work of ${key}` }),
-    release: (key: string) => of.send({ type: 'gate.release', key }),
-    view: () => gateView(of),
+      of.send({ type: 'slot.request', key, ticket: 1, holder: ref, origin, purpose: `the work of ${key}` }),
+    release: (key: string) => of.send({ type: 'slot.release', key }),
+    view: () => limiterView(of),
   };
 }
 
 test('who holds the only slot for too long goes on, and lets those of other origins pass', () => {
-  const { of, ports, ask, release, view } = impatientGate(1);
+  const { of, ports, ask, release, view } = impatientLimiter(1);
   ask('slow', 'one');
   ask('again', 'one');
   ask('other', 'two');
@@ -46,7 +46,7 @@ test('who holds the only slot for too long goes on, and lets those of other orig
 });
 
 test('who waits for the slow ones of its own origin stands behind those that may pass, and each sees for whom it waits', () => {
-  const { ports, ask, view } = impatientGate(1);
+  const { ports, ask, view } = impatientLimiter(1);
   ask('slow', 'one');
   ask('again', 'one');
   ports.advance(10_000);
@@ -62,7 +62,7 @@ test('who waits for the slow ones of its own origin stands behind those that may
 });
 
 test('as long as a slot is given back in time nobody is slow', () => {
-  const { ports, ask, release, view } = impatientGate(2);
+  const { ports, ask, release, view } = impatientLimiter(2);
   for (const key of ['a', 'b', 'c', 'd']) ask(key, key);
   for (const key of ['b', 'c']) {
     ports.advance(9_000);
@@ -74,12 +74,12 @@ test('as long as a slot is given back in time nobody is slow', () => {
   expect(view().slow).toEqual(['a', 'd']);
 });
 
-test('a gate that is not told how long waits for as long as it takes', () => {
-  const of = gate(1);
-  const { ref } = ear<GateGranted>();
-  for (const key of ['a', 'b']) of.send({ type: 'gate.request', key, ticket: 1, holder: ref, origin: key });
+test('a limiter that is not told how long waits for as long as it takes', () => {
+  const of = limiter(1);
+  const { ref } = ear<SlotGranted>();
+  for (const key of ['a', 'b']) of.send({ type: 'slot.request', key, ticket: 1, holder: ref, origin: key });
   of.send({ type: 'timer.elapsed' });
-  expect([of.getSnapshot().value, gateView(of)]).toMatchObject(['full', { held: ['a'], queue: ['b'] }]);
+  expect([of.getSnapshot().value, limiterView(of)]).toMatchObject(['full', { held: ['a'], queue: ['b'] }]);
 });
 
 test('never more than its capacity are in time or of one origin, and whoever could have a slot has one', () => {
@@ -91,7 +91,7 @@ test('never more than its capacity are in time or of one origin, and whoever cou
   );
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 3 }), fc.array(step, { maxLength: 40 }), (capacity, steps) => {
-      const { of, ports, ask, release } = impatientGate(capacity);
+      const { of, ports, ask, release } = impatientLimiter(capacity);
       for (const { type, of: asked } of steps) {
         const name = `${asked.origin}/${asked.key}`;
         if (type === 'ask') ask(name, asked.origin);

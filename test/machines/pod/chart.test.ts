@@ -35,7 +35,7 @@ describe('the way up', () => {
     expect(story.ports.asked('createContainer')).toMatchObject([
       { sandbox: { attempt: 0 }, volumes: { data: '/volumes/data', logs: '/volumes/logs' } },
     ]);
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
   });
 
   test('while its sandbox is made, its image is already looked for', () => {
@@ -57,7 +57,7 @@ describe('the way up', () => {
   test('a sandbox that could not be made is tried again, on the return of the runtime at once', () => {
     const story = podStory({ failing: ['runSandbox'] });
     expect(story.state()).toBe('sandboxing.awaitingAcquisition');
-    expect(queueOf(story.startGate)).toEqual(empty);
+    expect(queueOf(story.startLimiter)).toEqual(empty);
     story.ports.failNext('runSandbox', 'FailedCreatePodSandBox');
     story.send({ type: 'runtime.returned' });
     expect(story.state()).toBe('sandboxing.awaitingAcquisition');
@@ -299,7 +299,7 @@ test('a fault of ours in a child ends the pod’s actor, so that the node builds
   story.send({ type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' });
   expect(story.state()).toBe('broken');
   expect(story.status()).toBe('done');
-  expect(queueOf(story.startGate)).toEqual(empty);
+  expect(queueOf(story.startLimiter)).toEqual(empty);
 });
 
 test('C17: the return of the runtime is passed on to a volume that waits for its image', () => {

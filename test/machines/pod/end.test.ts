@@ -24,7 +24,7 @@ function expectGone(story: ReturnType<typeof podStory>) {
   expect([...story.world.sandboxes.keys(), ...story.world.containers.keys()]).toEqual([]);
   expect(story.ports.asked('removePodData')).toHaveLength(1);
   expect(story.allocated()).toBeNull();
-  expect([queueOf(story.startGate), queueOf(story.pullGate)]).toEqual([empty, empty]);
+  expect([queueOf(story.startLimiter), queueOf(story.pullLimiter)]).toEqual([empty, empty]);
   expect(story.ports.pending()).toEqual([]);
   expect(story.ports.untilNext).toBeUndefined();
 }
@@ -132,13 +132,13 @@ describe('termination', () => {
   test('while it waits for a slot it leaves the queue', () => {
     const story = podStory({ held: ['preparePod'] });
     for (const key of ['a/x', 'b/x']) {
-      story.startGate.send({ type: 'gate.request', key, ticket: 0, holder: story.startGate as never });
+      story.startLimiter.send({ type: 'slot.request', key, ticket: 0, holder: story.startLimiter as never });
     }
     story.ports.answer('preparePod');
     expect(story.state()).toBe('sandboxing.acquiring.queued');
     story.terminate();
     expect(story.state()).toBe('terminated');
-    expect(queueOf(story.startGate).queue).toEqual([]);
+    expect(queueOf(story.startLimiter).queue).toEqual([]);
   });
 
   test('a sandbox that is made while it must end is removed, and nothing starts in it', () => {

@@ -24,7 +24,7 @@ describe('while the runtime has no network for pods', () => {
     story.ports.advance(30_000);
     expect(told(story)).toEqual([TOLD, TOLD, TOLD]);
     expect(story.ports.asked('runSandbox')).toEqual([]);
-    expect(queueOf(story.startGate)).toEqual({ held: [], queue: [] });
+    expect(queueOf(story.startLimiter)).toEqual({ held: [], queue: [] });
   });
 
   test('its return makes the sandbox at once', () => {

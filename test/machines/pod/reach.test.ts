@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type AnyMachineSnapshot, type EventObject, fromTransition } from 'xstate';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import { deadlineOf } from '../../../machines/pod/context.ts';
-import type { ContainerStanding, GateEvent, LedgerEvent, PodEvent } from '../../../machines/shared/events.ts';
+import type { ContainerStanding, LedgerEvent, LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
@@ -109,7 +109,7 @@ const eventsOf =
       { type: 'runtime.containerSeen', container: main },
       { type: 'pod.deadlineExceeded', at: 0 },
       { type: 'runtime.returned' },
-      { type: 'gate.granted', key: 'key' },
+      { type: 'slot.granted', key: 'key' },
       { type: 'timer.elapsed' },
       ...(losesNetwork ? [networkReturns, networkGoes] : []),
       ...edits.map((pod) => ({ type: 'pod.update' as const, pod })),
@@ -144,10 +144,14 @@ const silent = fromTransition(() => null, null);
 const walkedMachine = podMachine.provide({ actors: { container: silent as never, volume: silent as never } });
 
 function reachOf(walked: Walked, observed: ObservedPod): Reach {
-  const gates = { startGate: ear<GateEvent>().ref, pullGate: ear<GateEvent>().ref, ledger: ear<LedgerEvent>().ref };
+  const limiters = {
+    startLimiter: ear<LimiterEvent>().ref,
+    pullLimiter: ear<LimiterEvent>().ref,
+    ledger: ear<LedgerEvent>().ref,
+  };
   return {
     machine: walkedMachine,
-    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, crashLoop: { baseMs: 1, maxMs: 1 } }, ...gates },
+    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, crashLoop: { baseMs: 1, maxMs: 1 } }, ...limiters },
     events: eventsOf(walked),
     outputs,
     distinguish: distinguisherOf(walked),
@@ -168,12 +172,12 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
   };
 }
 
-/** What the gate, the ledger or a child says where no port is asked. */
+/** What the limiter, the ledger or a child says where no port is asked. */
 function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   const where = statePath(value);
   if (where === 'awaitingOthers') return { type: 'runtime.podObserved', ...{ pod: nothing } };
   if (where === 'admitting') return { type: 'ledger.admitted' };
-  if (where.endsWith('queued')) return { type: 'gate.granted', ...{ key: 'key' } };
+  if (where.endsWith('queued')) return { type: 'slot.granted', ...{ key: 'key' } };
   const standing = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
   if (where.endsWith('volumes')) return { type: 'volume.changed', ...{ name: 'data', hostPath: '/data', standing } };
   const told = {

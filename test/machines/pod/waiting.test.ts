@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { ledgerMachine } from '../../../machines/admission/chart.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
-import { gateMachine } from '../../../machines/limiter/chart.ts';
+import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { nodeAgentMachine } from '../../../machines/node/chart.ts';
 import { garbageMachine } from '../../../machines/node/garbage.ts';
 import { logRotationMachine } from '../../../machines/node/logRotation.ts';
@@ -23,7 +23,7 @@ const REST = {
   garbage: [],
   activeDeadline: ['exceeded'],
   logRotation: [],
-  gate: ['open'],
+  limiter: ['open'],
   ledger: ['open'],
 };
 
@@ -36,7 +36,7 @@ const machines: [keyof typeof REST, AnyStateMachine][] = [
   ['garbage', garbageMachine],
   ['activeDeadline', activeDeadlineMachine],
   ['logRotation', logRotationMachine],
-  ['gate', gateMachine],
+  ['limiter', limiterMachine],
   ['ledger', ledgerMachine],
 ];
 const nameOf = ({ path }: AnyStateNode) => path.join('.');

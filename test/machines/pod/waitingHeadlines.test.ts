@@ -11,7 +11,7 @@ import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { explainNode } from '../../../pod/show/explainNode.ts';
-import type { GateView } from '../../../pod/show/view.ts';
+import type { LimiterView } from '../../../pod/show/view.ts';
 import { ending, NOW, nodeView, podView, running, sandbox, UID, volumeView, waiting } from '../../pod/views.ts';
 import { HEADLINES } from '../support/headlines.ts';
 import { atomicStates } from '../support/reach.ts';
@@ -40,7 +40,7 @@ const waitsOf = (machine: AnyStateMachine): Waiting[] =>
     };
   });
 
-const queueOf = (...queue: string[]): GateView[] => [
+const queueOf = (...queue: string[]): LimiterView[] => [
   {
     capacity: 1,
     held: ['u-2/web/pull'],
@@ -61,14 +61,14 @@ const headline = {
     explainPod(
       podView({ main: { app: null }, view: { ...view, ...(view.state.startsWith('terminating') ? ending() : {}) } }),
       NOW,
-      { gates: view.state.endsWith('queued') ? queueOf(`${UID}/start`) : [] },
+      { limiters: view.state.endsWith('queued') ? queueOf(`${UID}/start`) : [] },
     ).answer,
   volume: (view: Waiting) => {
     const volumes = [volumeView('data', { ...view, mounted: view.state.startsWith('mounted') })];
     const spec = { volumes: [{ name: 'data', image: { reference: 'model:1' } }] };
     const isEnding = view.state.includes('nmount');
     return explainPod(podView({ main: {}, spec, view: { ...network, volumes, ...(isEnding ? ending() : {}) } }), NOW, {
-      gates: view.state.endsWith('queued') ? queueOf(`${UID}/volume:data/pull`) : [],
+      limiters: view.state.endsWith('queued') ? queueOf(`${UID}/volume:data/pull`) : [],
     }).answer;
   },
   container: (view: Waiting) => {
@@ -81,7 +81,7 @@ const headline = {
       }),
       NOW,
       {
-        gates: view.state.endsWith('queued')
+        limiters: view.state.endsWith('queued')
           ? queueOf(`${UID}/app/${view.state.startsWith('launching') ? 'start' : 'pull'}`)
           : [],
       },

@@ -13,7 +13,7 @@ import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
-import { ear, eventEar, gate, START } from './stand.ts';
+import { ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   readonly pod?: Pod;
@@ -61,13 +61,13 @@ export function containerStory(options: Options = {}) {
   for (const name of options.failing ?? []) ports.failNext(name, 'RuntimeUnavailable');
   ports.hold(...(options.hold ?? []));
   const parent = ear<PodEvent>();
-  const startGate = gate(1);
-  const pullGate = gate(1);
+  const startLimiter = limiter(1);
+  const pullLimiter = limiter(1);
   const { inspect, told } = eventEar();
   const actor = createActor(fakedContainer(ports), {
     inspect,
     input: {
-      ...{ pod, name, role, startGate, pullGate, ticket: 1, parent: parent.ref, volumes: {}, sandbox: undefined },
+      ...{ pod, name, role, startLimiter, pullLimiter, ticket: 1, parent: parent.ref, volumes: {}, sandbox: undefined },
       crashLoop: crashLoop ?? { baseMs: 10_000, maxMs: 300_000 },
       observed: world.observed(pod).containers,
     },
@@ -82,8 +82,8 @@ export function containerStory(options: Options = {}) {
   return {
     world,
     ports,
-    startGate,
-    pullGate,
+    startLimiter,
+    pullLimiter,
     send,
     context: () => actor.getSnapshot().context,
     state: () => statePath(actor.getSnapshot().value),

@@ -16,7 +16,7 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
 import { fakedContainer } from './containerStory.ts';
-import { ear, eventEar, gate, ledger, START } from './stand.ts';
+import { ear, eventEar, ledger, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'trouble'>> & {
   readonly pod?: Pod;
@@ -70,7 +70,7 @@ export function podStory(options: Options = {}) {
   ports.hold(...held);
   for (const name of failing) ports.failNext(name, 'RuntimeUnavailable');
   before?.(world, pod);
-  const gates = { startGate: gate(2), pullGate: gate(1) };
+  const limiters = { startLimiter: limiter(2), pullLimiter: limiter(1) };
   const book = ledger();
   if (taken) {
     const { ref: holder } = ear<LedgerAnswer>();
@@ -87,7 +87,7 @@ export function podStory(options: Options = {}) {
         bornAt: ports.now,
         ledger: book,
         crashLoop: { baseMs: 10_000, maxMs: 300_000 },
-        ...gates,
+        ...limiters,
         ...input,
       },
       observed: world.observed(pod),
@@ -99,7 +99,7 @@ export function podStory(options: Options = {}) {
   return {
     world,
     ports,
-    ...gates,
+    ...limiters,
     send,
     view,
     state: () => statePath(actor.getSnapshot().value),

@@ -1,4 +1,4 @@
-/** What stands around an actor under test: the real gates and the real ledger, and somebody who hears its reports. */
+/** What stands around an actor under test: the real limiters and the real ledger, and somebody who hears its reports. */
 import {
   type ActorRefFrom,
   type AnyActorRef,
@@ -10,7 +10,7 @@ import {
 import { systemClock } from '../../../actors/clock.ts';
 import { eventListener } from '../../../actors/events/eventSink.ts';
 import { ledgerMachine } from '../../../machines/admission/chart.ts';
-import { gateMachine } from '../../../machines/limiter/chart.ts';
+import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
 import type { LedgerFact, Ref } from '../../../machines/shared/events.ts';
 import type { AdmissionNode } from '../../../pod/admission/node.ts';
@@ -47,8 +47,8 @@ export function eventEar(): {
 
 const sentence = ({ eventType, reason, message }: Occurrence): string => `${eventType} ${reason}: ${message}`;
 
-export function gate(capacity: number): ActorRefFrom<typeof gateMachine> {
-  return createActor(gateMachine, { input: { capacity } }).start();
+export function limiter(capacity: number): ActorRefFrom<typeof limiterMachine> {
+  return createActor(limiterMachine, { input: { capacity } }).start();
 }
 
 const ROOMY = { cpuMillis: 4_000, memoryBytes: 8 * 2 ** 30, pods: 110 };
@@ -59,8 +59,8 @@ export function ledger(capacity: Capacity = ROOMY, parent = ear<LedgerFact>().re
   return createActor(ledgerMachine, { input: { capacity, parent, node: known } }).start();
 }
 
-/** Who holds a slot of a gate, and who waits for one. */
-export function queueOf(ref: ActorRefFrom<typeof gateMachine>): { held: string[]; queue: string[] } {
+/** Who holds a slot of a limiter, and who waits for one. */
+export function queueOf(ref: ActorRefFrom<typeof limiterMachine>): { held: string[]; queue: string[] } {
   const { held, queue } = ref.getSnapshot().context;
   return { held: held.map(({ key }) => key), queue: queue.map(({ key }) => key) };
 }

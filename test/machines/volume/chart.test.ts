@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
-import type { GateEvent, PodEvent } from '../../../machines/shared/events.ts';
+import type { LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import type { Volume } from '../../../pod/api/schema/volume.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -18,7 +18,7 @@ const podOf = (volume: Volume, version: string) => {
 function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Partial<PodSpec> = {}) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   const parent = ear<PodEvent>();
-  const gate = ear<GateEvent>();
+  const limiter = ear<LimiterEvent>();
   const { inspect, told, toldOf } = eventEar();
   const pod = podOf(volume, '1');
   const actor = createActor(fakedVolume(ports), {
@@ -28,7 +28,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
       name: 'data',
       parent: parent.ref,
       ticket: 7,
-      pullGate: gate.ref,
+      pullLimiter: limiter.ref,
     },
   });
   return {
@@ -40,8 +40,8 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
     returned: () => actor.send({ type: 'runtime.returned' }),
     unmount: () => actor.send({ type: 'volume.unmount' }),
     state: () => actor.getSnapshot().value,
-    grant: () => actor.send({ type: 'gate.granted', key: 'any' }),
-    asksOfGate: () => gate.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
+    grant: () => actor.send({ type: 'slot.granted', key: 'any' }),
+    asksOfLimiter: () => limiter.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
     reports: () => parent.heard(),
     told,
     toldOf,
@@ -180,12 +180,12 @@ describe('C17: an image', () => {
     const story = imageStory(policy);
     story.ports.answer('findImage', { imageRef: there, at: START });
     expect(story.state()).toEqual({ pulling: 'queued' });
-    expect(story.asksOfGate()).toEqual([`gate.request ${key}`]);
+    expect(story.asksOfLimiter()).toEqual([`limiter.request ${key}`]);
     story.grant();
     expect(story.ports.asked('pullImage')).toMatchObject([{ image: 'site:1' }]);
     story.ports.answer('pullImage', pulled);
     expect(story.reports()).toEqual([mounted]);
-    expect(story.asksOfGate()).toContain(`gate.release ${key}`);
+    expect(story.asksOfLimiter()).toContain(`limiter.release ${key}`);
   });
 
   /** Finds no image, and has the pull of it fail. */
@@ -323,7 +323,8 @@ describe('C17: an image', () => {
       expect(story.state()).toEqual({ pulling: state });
       story.unmount();
       expect(story.state()).toBe('unmounted');
-      if (state === 'queued' || state === 'fetching') expect(story.asksOfGate().at(-1)).toBe(`gate.release ${key}`);
+      if (state === 'queued' || state === 'fetching')
+        expect(story.asksOfLimiter().at(-1)).toBe(`limiter.release ${key}`);
     },
   );
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
-import type { GateView, PodView } from '../../../pod/show/view.ts';
+import type { LimiterView, PodView } from '../../../pod/show/view.ts';
 import { backOff, ending, exited, NOW, podView, run, running, sandbox, volumeView, waiting } from '../views.ts';
 
-const answer = (view: PodView, gates: readonly GateView[] = []) => explainPod(view, NOW, { gates }).answer;
+const answer = (view: PodView, limiters: readonly LimiterView[] = []) => explainPod(view, NOW, { limiters }).answer;
 const network = { sandbox: sandbox('10.88.0.5') };
 const failure = (reason: string, message: string) => ({ reason, message, at: NOW - 12_000 });
 const until = NOW + 14_000;
@@ -19,7 +19,7 @@ const noSuchHost = failure(
   'failed to resolve reference "registry.example.com/team/app:1": dial tcp: lookup registry.example.com: no such host',
 );
 
-const startGate: GateView = {
+const startLimiter: LimiterView = {
   capacity: 2,
   held: ['u-8/a/start', 'u-9/a/start'],
   queue: ['u-7/a/start', 'u-1/app/start', 'u-3/b/start'],
@@ -28,7 +28,7 @@ const startGate: GateView = {
 interface Story {
   readonly what: string;
   readonly view: PodView;
-  readonly gates?: readonly GateView[];
+  readonly limiters?: readonly LimiterView[];
   readonly text: string;
 }
 
@@ -102,7 +102,7 @@ pod web           running                2m10s
       main: { app: waiting('ContainerCreating', { state: 'launching.queued', since: NOW - 5_000 }) },
       view: network,
     }),
-    gates: [{ capacity: 1, held: [], queue: [] }, startGate],
+    limiters: [{ capacity: 1, held: [], queue: [] }, startLimiter],
     text: `
 default/web  ContainerCreating  0/1 ready                           12:02:56 UTC
 
@@ -189,8 +189,8 @@ pod web  terminated  2m10s
 ];
 
 describe('the explanation of', () => {
-  for (const { what, view, gates, text } of stories) {
-    test(what, () => expect(`\n${formatExplanation(explainPod(view, NOW, gates ? { gates } : {}))}`).toBe(text));
+  for (const { what, view, limiters, text } of stories) {
+    test(what, () => expect(`\n${formatExplanation(explainPod(view, NOW, limiters ? { limiters } : {}))}`).toBe(text));
   }
 });
 
@@ -379,7 +379,7 @@ describe('the text', () => {
   });
 
   test('comes from plain JSON: what went over a socket reads the same', () => {
-    const explanation = explainPod(wide, NOW, { gates: [startGate] });
+    const explanation = explainPod(wide, NOW, { limiters: [startLimiter] });
     expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation);
   });
 });

@@ -5,8 +5,8 @@ import type { NodeView } from '../../../pod/show/view.ts';
 import { NOW, nodeView } from '../views.ts';
 
 const answer = (more: Partial<NodeView>) => explainNode(nodeView('host', more), NOW).answer;
-const { runtime, gates, ledgers, parts } = nodeView();
-const [start, pull] = gates;
+const { runtime, limiters, ledgers, parts } = nodeView();
+const [start, pull] = limiters;
 const [ledger] = ledgers;
 const [garbage, logRotation] = parts;
 if (!(start && pull && ledger && garbage && logRotation)) throw new Error('a part of the node is missing');
@@ -16,7 +16,7 @@ describe('the answer is what all pods wait for', () => {
     ['node host runs with 0 pods', {}],
     [
       'node host runs with 1 pod; 2 in the start queue',
-      { pods: { a: 'default/web' }, gates: [{ ...start, queue: ['a/:sandbox/start', 'a/main/start'] }, pull] },
+      { pods: { a: 'default/web' }, limiters: [{ ...start, queue: ['a/:sandbox/start', 'a/main/start'] }, pull] },
     ],
     ['node host drains: 1 pod ending', { state: 'draining', pods: { a: 'default/web' } }],
     [
@@ -53,7 +53,7 @@ test('each actor of the node is shown with who holds it, who waits, and what wen
   const lastFailure = { reason: 'RuntimeUnavailable', message: 'no such socket', at: NOW - 12_000 };
   const view = nodeView('host', {
     pods,
-    gates: [
+    limiters: [
       { ...start, state: 'full', capacity: 1, held: ['a/main/start'], queue: ['b/:sandbox/start', 'gone/x/start'] },
       pull,
     ],
@@ -71,10 +71,10 @@ node host                                                           12:02:56 UTC
 
 node host              running   60s
 ├─ runtime containerd  ready     65s    v1.6.20
-├─ gate start          full      60s    1 of 1 held
+├─ limiter start       full      60s    1 of 1 held
 │    held by default/web (main)
 │    in line: shop/db (sandbox), gone (x)
-├─ gate pull           open      60s    0 of 1 held
+├─ limiter pull        open      60s    0 of 1 held
 ├─ actor ledger        open      60s    2 admitted
 │    in line: default/late
 │    no room for updates of shop/db
@@ -85,7 +85,7 @@ node host              running   60s
      waits for the next look at the sizes of logs until 12:02:57 (in 1s)
 `);
   expect(explanation.node.children[1]).toMatchObject({
-    ...{ kind: 'gate', name: 'start', holders: ['default/web (main)'] },
+    ...{ kind: 'limiter', name: 'start', holders: ['default/web (main)'] },
     line: ['shop/db (sandbox)', 'gone (x)'],
   });
 });

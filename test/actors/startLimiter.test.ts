@@ -33,13 +33,13 @@ const order = (node: SimulatedNode): (string | undefined)[] =>
 const running = (node: SimulatedNode): string[] =>
   node.agent.pods().flatMap(({ metadata, status }) => (status?.phase === 'Running' ? [metadata.name] : []));
 
-describe('the start gate', () => {
+describe('the start limiter', () => {
   test.each([1, 2, 4])('of 30 pods at once never more than %i starts are under way', async (startSlots) => {
     const node = await simulatedNode({ pods: burst(30), runtime: { latency }, config: { startSlots } });
     await node.advance('90s');
     expect(running(node)).toHaveLength(30);
     expect(mostAtOnce(node)).toBe(startSlots);
-    expect(node.agent.overview().gates.start).toEqual({ capacity: startSlots, held: [], queue: [] });
+    expect(node.agent.overview().limiters.start).toEqual({ capacity: startSlots, held: [], queue: [] });
   });
 
   test('who came first is served first, and its containers go before later pods: the first ones are ready early', async () => {
@@ -61,7 +61,7 @@ describe('the start gate', () => {
     expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be made');
     expect(node.agent.explain('pod-02')?.pod).toMatchObject({
       state: 'sandboxing.acquiring.queued',
-      waitingFor: 'a slot of the start gate',
+      waitingFor: 'a start slot',
       queue: { place: 1 },
     });
     expect(node.agent.explain('pod-05')?.pod.queue).toMatchObject({ place: 4 });
@@ -96,6 +96,6 @@ describe('the start gate', () => {
     await node.advance('8s');
     expect(node.containerView('crashing').state).toBe('backingOff');
     expect(node.pod('web').phase).toBe('Running');
-    expect(node.agent.overview().gates.start.held).toEqual([]);
+    expect(node.agent.overview().limiters.start.held).toEqual([]);
   });
 });
