@@ -1,6 +1,6 @@
 /** A process that writes facts as fast as it can until it is killed; its arguments: the store's directory. */
 import * as z from 'zod/mini';
-import { openStore } from '../../actors/store/store.ts';
+import { openStore } from '../../../actors/store/store.ts';
 
 const [, , directory = ''] = process.argv;
 const store = await openStore(directory, { facts: z.object({ turn: z.number(), padding: z.string() }) });
