@@ -117,7 +117,8 @@ test('a node of the public parts alone runs a pod to its end, and its recording 
 
 test('each machine has a chart', () => {
   const folder = join(import.meta.dirname, '..', 'machines');
-  const texts = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
   const ids = texts.flatMap((text) => /\.createMachine\(\{\s+id: '(\w+)'/.exec(text)?.[1] ?? []);
   const names = charts().map(({ name }) => name);
   expect(ids).toContain('pod');
