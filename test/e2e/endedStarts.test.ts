@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { tracesOfContainerd } from '../../cri/managed/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { findContainerd } from '../../cri/managed/process.ts';
-import { isRunning } from '../../cri/managed/runningProcess.ts';
+import { isRunning } from '../../host/runningProcess.ts';
 import { socketPath } from '../../server/socketPath.ts';
 import { eventually } from './support/eventually.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { isRunning } from '../../cri/managed/runningProcess.ts';
+import { isRunning } from '../../host/runningProcess.ts';
 import { podManifest, shell, steadily, stubbornly } from './support/manifests.ts';
 import { allRun, identitiesOf, timelessStatus, type UpNode, upNode } from './support/node.ts';
 import { marksOf, traces } from './support/traces.ts';

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { layoutOf } from '../../../cri/managed/layout.ts';
-import { isRunning, processOf, type RunningProcess } from '../../../cri/managed/runningProcess.ts';
+import { isRunning, processOf, type RunningProcess } from '../../../host/runningProcess.ts';
 
 const execute = promisify(execFile);
 
