@@ -2,7 +2,7 @@
  * Bundles cli/main.ts, and index.ts beside it, into dist/: less memory and a faster start than their modules one by
  * one. What one mode does not need is imported late there and becomes a file of its own. Also npm's `prepare`.
  */
-import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
@@ -110,6 +110,7 @@ async function build() {
   const esbuild = await import('esbuild').catch(() => undefined);
   if (esbuild === undefined) return say('no bundle without the development packages: the sources run as they are');
   const startedAt = new Date();
+  mkdirSync(dist, { recursive: true });
   const bundled = await esbuild.build(daemon);
   for (const { path, text } of bundled.outputFiles) writeFileSync(path, inAscii(text));
   const metafiles = [bundled.metafile];
