@@ -43,7 +43,7 @@ export { serveSimulatedRuntime } from './cri/simulated/server.ts';
 export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';
 export { type PodCgroups, type PodCgroupsParts, podCgroups } from './host/cgroup/podCgroups.ts';
 export { callSystemd } from './host/cgroup/systemd.ts';
-export { ledgerMachine } from './machines/admission/chart.ts';
+export { admissionMachine } from './machines/admission/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
 export { type Chart, charts } from './machines/drawing/charts.ts';
 export { limiterMachine } from './machines/limiter/chart.ts';

@@ -2,7 +2,7 @@ import type { ResourceList } from '../pod/api/schema/scalars.ts';
 import type { HostAddresses } from '../pod/node/hostAddresses.ts';
 import { DISK } from '../pod/resources/allocatable.ts';
 import type { CgroupRules } from '../pod/resources/cgroupLimits.ts';
-import type { Capacity } from '../pod/resources/claims.ts';
+import type { Capacity } from '../pod/resources/requests.ts';
 
 /** A resolver's configuration, as /etc/resolv.conf has it. */
 export interface ResolvConf {

@@ -14,7 +14,7 @@ import type { Note } from '../pod/events/occurrence.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { unreserved } from '../pod/resources/allocatable.ts';
 import { PIDS, pageName } from '../pod/resources/cgroupLimits.ts';
-import type { Capacity } from '../pod/resources/claims.ts';
+import type { Capacity } from '../pod/resources/requests.ts';
 import type { SharedCgroups } from '../pod/show/explainNode.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { NodeResources } from './config/nodeResources.ts';

@@ -114,7 +114,7 @@ export const startNode: StartNode = async ({
       hostIps: node.hostIps,
       sources: sourceNames(config),
       capacity,
-      admission,
+      admissionNode: admission,
       startSlots: startSlots(),
       pullSlots: config.maxParallelImagePulls,
       ...(config.imagePullTimeoutMs > 0 ? { pullLimitMs: config.imagePullTimeoutMs } : {}),

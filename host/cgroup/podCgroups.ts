@@ -10,7 +10,7 @@ import {
   podCgroupLimits,
   tierCgroupLimits,
 } from '../../pod/resources/cgroupLimits.ts';
-import type { Capacity } from '../../pod/resources/claims.ts';
+import type { Capacity } from '../../pod/resources/requests.ts';
 import { isForbidden } from './errors.ts';
 import {
   type Cgroup,

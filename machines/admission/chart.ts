@@ -1,15 +1,15 @@
 /**
- * The node's ledger: per pod what was admitted (allocated) and what the runtime has (actual); what is desired comes
+ * Admission to the node: per pod what was admitted (allocated) and what the runtime has (actual); what is desired comes
  * with each request. All admission happens here, one pod at a time, in the order of arrival.
  */
 import { assign, enqueueActions, setup } from 'xstate';
-import type { LedgerEvent } from '../shared/events.ts';
+import type { AdmissionEvent } from '../shared/events.ts';
 import {
+  type AdmissionContext,
+  type AdmissionEntry,
+  type AdmissionInput,
   entryOf,
   isUpdate,
-  type LedgerContext,
-  type LedgerEntry,
-  type LedgerInput,
   nextStep,
   reopened,
   withEntry,
@@ -17,34 +17,34 @@ import {
 } from './context.ts';
 
 /** The entries, with these marked as ending for others. */
-function markPreempted(entries: LedgerContext['entries'], uids: readonly string[]): LedgerContext['entries'] {
+function markPreempted(entries: AdmissionContext['entries'], uids: readonly string[]): AdmissionContext['entries'] {
   return entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, preempted: true } : entry));
 }
 
-export const ledgerMachine = setup({
+export const admissionMachine = setup({
   types: {
-    input: {} as LedgerInput,
-    context: {} as LedgerContext,
-    events: {} as LedgerEvent,
+    input: {} as AdmissionInput,
+    context: {} as AdmissionContext,
+    events: {} as AdmissionEvent,
   },
   guards: {
     someoneCanProceed: ({ context }) => nextStep(context) !== undefined,
   },
   actions: {
     desire: assign(({ context, event }) => {
-      if (event.type !== 'ledger.admit') return {};
-      const { uid, fullName, pod, claims, allocated, adopted, holder } = event;
+      if (event.type !== 'admission.request') return {};
+      const { uid, fullName, pod, requests, allocated, adopted, holder } = event;
       const known = entryOf(context, uid);
-      const entry: LedgerEntry = {
+      const entry: AdmissionEntry = {
         uid,
         fullName,
-        desired: claims,
+        desired: requests,
         allocated: known?.allocated ?? allocated ?? null,
         actual: known?.actual ?? null,
         holdsName: known?.holdsName ?? false,
         preempted: false,
       };
-      const request = { uid, fullName, pod, claims, adopted, known: allocated !== undefined, holder };
+      const request = { uid, fullName, pod, requests, adopted, known: allocated !== undefined, holder };
       return {
         entries: withEntry(context, entry),
         waiting: [...without(context.waiting, uid), request],
@@ -52,10 +52,10 @@ export const ledgerMachine = setup({
       };
     }),
     enter: assign(({ context, event }) => {
-      if (event.type !== 'ledger.enter') return {};
-      const { uid, fullName, claims } = event;
+      if (event.type !== 'admission.addEnding') return {};
+      const { uid, fullName, requests } = event;
       const known = entryOf(context, uid);
-      const allocated = known?.allocated ?? claims;
+      const allocated = known?.allocated ?? requests;
       const entry = { uid, fullName, desired: null, allocated, actual: known?.actual ?? null, holdsName: true };
       return {
         entries: withEntry(context, { ...entry, preempted: false }),
@@ -69,12 +69,12 @@ export const ledgerMachine = setup({
       if (request === undefined || decision === undefined || entry === undefined) return;
       if (decision.kind === 'preempting') {
         enqueue.assign({ entries: markPreempted(context.entries, decision.uids) });
-        enqueue.sendTo(context.parent, { type: 'ledger.preempting', uids: decision.uids });
+        enqueue.sendTo(context.parent, { type: 'admission.preempting', uids: decision.uids });
         return;
       }
       const isAdmitted = decision.kind === 'admitted';
       const keeps = request.adopted && entry.allocated !== null;
-      const allocated = isAdmitted && !keeps ? request.claims : entry.allocated;
+      const allocated = isAdmitted && !keeps ? request.requests : entry.allocated;
       const asks = isUpdate(context, request);
       enqueue.assign({
         entries: withEntry(context, { ...entry, allocated, holdsName: allocated !== null }),
@@ -82,16 +82,16 @@ export const ledgerMachine = setup({
         ...(asks && isAdmitted ? reopened(context, request.uid) : {}),
         ...(asks && !isAdmitted ? { refused: [...context.refused, request] } : {}),
       });
-      if (isAdmitted) enqueue.sendTo(request.holder, { type: 'ledger.admitted' });
+      if (isAdmitted) enqueue.sendTo(request.holder, { type: 'admission.admitted' });
       else {
         const { kind: _, ...refusal } = decision;
-        enqueue.sendTo(request.holder, { type: 'ledger.refused', ...refusal });
+        enqueue.sendTo(request.holder, { type: 'admission.refused', ...refusal });
       }
     }),
     recordActual: assign(({ context, event }) => {
-      const entry = event.type === 'ledger.actual' ? entryOf(context, event.uid) : undefined;
-      if (event.type !== 'ledger.actual' || entry === undefined) return {};
-      return { entries: withEntry(context, { ...entry, actual: event.claims }) };
+      const entry = event.type === 'admission.actual' ? entryOf(context, event.uid) : undefined;
+      if (event.type !== 'admission.actual' || entry === undefined) return {};
+      return { entries: withEntry(context, { ...entry, actual: event.requests }) };
     }),
     settle: assign(({ context, event }) => {
       if (!('uid' in event)) return {};
@@ -103,7 +103,7 @@ export const ledgerMachine = setup({
       };
     }),
     recordRuntime: assign(({ context, event }) =>
-      event.type === 'ledger.runtimeSeen' ? { node: { ...context.node, strictGroups: event.strictGroups } } : {},
+      event.type === 'admission.runtimeSeen' ? { node: { ...context.node, strictGroups: event.strictGroups } } : {},
     ),
     release: assign(({ context, event }) => {
       if (!('uid' in event)) return {};
@@ -112,16 +112,16 @@ export const ledgerMachine = setup({
     }),
   },
 }).createMachine({
-  id: 'ledger',
+  id: 'admission',
   context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [] }),
   initial: 'open',
   on: {
-    'ledger.admit': { actions: 'desire' },
-    'ledger.enter': { actions: 'enter' },
-    'ledger.actual': { actions: 'recordActual' },
-    'ledger.settle': { actions: 'settle' },
-    'ledger.release': { actions: 'release' },
-    'ledger.runtimeSeen': { actions: 'recordRuntime' },
+    'admission.request': { actions: 'desire' },
+    'admission.addEnding': { actions: 'enter' },
+    'admission.actual': { actions: 'recordActual' },
+    'admission.settle': { actions: 'settle' },
+    'admission.release': { actions: 'release' },
+    'admission.runtimeSeen': { actions: 'recordRuntime' },
   },
   states: {
     open: { always: { guard: 'someoneCanProceed', actions: 'decideNext', target: 'open', reenter: true } },

@@ -1,4 +1,4 @@
-/** What a container's actor knows, and the plain steps that change it. The chart is in container.ts. */
+/** What a container's actor knows, and the plain steps that change it. The chart is in chart.ts. */
 
 import { containerNamed } from '../../pod/api/containers.ts';
 import { containerHash } from '../../pod/api/identity.ts';

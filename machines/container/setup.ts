@@ -1,4 +1,4 @@
-/** The words of a container's chart: its ports, guards and actions. The chart itself is in container.ts. */
+/** The words of a container's chart: its ports, guards and actions. The chart itself is in chart.ts. */
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { lacksVolume } from '../../pod/api/containers.ts';

@@ -1,6 +1,6 @@
 /** Every machine as a picture, drawn from its own definition. */
 import type { AnyStateMachine } from 'xstate';
-import { ledgerMachine } from '../admission/chart.ts';
+import { admissionMachine } from '../admission/chart.ts';
 import { containerMachine } from '../container/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
 import { nodeAgentMachine } from '../node/chart.ts';
@@ -32,7 +32,7 @@ export const charts = (): Chart[] => [
   chart(limiterMachine, 'A limiter of the node: so many at a time, and those that came first go first.'),
   chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),
   chart(logRotationMachine, 'The rotation of the logs of containers that run.'),
-  chart(ledgerMachine, 'The ledger of the node: it admits pods, one at a time, in the order of their arrival.'),
+  chart(admissionMachine, 'Admission of the node: it admits pods, one at a time, in the order of their arrival.'),
 ];
 
 const chart = (machine: AnyStateMachine, summary: string): Chart => ({

@@ -11,8 +11,8 @@ export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
   context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, ...input }, spawn, self }) => ({
     ...input,
-    ledger: spawn('ledger', {
-      id: 'ledger',
+    admission: spawn('admission', {
+      id: 'admission',
       input: { capacity: input.capacity, node: admissionNode(input), parent: self },
     }),
     startLimiter: spawn('limiter', { id: 'startLimiter', input: { capacity: startSlots } }),
@@ -61,7 +61,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       { guard: 'hasGone', actions: ['recordHealth', tellsReadiness] },
       { actions: 'recordHealth' },
     ],
-    'ledger.preempting': { actions: 'preempt' },
+    'admission.preempting': { actions: 'preempt' },
     'node.drain': { target: '.draining', actions: 'recordDrain' },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },
@@ -154,7 +154,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       },
     },
     stopped: { type: 'final' },
-    /** A limiter or the ledger is no more: better no node agent than one that decides without them. */
+    /** A limiter or admission is no more: better no node agent than one that decides without them. */
     broken: { type: 'final' },
   },
 });

@@ -1,4 +1,4 @@
-/** What the node agent knows, and the plain questions that its chart asks of it. The chart is in nodeAgent.ts. */
+/** What the node agent knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
 import { type AdmissionNode, nodeLabels } from '../../pod/admission/node.ts';
 import { safeSysctls } from '../../pod/admission/sysctls.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -23,11 +23,11 @@ import {
 } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
-import type { Capacity } from '../../pod/resources/claims.ts';
+import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Probed } from '../container/context.ts';
 import type {
+  AdmissionEvent,
   GarbageFound,
-  LedgerEvent,
   LimiterEvent,
   NetworkTrouble,
   Ref,
@@ -43,7 +43,7 @@ export interface NodeInput {
   readonly sources: readonly string[];
   readonly capacity: Capacity;
   /** What admission asks of the node; what is absent is as on a Linux node with nothing special. */
-  readonly admission?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
+  readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
   readonly startSlots: number;
   readonly pullSlots: number;
   /** How long one pull may take, in milliseconds; absent: as long as it takes. */
@@ -72,7 +72,7 @@ export interface NodeInput {
 }
 
 export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs'> {
-  readonly ledger: Ref<LedgerEvent>;
+  readonly admission: Ref<AdmissionEvent>;
   readonly startLimiter: Ref<LimiterEvent>;
   readonly pullLimiter: Ref<LimiterEvent>;
   /** The last full set of each source that has spoken. */
@@ -202,11 +202,11 @@ export const ownPartOf = ({ owner, taken }: NodeContext, pod: ObservedPod): Obse
 /** What admission asks of the node, whatever was said of it. */
 export const admissionNode = ({
   nodeName: name,
-  admission,
-}: Pick<NodeInput, 'nodeName' | 'admission'>): AdmissionNode => ({
+  admissionNode: known,
+}: Pick<NodeInput, 'nodeName' | 'admissionNode'>): AdmissionNode => ({
   ...{ name, labels: nodeLabels({ hostname: name, arch: 'amd64' }), taints: [], sysctls: safeSysctls('') },
   ...{ appArmor: false, strictGroups: false },
-  ...admission,
+  ...known,
 });
 
 /** What the runtime has after a look that brought these pods; a pod of which nothing is left goes. */

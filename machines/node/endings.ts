@@ -5,16 +5,16 @@ import { readHandler } from '../../pod/api/schema/probe.ts';
 import { fullName } from '../../pod/api/staticPod.ts';
 import type { ObservedContainer, ObservedPod } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import { type Claims, hostPortsOf } from '../../pod/resources/claims.ts';
+import { hostPortsOf, type PodRequests } from '../../pod/resources/requests.ts';
 import { DELETED, type Termination } from '../../pod/show/view.ts';
-import type { LedgerEvent } from '../shared/events.ts';
+import type { AdmissionEvent } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
 /** A pod that no source wants and that the runtime still has gets so long (C10). */
 const ORPHAN_GRACE_SECONDS = 1;
 
 /** What a pod takes of which nothing was kept: its place. */
-const NOTHING_KNOWN: Claims = {
+const NOTHING_KNOWN: PodRequests = {
   ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
   ...{ critical: false, priority: null, qos: 'BestEffort' },
 };
@@ -50,15 +50,15 @@ function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): 
   };
 }
 
-/** What the ledger has to know of a pod that only has to end: its name, and what it had been admitted for (C24). */
-export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): LedgerEvent {
+/** What admission has to know of a pod that only has to end: its name, and what it had been admitted for (C24). */
+export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, observed: ObservedPod): AdmissionEvent {
   const { uid } = pod.metadata;
   const mayRun = observed.sandboxes.length + observed.containers.length > 0 && lookUp(statuses, uid) === undefined;
   // Of a pod of which nothing was kept the runtime still tells the ports.
-  const claims = mayRun
+  const requests = mayRun
     ? (lookUp(allocations, uid) ?? { ...NOTHING_KNOWN, hostPorts: hostPortsOf(podOfOrphan(observed)) })
     : null;
-  return { type: 'ledger.enter', uid, fullName: fullName(pod), claims };
+  return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests };
 }
 
 /** The command for a pod that is to go, with the pod's own grace (at least 1 s, C10). */

@@ -1,8 +1,8 @@
-/** The words of the node's chart: its children and feeds, guards and actions. The chart is in nodeAgent.ts. */
+/** The words of the node's chart: its children and feeds, guards and actions. The chart is in chart.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedNode, type Notes, notesOf, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import { ledgerMachine } from '../admission/chart.ts';
+import { admissionMachine } from '../admission/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
 import { podMachine } from '../pod/chart.ts';
 import type { NodeEvent } from '../shared/events.ts';
@@ -52,7 +52,7 @@ export const nodeSetup = setup({
   actors: {
     pod: podMachine,
     limiter: limiterMachine,
-    ledger: ledgerMachine,
+    admission: admissionMachine,
     garbage: garbageMachine,
     logRotation: logRotationMachine,
     sources: feedPort('sources'),
@@ -102,14 +102,15 @@ export const nodeSetup = setup({
       const { health } = event;
       enqueue.assign({ health });
       const { strictGroups } = health;
-      if (strictGroups !== undefined) enqueue.sendTo(context.ledger, { type: 'ledger.runtimeSeen', strictGroups });
+      if (strictGroups !== undefined)
+        enqueue.sendTo(context.admission, { type: 'admission.runtimeSeen', strictGroups });
       if (health.networkTrouble === context.health.networkTrouble) return;
       for (const uid of Object.keys(context.pods)) {
         enqueue.sendTo(podId(uid), { type: 'runtime.networkChanged', ...networkOf(health) });
       }
     }),
     preempt: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'ledger.preempting') return;
+      if (event.type !== 'admission.preempting') return;
       for (const uid of event.uids) {
         const pod = lookUp(context.pods, uid)?.pod;
         if (pod) enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
@@ -128,12 +129,12 @@ export const nodeSetup = setup({
       const wanted = wantedPods(context);
       for (const observed of markedPods(context)) {
         if (wanted.has(observed.uid)) continue;
-        enqueue.sendTo(context.ledger, entryOfEnding(context, podOfOrphan(observed), observed));
+        enqueue.sendTo(context.admission, entryOfEnding(context, podOfOrphan(observed), observed));
       }
     }),
     welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
-      const { ledger, startLimiter, pullLimiter, crashLoop, statuses, allocations, heardAt: bornAt } = context;
-      const common = { ledger, startLimiter, pullLimiter, crashLoop, bornAt, limitedSwap: context.limitedSwap };
+      const { admission, startLimiter, pullLimiter, crashLoop, statuses, allocations, heardAt: bornAt } = context;
+      const common = { admission, startLimiter, pullLimiter, crashLoop, bornAt, limitedSwap: context.limitedSwap };
       const pods = new Map(Object.entries(context.pods));
       let ticket = context.tickets;
       for (const pod of newcomers(context)) {
@@ -146,7 +147,8 @@ export const nodeSetup = setup({
         const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
         pods.set(uid, { pod, ending: false });
         ticket += 1;
-        if (termination && observed.sandboxes.length > 0) enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
+        if (termination && observed.sandboxes.length > 0)
+          enqueue.sendTo(admission, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(uid),
           input: {
@@ -165,18 +167,18 @@ export const nodeSetup = setup({
       enqueue.assign({ pods: Object.fromEntries(pods), tickets: ticket });
     }),
     endOrphans: enqueueActions(({ context, enqueue }) => {
-      const { ledger, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
+      const { admission, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
       for (const observed of orphans(context)) {
         const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
         const termination = terminationOf(pod, context.endsAll ? 'NodeShutdown' : 'Orphaned', bornAt);
         const restored = lookUp(context.statuses, observed.uid);
         pods.set(observed.uid, { pod, ending: true });
-        enqueue.sendTo(ledger, entryOfEnding(context, pod, observed));
+        enqueue.sendTo(admission, entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
           input: {
-            ...{ ledger, startLimiter, pullLimiter, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
+            ...{ admission, startLimiter, pullLimiter, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
             // A terminal phase stays (C2).
             ...(restored ? { restored } : {}),
           },
@@ -186,13 +188,13 @@ export const nodeSetup = setup({
     }),
     /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
     endStranded: enqueueActions(({ context, enqueue }) => {
-      const { ledger, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
+      const { admission, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
       for (const { pod, observed, by: termination } of stranded(context)) {
         pods.set(observed.uid, { pod, ending: true });
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
-          input: { ledger, startLimiter, pullLimiter, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
+          input: { admission, startLimiter, pullLimiter, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
         });
       }
       enqueue.assign({ pods: Object.fromEntries(pods), broken: [] });

@@ -3,7 +3,7 @@
 import type { ActorRefFrom, AnyActorRef, SnapshotFrom } from 'xstate';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import type { ActorView, NamedView, NodeView, RuntimeView, SharedLimiterView } from '../../pod/show/view.ts';
-import type { ledgerMachine } from '../admission/chart.ts';
+import type { admissionMachine } from '../admission/chart.ts';
 import type { Request } from '../admission/context.ts';
 import type { limiterMachine } from '../limiter/chart.ts';
 import { deadlineOf } from '../pod/context.ts';
@@ -40,7 +40,7 @@ export const runtimeView = ({ name, version, ready, since, message, networkTroub
   ...(networkTrouble === undefined ? {} : { networkTrouble }),
 });
 
-/** The view of the node agent, with its limiters, its ledger and what looks after its disk. */
+/** The view of the node agent, with its limiters, admission and what looks after its disk. */
 export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
@@ -50,7 +50,7 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
     pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
     runtime: runtimeView(context.health),
     limiters: [...sharedLimiter(snapshot, 'start', sinceOf), ...sharedLimiter(snapshot, 'pull', sinceOf)],
-    ledgers: ledgerView(snapshot, sinceOf),
+    admissions: admissionView(snapshot, sinceOf),
     parts: [
       ...(snapshot.matches('running') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
       cyclicView(ref, 'logRotation', sinceOf),
@@ -70,13 +70,13 @@ function sharedLimiter(node: NodeSnapshot, name: 'start' | 'pull', sinceOf: Sinc
   });
 }
 
-function ledgerView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['ledgers'] {
+function admissionView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['admissions'] {
   const nameOf = ({ pod: { metadata } }: Request) => `${metadata.namespace}/${metadata.name}`;
-  return childrenOf<ActorRefFrom<typeof ledgerMachine>>(node, 'ledger').map((ref) => {
+  return childrenOf<ActorRefFrom<typeof admissionMachine>>(node, 'admission').map((ref) => {
     const { entries, waiting, refused } = ref.getSnapshot().context;
     return {
       ...plainView(ref, sinceOf),
-      name: 'ledger',
+      name: 'admission',
       admitted: entries.filter(({ allocated }) => allocated !== null).length,
       waiting: waiting.map(nameOf),
       refused: refused.map(nameOf),
@@ -85,7 +85,7 @@ function ledgerView(node: NodeSnapshot, sinceOf: SinceOf): NodeView['ledgers'] {
 }
 
 const plainView = (
-  ref: ActorRefFrom<typeof limiterMachine> | ActorRefFrom<typeof ledgerMachine>,
+  ref: ActorRefFrom<typeof limiterMachine> | ActorRefFrom<typeof admissionMachine>,
   sinceOf: SinceOf,
   moments: { readonly dueAt?: number } = {},
 ) =>

@@ -1,5 +1,5 @@
-/** What the runtime has of a pod, as its ledger is told: the claims of the containers that are there. */
-import { type Claims, claimsOf } from '../../pod/resources/claims.ts';
+/** What the runtime has of a pod, as admission is told: the requests of the containers that are there. */
+import { type PodRequests, requestsOf } from '../../pod/resources/requests.ts';
 import type { PodContext } from './context.ts';
 
 /** The containers in the present sandbox that have not ended: dead ones take nothing. */
@@ -10,7 +10,7 @@ export const presentNames = ({ observed, sandbox }: PodContext): string =>
     .sort()
     .join();
 
-/** Whether the ledger was told something else. */
+/** Whether admission was told something else. */
 export function isActualStale(context: PodContext): boolean {
   const present = presentNames(context);
   const { names, pod } = context.actual;
@@ -18,12 +18,12 @@ export function isActualStale(context: PodContext): boolean {
 }
 
 /** What those containers claim; null when there are none. */
-export function actualClaims(context: PodContext): Claims | null {
+export function actualRequests(context: PodContext): PodRequests | null {
   const names = presentNames(context).split(',');
   const { spec } = context.allocated;
   const isPresent = ({ name }: { name: string }) => names.includes(name);
   const containers = spec.containers.filter(isPresent);
   const initContainers = (spec.initContainers ?? []).filter(isPresent);
   if (containers.length + initContainers.length === 0) return null;
-  return claimsOf({ ...context.allocated, spec: { ...spec, containers, initContainers } });
+  return requestsOf({ ...context.allocated, spec: { ...spec, containers, initContainers } });
 }

@@ -35,8 +35,8 @@ export const podMachine = podSetup.createMachine({
     'runtime.containerSeen': { actions: 'seeContainer' },
     'runtime.returned': { actions: 'passOnReturn' },
     'runtime.networkChanged': { actions: 'recordNetwork' },
-    'ledger.admitted': { actions: 'applyUpdate' },
-    'ledger.refused': { actions: ['recordUnadmitted', 'applyRest'] },
+    'admission.admitted': { actions: 'applyUpdate' },
+    'admission.refused': { actions: ['recordUnadmitted', 'applyRest'] },
     // A fault of ours in a child: the node builds the whole pod anew from the facts.
     'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
   },
@@ -60,8 +60,8 @@ export const podMachine = podSetup.createMachine({
       entry: 'askAdmission',
       on: {
         'pod.update': { actions: ['desireAnew', 'askAdmission'] },
-        'ledger.admitted': { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
-        'ledger.refused': {
+        'admission.admitted': { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
+        'admission.refused': {
           target: 'refused',
           actions: ['recordRefusal', { type: 'note', params: ({ event }) => refusal(event) }],
         },
@@ -105,7 +105,7 @@ export const podMachine = podSetup.createMachine({
           meta: { waitsFor: 'its volumes to be mounted' },
           entry: 'spawnVolumes',
           always: { guard: 'areVolumesSettled', target: '#pod.sandboxing' },
-          on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
+          on: { 'admission.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
         },
       },
     },
@@ -117,7 +117,7 @@ export const podMachine = podSetup.createMachine({
           { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
           { actions: 'observe' },
         ],
-        'ledger.admitted': [
+        'admission.admitted': [
           {
             guard: 'changesNetworkMode',
             target: 'resetting',
@@ -172,11 +172,11 @@ export const podMachine = podSetup.createMachine({
     terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
     finished: {
-      entry: 'settleClaims',
+      entry: 'settleAdmission',
       always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
-      on: { 'pod.update': { actions: 'desire' }, 'ledger.admitted': {}, 'pod.deadlineExceeded': {} },
+      on: { 'pod.update': { actions: 'desire' }, 'admission.admitted': {}, 'pod.deadlineExceeded': {} },
     },
-    terminated: { type: 'final', entry: ['releaseClaims', 'leaveLimiters'], output: 'gone' },
+    terminated: { type: 'final', entry: ['releaseAdmission', 'leaveLimiters'], output: 'gone' },
     broken: { type: 'final', entry: 'leaveLimiters', output: 'broken' },
   },
   output: ({ event }) => ({ isGone: event.output === 'gone' }),

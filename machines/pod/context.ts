@@ -1,4 +1,4 @@
-/** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in pod.ts. */
+/** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
 
 import type { Refusal } from '../../pod/admission/refusal.ts';
 import { containersOf } from '../../pod/api/containers.ts';
@@ -16,8 +16,8 @@ import { withResources } from '../../pod/resources/resize.ts';
 import type { Termination } from '../../pod/show/view.ts';
 import type { Probed } from '../container/context.ts';
 import type {
+  AdmissionEvent,
   ContainerStanding,
-  LedgerEvent,
   LimiterEvent,
   NetworkTrouble,
   Ref,
@@ -34,7 +34,7 @@ export interface PodInput {
   readonly bornAt: number;
   /** The pod's number in the order of arrival: who came first goes first. */
   readonly ticket: number;
-  readonly ledger: Ref<LedgerEvent>;
+  readonly admission: Ref<AdmissionEvent>;
   readonly startLimiter: Ref<LimiterEvent>;
   readonly pullLimiter: Ref<LimiterEvent>;
   readonly crashLoop: BackOff;
@@ -59,7 +59,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'trouble' | 'terminat
   readonly asked: Pod;
   /** What the node has admitted and the actors work for: differs from `desired` while an update is not admitted. */
   readonly allocated: Pod;
-  /** What the ledger was told of it: the containers that were there, and the pod that they were of. */
+  /** What admission was told of it: the containers that were there, and the pod that they were of. */
   readonly actual: { readonly pod: Pod; readonly names: string };
   /** When it became active on the node, be it under an earlier agent, in milliseconds since the epoch. */
   readonly startedAt: number;

@@ -26,7 +26,7 @@ export const killFailed = (failure: Failure): Note[] => failed(failure, 'FailedK
 
 /** The node does not take it. */
 export const refusal = (event: PodEvent): Note[] =>
-  event.type === 'ledger.refused' ? [warning(event.reason, event.message)] : [];
+  event.type === 'admission.refused' ? [warning(event.reason, event.message)] : [];
 
 /** Ends that are not the author's own wish tell why. */
 export const tellsTermination = {

@@ -5,7 +5,7 @@ import { involvedPod, type Note, occurrence } from '../../pod/events/occurrence.
 import { isPendingResize, resizeMessage, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
 import type { PodContext } from './context.ts';
 import { isResizing, wish } from './resizing.ts';
-import { admission, podWords } from './words.ts';
+import { admissionRequest, podWords } from './words.ts';
 
 /** Why a resize is not taken on, as its author is told. */
 function refusalNote({ unadmitted, desired }: Pick<PodContext, 'unadmitted' | 'desired'>): Note | undefined {
@@ -24,14 +24,14 @@ export const podResizeWords = podWords.extend({
       if (sameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
       const wanted = wish(context, context.desired);
       enqueue.assign(wanted);
-      enqueue.sendTo(context.ledger, admission({ ...context, ...wanted }, self));
+      enqueue.sendTo(context.admission, admissionRequest({ ...context, ...wanted }, self));
     }),
     noteResizeRefusal: enqueueActions(({ context, enqueue }) => {
       const note = refusalNote(context);
       if (note) enqueue.emit(about(context.allocated, note));
     }),
     recordUnadmitted: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'ledger.refused') return;
+      if (event.type !== 'admission.refused') return;
       const { type: _, ...unadmitted } = event;
       const isKnown = context.unadmitted?.reason === event.reason;
       const note = refusalNote({ ...context, unadmitted });

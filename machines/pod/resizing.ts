@@ -1,4 +1,4 @@
-/** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in pod.ts. */
+/** What of a pod's resize is still to be done: its containers, then its own cgroup. The chart is in chart.ts. */
 
 import type { Refusal } from '../../pod/admission/refusal.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';

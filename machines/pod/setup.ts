@@ -1,4 +1,4 @@
-/** What a pod does with its children: volumes and containers are spawned, told and dismissed. The chart is in pod.ts. */
+/** What a pod does with its children: volumes and containers are spawned, told and dismissed. The chart is in chart.ts. */
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';

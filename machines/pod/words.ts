@@ -1,19 +1,19 @@
-/** The words of a pod's chart: its ports, guards, and what it keeps and asks of the node. What it tells its children is in podSetup.ts, the chart in pod.ts. */
+/** The words of a pod's chart: its ports, guards, and what it keeps and asks of the node. What it tells its children is in podSetup.ts, the chart in chart.ts. */
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { fullName } from '../../pod/api/staticPod.ts';
 import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import { claimsOf } from '../../pod/resources/claims.ts';
+import { requestsOf } from '../../pod/resources/requests.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import { containerMachine } from '../container/chart.ts';
-import type { LedgerAnswer, LedgerEvent, PodEvent, Ref } from '../shared/events.ts';
+import type { AdmissionAnswer, AdmissionEvent, PodEvent, Ref } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
-import { actualClaims, isActualStale, presentNames } from './actual.ts';
+import { actualRequests, isActualStale, presentNames } from './actual.ts';
 import {
   activeUntil,
   allSandboxes,
@@ -52,17 +52,17 @@ import {
 } from './startOrder.ts';
 import { hasNoProcess, nextToStop } from './stopOrder.ts';
 
-const ledgerOf = ({ context }: { context: PodContext }) => context.ledger;
+const admissionOf = ({ context }: { context: PodContext }) => context.admission;
 const startLimiterOf = ({ context }: { context: PodContext }) => context.startLimiter;
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 
-/** Asks the ledger to admit the pod as it is to be now. */
-export const admission = (context: PodContext, holder: Ref<LedgerAnswer>): LedgerEvent => ({
-  type: 'ledger.admit',
+/** Asks for the admission of the pod as it is to be now. */
+export const admissionRequest = (context: PodContext, holder: Ref<AdmissionAnswer>): AdmissionEvent => ({
+  type: 'admission.request',
   uid: context.asked.metadata.uid,
   fullName: fullName(context.asked),
   pod: context.asked,
-  claims: claimsOf(context.asked),
+  requests: requestsOf(context.asked),
   ...(context.allocation ? { allocated: context.allocation } : {}),
   adopted: context.observed.sandboxes.length > 0 && context.asked === context.allocated,
   holder,
@@ -136,12 +136,18 @@ export const podWords = setup({
     note: enqueueActions(({ context, enqueue }, notes: Notes) => {
       for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.allocated), note));
     }),
-    askAdmission: sendTo(ledgerOf, ({ context, self }) => admission(context, self)),
-    settleClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.settle', uid: context.allocated.metadata.uid })),
-    releaseClaims: sendTo(ledgerOf, ({ context }) => ({ type: 'ledger.release', uid: context.allocated.metadata.uid })),
+    askAdmission: sendTo(admissionOf, ({ context, self }) => admissionRequest(context, self)),
+    settleAdmission: sendTo(admissionOf, ({ context }) => ({
+      type: 'admission.settle',
+      uid: context.allocated.metadata.uid,
+    })),
+    releaseAdmission: sendTo(admissionOf, ({ context }) => ({
+      type: 'admission.release',
+      uid: context.allocated.metadata.uid,
+    })),
     tellActual: enqueueActions(({ context, enqueue }) => {
-      const { allocated: pod, ledger } = context;
-      enqueue.sendTo(ledger, { type: 'ledger.actual', uid: pod.metadata.uid, claims: actualClaims(context) });
+      const { allocated: pod, admission } = context;
+      enqueue.sendTo(admission, { type: 'admission.actual', uid: pod.metadata.uid, requests: actualRequests(context) });
       enqueue.assign({ actual: { pod, names: presentNames(context) } });
     }),
     requestSlot: sendTo(startLimiterOf, ({ context, self }) => ({
@@ -156,7 +162,7 @@ export const podWords = setup({
     /** Before it is admitted there is nothing to be resized. */
     desireAnew: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {})),
     recordRefusal: assign(({ event }) => {
-      if (event.type !== 'ledger.refused') return {};
+      if (event.type !== 'admission.refused') return {};
       const { type: _, ...refused } = event;
       return { refused };
     }),

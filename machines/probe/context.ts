@@ -1,4 +1,4 @@
-/** What a probe's actor knows, and the plain steps that change it. The chart is in probe.ts. */
+/** What a probe's actor knows, and the plain steps that change it. The chart is in chart.ts. */
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Probe } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';

@@ -1,6 +1,6 @@
 /**
  * The events that pass between the actors, named `source.fact`. Commands go from parent to child, and to those that serve
- * all pods: the limiters and the ledger, which answer whoever asked.
+ * all pods: the limiters and admission, which answer whoever asked.
  */
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -12,8 +12,8 @@ import type {
   ObservedPod,
   ObservedSandbox,
 } from '../../pod/lifecycle/observed.ts';
-import type { Claims } from '../../pod/resources/claims.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
+import type { PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/show/view.ts';
 
 /** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
@@ -33,36 +33,36 @@ export type LimiterEvent =
   /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */
   | { type: 'slot.forget'; uid: string };
 
-export type LedgerAnswer =
-  | { type: 'ledger.admitted' }
-  | { type: 'ledger.refused'; reason: string; message: string; cause?: string };
+export type AdmissionAnswer =
+  | { type: 'admission.admitted' }
+  | { type: 'admission.refused'; reason: string; message: string; cause?: string };
 
-export type LedgerEvent =
+export type AdmissionEvent =
   /** Asks for admission; `adopted` when the runtime already runs it: such a pod is never refused. */
   | {
-      type: 'ledger.admit';
+      type: 'admission.request';
       uid: string;
       fullName: string;
       pod: Pod;
-      claims: Claims;
+      requests: PodRequests;
       /** What was admitted before a restart of the agent. */
-      allocated?: Claims;
+      allocated?: PodRequests;
       adopted: boolean;
-      holder: Ref<LedgerAnswer>;
+      holder: Ref<AdmissionAnswer>;
     }
-  /** A pod that only has to end and asks for nothing; `claims` are null when it runs no more. */
-  | { type: 'ledger.enter'; uid: string; fullName: string; claims: Claims | null }
+  /** A pod that only has to end and asks for nothing; `requests` are null when it runs no more. */
+  | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }
   /** What the runtime now has of the pod; null when it has nothing any more. */
-  | { type: 'ledger.actual'; uid: string; claims: Claims | null }
+  | { type: 'admission.actual'; uid: string; requests: PodRequests | null }
   /** It runs no more: what it took is free, and its full name is not until it is released (C24). */
-  | { type: 'ledger.settle'; uid: string }
+  | { type: 'admission.settle'; uid: string }
   /** Nothing of it is left. */
-  | { type: 'ledger.release'; uid: string }
+  | { type: 'admission.release'; uid: string }
   /** Whether the runtime can keep a container out of the groups that its image would give it. */
-  | { type: 'ledger.runtimeSeen'; strictGroups: boolean };
+  | { type: 'admission.runtimeSeen'; strictGroups: boolean };
 
-/** What the ledger tells the node: these pods must end for a critical one, which waits (C24). */
-export type LedgerFact = { type: 'ledger.preempting'; uids: readonly string[] };
+/** What admission tells the node: these pods must end for a critical one, which waits (C24). */
+export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[] };
 
 /** Where a volume stands, as its pod needs to know it; `delayed` is one whose image cannot be had for now. */
 export type VolumeStanding = 'pending' | 'delayed' | 'mounted' | 'unmounted';
@@ -129,7 +129,7 @@ export type ContainerEvent =
   | TimerEvent;
 
 export type PodEvent =
-  | LedgerAnswer
+  | AdmissionAnswer
   | { type: 'pod.update'; pod: Pod }
   | { type: 'pod.terminate'; termination: Termination }
   | { type: 'volume.changed'; name: string; standing: VolumeStanding; hostPath?: string }
@@ -226,4 +226,11 @@ export type NodeFact =
   /** Ends every pod, each within its own grace, then the node itself. */
   | { type: 'node.drain'; at: number };
 
-export type NodeEvent = NodeFact | GarbageWord | LogsWord | LedgerFact | TimerEvent | DoneActorEvent | ErrorActorEvent;
+export type NodeEvent =
+  | NodeFact
+  | GarbageWord
+  | LogsWord
+  | AdmissionFact
+  | TimerEvent
+  | DoneActorEvent
+  | ErrorActorEvent;

@@ -1,4 +1,4 @@
-/** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in volume.ts. */
+/** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in chart.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { heldBy } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';

@@ -2,7 +2,7 @@
 import { needsAppArmor } from '../api/appArmor.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import { isStaticPod } from '../api/staticPod.ts';
-import { type Capacity, type Claims, portConflict, refusalFor, shortages } from '../resources/claims.ts';
+import { type Capacity, type PodRequests, portConflict, refusalFor, shortages } from '../resources/requests.ts';
 import type { AdmissionNode } from './node.ts';
 import { isNodeWanted } from './nodeAffinity.ts';
 import { type Occupant, preemption } from './preemption.ts';
@@ -14,7 +14,7 @@ import { toleratesNode } from './taints.ts';
 /** A pod that asks to be admitted. */
 export interface Candidate {
   readonly pod: Pod;
-  readonly claims: Claims;
+  readonly requests: PodRequests;
   /** It had been admitted before a restart of the agent: labels and taints that changed since do not turn it away. */
   readonly known: boolean;
 }
@@ -25,7 +25,7 @@ export interface Room {
   readonly capacity: Capacity;
   readonly occupants: readonly Occupant[];
   /** What is promised to pods that have not come yet. */
-  readonly reserved: readonly Claims[];
+  readonly reserved: readonly PodRequests[];
 }
 
 export type Decision =
@@ -36,32 +36,32 @@ export type Decision =
 
 /** Decides on one pod. A critical one is never refused for what the end of others can give it (C24). */
 export function decide(candidate: Candidate, { node, capacity, occupants, reserved }: Room): Decision {
-  const { pod, claims } = candidate;
+  const { pod, requests } = candidate;
   const never = unfit(pod, node);
   if (never) return { kind: 'refused', ...never };
-  const others = [...occupants.map((each) => each.claims), ...reserved];
-  const short = shortages(claims, others, capacity);
+  const others = [...occupants.map((each) => each.requests), ...reserved];
+  const short = shortages(requests, others, capacity);
   const [misfit] = misfits(candidate, node, others);
   const [first] = short;
-  if (first && !claims.critical) return { kind: 'refused', ...refusalFor(first) };
+  if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
   if (misfit) return { kind: 'refused', ...misfit };
-  return first === undefined ? { kind: 'admitted' } : byPreemption(claims, short, occupants);
+  return first === undefined ? { kind: 'admitted' } : byPreemption(requests, short, occupants);
 }
 
 /** Decides on other resources of a pod that was admitted: what a pod is refused for holds for them, and so does who goes before whom. */
-export function decideUpdate(claims: Claims, { capacity, occupants, reserved }: Omit<Room, 'node'>): Decision {
-  const others = [...occupants.map((each) => each.claims), ...reserved];
-  const short = shortages(claims, others, capacity);
+export function decideUpdate(requests: PodRequests, { capacity, occupants, reserved }: Omit<Room, 'node'>): Decision {
+  const others = [...occupants.map((each) => each.requests), ...reserved];
+  const short = shortages(requests, others, capacity);
   const [first] = short;
-  const port = portConflict(claims, others);
-  if (first && !claims.critical) return { kind: 'refused', ...refusalFor(first) };
+  const port = portConflict(requests, others);
+  if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
   if (port) return { kind: 'refused', ...port };
-  return first === undefined ? { kind: 'admitted' } : byPreemption(claims, short, occupants);
+  return first === undefined ? { kind: 'admitted' } : byPreemption(requests, short, occupants);
 }
 
 /** Who ends for a critical pod that is short of something. */
-function byPreemption(claims: Claims, short: readonly Shortage[], occupants: readonly Occupant[]): Decision {
-  const found = preemption(claims, short, occupants);
+function byPreemption(requests: PodRequests, short: readonly Shortage[], occupants: readonly Occupant[]): Decision {
+  const found = preemption(requests, short, occupants);
   if ('victims' in found) return { kind: 'preempting', uids: found.victims.map(({ uid }) => uid) };
   const causes = short.slice(0, 1).map(shortageCause);
   return { kind: 'refused', ...unexpected(found.unmet), cause: causes.join() };
@@ -86,9 +86,9 @@ function unfit({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode
 }
 
 /** Everything but resources that is wrong between pod and node. */
-function misfits({ pod, claims, known }: Candidate, node: AdmissionNode, others: readonly Claims[]): Refusal[] {
+function misfits({ pod, requests, known }: Candidate, node: AdmissionNode, others: readonly PodRequests[]): Refusal[] {
   const { spec } = pod;
-  const port = portConflict(claims, others);
+  const port = portConflict(requests, others);
   const isUntolerated = !known && !isStaticPod(pod) && !toleratesNode(spec, node.taints);
   return [
     ...(known || isNodeWanted(spec, node)

@@ -1,12 +1,12 @@
 /** Which pods must end so that a critical one finds room (C24), as the kubelet chooses them: as few and small as can be. */
-import { amountClaimed, type Claims } from '../resources/claims.ts';
+import { amountRequested, type PodRequests } from '../resources/requests.ts';
 import type { Shortage } from './refusal.ts';
 
 /** A pod that takes room, by its uid; `wanted` ranks it: what it asks for now, not what it was admitted with. */
 export interface Occupant {
   readonly uid: string;
-  readonly claims: Claims;
-  readonly wanted: Claims;
+  readonly requests: PodRequests;
+  readonly wanted: PodRequests;
 }
 
 interface Need {
@@ -18,16 +18,20 @@ interface Need {
 export type Preemption = { readonly victims: readonly Occupant[] } | { readonly unmet: string };
 
 /** Chooses who ends for a critical pod: of the classes Guaranteed, Burstable and BestEffort each one only for what the lower ones leave. */
-export function preemption(claims: Claims, shortages: readonly Shortage[], occupants: readonly Occupant[]): Preemption {
+export function preemption(
+  requests: PodRequests,
+  shortages: readonly Shortage[],
+  occupants: readonly Occupant[],
+): Preemption {
   const needs = shortages.map(({ resource, requested, used, capacity }) => ({
     resource,
     amount: requested - (capacity - used),
   }));
-  const candidates = occupants.filter(({ wanted }) => isPreemptable(claims, wanted));
+  const candidates = occupants.filter(({ wanted }) => isPreemptable(requests, wanted));
   const unmet = without(needs, candidates);
   if (unmet.length > 0)
     return { unmet: `[${unmet.map(({ resource, amount }) => `(res: ${resource}, q: ${amount}), `).join('')}]` };
-  const of = (qos: Claims['qos']) => candidates.filter(({ wanted }) => wanted.qos === qos);
+  const of = (qos: PodRequests['qos']) => candidates.filter(({ wanted }) => wanted.qos === qos);
   const [bestEffort, burstable] = [of('BestEffort'), of('Burstable')];
   const guaranteed = nearest(of('Guaranteed'), without(needs, [...bestEffort, ...burstable]));
   const fromBurstable = nearest(burstable, without(needs, [...bestEffort, ...guaranteed]));
@@ -36,7 +40,7 @@ export function preemption(claims: Claims, shortages: readonly Shortage[], occup
 }
 
 /** A critical pod goes before one that is not, and a higher priority before a lower. */
-export function isPreemptable(by: Claims, other: Claims): boolean {
+export function isPreemptable(by: PodRequests, other: PodRequests): boolean {
   if (by.critical && !other.critical) return true;
   return by.priority !== null && other.priority !== null && by.priority > other.priority;
 }
@@ -46,7 +50,7 @@ function without(needs: readonly Need[], ended: readonly Occupant[]): Need[] {
   return needs
     .map(({ resource, amount }) => ({
       resource,
-      amount: ended.reduce((left, { claims }) => left - amountClaimed(claims, resource), amount),
+      amount: ended.reduce((left, { requests }) => left - amountRequested(requests, resource), amount),
     }))
     .filter(({ amount }) => amount > 0);
 }
@@ -66,18 +70,18 @@ function nearest(from: readonly Occupant[], needed: readonly Need[]): Occupant[]
 
 function isBetter(one: Occupant, other: Occupant, needs: readonly Need[]): boolean {
   const [distance, best] = [distanceOf(one, needs), distanceOf(other, needs)];
-  return distance < best || (distance === best && isNoLarger(one.claims, other.claims));
+  return distance < best || (distance === best && isNoLarger(one.requests, other.requests));
 }
 
 /** How much of the needs a pod's end leaves, each need weighing the same. */
-function distanceOf({ claims }: Occupant, needs: readonly Need[]): number {
+function distanceOf({ requests }: Occupant, needs: readonly Need[]): number {
   return needs.reduce((sum, { resource, amount }) => {
-    const left = amount - amountClaimed(claims, resource);
+    const left = amount - amountRequested(requests, resource);
     return left > 0 ? sum + (left / amount) ** 2 : sum;
   }, 0);
 }
 
-function isNoLarger(one: Claims, other: Claims): boolean {
+function isNoLarger(one: PodRequests, other: PodRequests): boolean {
   if (one.memoryBytes !== other.memoryBytes) return one.memoryBytes < other.memoryBytes;
   // Of two alike the kubelet takes the later.
   return one.cpuMillis <= other.cpuMillis;

@@ -3,7 +3,7 @@ import type { Taint } from '../admission/node.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
-import type { Capacity } from '../resources/claims.ts';
+import type { Capacity } from '../resources/requests.ts';
 import type { RuntimeView } from '../show/view.ts';
 
 /** What a host says of itself, under the names of the Node's status. */

@@ -2,7 +2,7 @@
 
 import { wholeValue } from '../api/quantity.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
-import type { Capacity } from './claims.ts';
+import type { Capacity } from './requests.ts';
 import { amountOf } from './resources.ts';
 
 /** What a node's disk is called among its resources. */

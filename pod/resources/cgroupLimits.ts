@@ -6,8 +6,8 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 import { lookUp } from '../lookUp.ts';
 import { cpuQuota, cpuShares } from './cgroup.ts';
-import type { Capacity } from './claims.ts';
 import { qosClass } from './qos.ts';
+import type { Capacity } from './requests.ts';
 import { podLimit, podRequest } from './resources.ts';
 
 /** The limits of one cgroup; what is absent is left as it is. */

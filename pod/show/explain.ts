@@ -25,7 +25,7 @@ export interface ExplainedActor {
   readonly holders?: readonly string[];
   /** The pods that stand in line for it; the next stands first. */
   readonly line?: readonly string[];
-  /** Of the ledger: the pods whose updates there is no room for. */
+  /** Of admission: the pods whose updates there is no room for. */
   readonly refused?: readonly string[];
   readonly lastRun?: TerminatedRun;
   readonly lastFailure?: Failure;

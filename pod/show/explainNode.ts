@@ -27,7 +27,7 @@ export interface NodeExplanation {
 
 /** Explains a node from the states of its own actors alone. */
 export function explainNode(view: NodeView, now: number): NodeExplanation {
-  const { name, ledgers, parts, limiters } = view;
+  const { name, admissions, parts, limiters } = view;
   return {
     name,
     at: now,
@@ -38,11 +38,11 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
       children: [
         runtimeOf(view),
         ...limiters.map((limiter) => limiterOf(limiter, view)),
-        ...ledgers.map((ledger) => ({
-          ...explained('actor', ledger.name, ledger),
-          notes: [`${ledger.admitted} admitted`],
-          ...lined(ledger.waiting),
-          ...(ledger.refused.length > 0 ? { refused: ledger.refused } : {}),
+        ...admissions.map((admission) => ({
+          ...explained('actor', admission.name, admission),
+          notes: [`${admission.admitted} admitted`],
+          ...lined(admission.waiting),
+          ...(admission.refused.length > 0 ? { refused: admission.refused } : {}),
         })),
         ...parts.map((part) => explained('actor', part.name, part)),
       ],

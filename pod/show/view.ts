@@ -169,7 +169,7 @@ export interface NodeView extends NamedView {
   readonly runtime: RuntimeView;
   readonly limiters: readonly SharedLimiterView[];
   /** Who was admitted is a number; who waits for a decision, or was refused an update, is named. None once it broke. */
-  readonly ledgers: readonly (NamedView & {
+  readonly admissions: readonly (NamedView & {
     readonly admitted: number;
     readonly waiting: readonly string[];
     readonly refused: readonly string[];

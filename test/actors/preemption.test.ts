@@ -99,7 +99,7 @@ describe('the node that pods ask for', () => {
   const picky = (name: string, spec: Partial<Pod['spec']>) => podWith(name, spec);
 
   test('a pod that does not fit it is Failed with the kubelet’s reason, and so it stays', async () => {
-    const admission = { labels: { zone: 'a' }, taints: [{ key: 'broken', effect: 'NoExecute' as const }] };
+    const admissionNode = { labels: { zone: 'a' }, taints: [{ key: 'broken', effect: 'NoExecute' as const }] };
     const tolerations = [{ operator: 'Exists' as const }];
     const node = await simulatedNode({
       pods: [
@@ -109,7 +109,7 @@ describe('the node that pods ask for', () => {
         picky('unsafe', { tolerations, securityContext: { sysctls: [{ name: 'net.core.somaxconn', value: '1' }] } }),
         picky('strict', { tolerations, securityContext: { supplementalGroupsPolicy: 'Strict' } }),
       ],
-      config: { admission },
+      config: { admissionNode },
     });
     await node.advance('1m');
     expect(node.pod('here').phase).toBe('Running');
@@ -126,14 +126,14 @@ describe('the node that pods ask for', () => {
 
   test('what already ran goes on whatever the agent is told anew: less room, other labels, a taint, fewer sysctls', async () => {
     const securityContext = { sysctls: [{ name: 'net.core.somaxconn', value: '1' }] };
-    const admission = { labels: { zone: 'a' }, sysctls: ['net.*'] };
+    const admissionNode = { labels: { zone: 'a' }, sysctls: ['net.*'] };
     const pods = ['a', 'b', 'c'].map((name) => asking(name, '600m', { nodeSelector: { zone: 'a' }, securityContext }));
-    const node = await simulatedNode({ pods, config: { ...config, admission } });
+    const node = await simulatedNode({ pods, config: { ...config, admissionNode } });
     await node.advance('5s');
     const ids = ['a', 'b', 'c'].map((name) => node.containerId(name));
     node.reconfigure({
       capacity: { cpuMillis: 100, memoryBytes: 1, pods: 1 },
-      admission: { labels: {}, sysctls: [], taints: [{ key: 'broken', effect: 'NoExecute' }] },
+      admissionNode: { labels: {}, sysctls: [], taints: [{ key: 'broken', effect: 'NoExecute' }] },
     });
     await node.restartAgent();
     await node.advance('2m');

@@ -67,7 +67,14 @@ describe('the start limiter', () => {
     expect(node.agent.explain('pod-05')?.pod.queue).toMatchObject({ place: 4 });
     const own = node.agent.explainNode().node.children;
     expect(own.map(({ name, state }) => `${name}: ${state}`)).toEqual([
-      ...['simulated: ready', 'start: full', 'pull: open', 'ledger: open', 'garbage: waiting', 'logRotation: waiting'],
+      ...[
+        'simulated: ready',
+        'start: full',
+        'pull: open',
+        'admission: open',
+        'garbage: waiting',
+        'logRotation: waiting',
+      ],
     ]);
     expect(own[1]).toMatchObject({
       holders: ['default/pod-00 (sandbox)', 'default/pod-01 (sandbox)'],

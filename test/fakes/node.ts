@@ -42,7 +42,7 @@ export interface SimulatedNodeOptions {
     Pick<
       NodeAgentConfig,
       | 'capacity'
-      | 'admission'
+      | 'admissionNode'
       | 'startSlots'
       | 'pullSlots'
       | 'pullLimitMs'

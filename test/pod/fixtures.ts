@@ -1,6 +1,6 @@
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
-import type { Claims } from '../../pod/resources/claims.ts';
+import type { PodRequests } from '../../pod/resources/requests.ts';
 
 /** A container that says no more than it must. */
 export function aContainer(over: Partial<Container> = {}): Container {
@@ -18,7 +18,7 @@ export function aPod(spec: Partial<PodSpec> = {}, metadata: Partial<Pod['metadat
 }
 
 /** What a pod takes that asks for nothing, or for what a test is about. */
-export function claimsWith(over: Partial<Claims> = {}): Claims {
+export function requestsWith(over: Partial<PodRequests> = {}): PodRequests {
   return {
     ...{ cpuMillis: 0, memoryBytes: 0, extra: {}, hostPorts: [] },
     ...{ critical: false, priority: null, qos: 'Burstable' },

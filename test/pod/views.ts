@@ -129,7 +129,7 @@ export function nodeView(name = 'host', more: Partial<NodeView> = {}): NodeView 
     ...{ name, path: 'nodeAgent', state: 'running', since: NOW - 60_000, pods: {} },
     runtime: { name: 'containerd', version: 'v1.6.20', ready: true, since: NOW - 65_000 },
     limiters: [limiter('start', 4), limiter('pull', 1)],
-    ledgers: [{ ...part('ledger'), admitted: 0, waiting: [], refused: [] }],
+    admissions: [{ ...part('admission'), admitted: 0, waiting: [], refused: [] }],
     parts: [
       { ...part('garbage', 'waiting'), waitingFor: 'the next look for garbage', until: NOW + 3_000 },
       { ...part('logRotation', 'waiting'), waitingFor: 'the next look at the sizes of logs', until: NOW + 1_000 },

@@ -1,4 +1,4 @@
-/** How often a container that the runtime knows nothing of has run before (C23). A part of the chart in container.ts. */
+/** How often a container that the runtime knows nothing of has run before (C23). A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { containerSetup } from '../setup.ts';
 

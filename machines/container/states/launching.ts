@@ -1,4 +1,4 @@
-/** A container is made and started while it holds a start slot. A part of the chart in container.ts. */
+/** A container is made and started while it holds a start slot. A part of the chart in chart.ts. */
 import { and, assign } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { terminatedRun } from '../context.ts';

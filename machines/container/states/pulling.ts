@@ -1,4 +1,4 @@
-/** What a container needs before it is made: its volumes, and its image, pulled by its policy (C17). A part of the chart in container.ts. */
+/** What a container needs before it is made: its volumes, and its image, pulled by its policy (C17). A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
 import { shownFailedMs } from '../../image/trouble.ts';
 import { failureOf } from '../../shared/failure.ts';

@@ -1,4 +1,4 @@
-/** A running container gets other resources without an end of its process. A part of the chart in container.ts. */
+/** A running container gets other resources without an end of its process. A part of the chart in chart.ts. */
 import { resizeMessage } from '../../../pod/resources/resize.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { containerSetup } from '../setup.ts';

@@ -1,4 +1,4 @@
-/** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in container.ts. */
+/** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { terminatedRun } from '../context.ts';

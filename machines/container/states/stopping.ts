@@ -1,4 +1,4 @@
-/** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in container.ts. */
+/** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { hookRequest, terminatedRun } from '../context.ts';

@@ -1,4 +1,4 @@
-/** The containers of a pod have their new resources: now its own cgroup gets what they are together. A part of the chart in pod.ts. */
+/** The containers of a pod have their new resources: now its own cgroup gets what they are together. A part of the chart in chart.ts. */
 import { not } from 'xstate';
 import { podSetup } from '../setup.ts';
 
@@ -20,11 +20,11 @@ export const fitting = podSetup.createStateConfig({
     },
     onError: { target: 'awaitingFit', actions: 'recordFailure' },
   },
-  on: { 'ledger.admitted': begunAnew },
+  on: { 'admission.admitted': begunAnew },
 });
 
 export const awaitingFit = podSetup.createStateConfig({
   meta: { waitsFor: 'another try to resize its cgroup', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-  on: { 'timer.elapsed': 'steady', 'ledger.admitted': begunAnew },
+  on: { 'timer.elapsed': 'steady', 'admission.admitted': begunAnew },
 });

@@ -1,4 +1,4 @@
-/** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in pod.ts. */
+/** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in chart.ts. */
 import { statusUnknown } from '../../container/notes.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { tellsNewSandbox } from '../notes.ts';
@@ -6,7 +6,7 @@ import { podSetup } from '../setup.ts';
 
 export const resetting = podSetup.createStateConfig({
   initial: 'verifying',
-  on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
+  on: { 'admission.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
   states: {
     /** A list without it may be older than it: only the runtime's own word about it counts. */
     verifying: {

@@ -1,4 +1,4 @@
-/** The way to a sandbox that the pod can live in: the one that it has, or a new one (C8). A part of the chart in pod.ts. */
+/** The way to a sandbox that the pod can live in: the one that it has, or a new one (C8). A part of the chart in chart.ts. */
 import { and, assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { networkFailure, unfit } from '../context.ts';
@@ -18,7 +18,7 @@ const TOLD_AGAIN_MS = 10_000;
 
 export const sandboxing = podSetup.createStateConfig({
   initial: 'deciding',
-  on: { 'ledger.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
+  on: { 'admission.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
   states: {
     /** Which sandbox, by what the runtime shows (C8). */
     deciding: {

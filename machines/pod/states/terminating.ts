@@ -1,4 +1,4 @@
-/** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in pod.ts. */
+/** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
 import { failureOf } from '../../shared/failure.ts';
 import { allSandboxes } from '../context.ts';
 import { killFailed, tellsExceededGrace } from '../notes.ts';
@@ -14,7 +14,7 @@ export const terminating = podSetup.createStateConfig({
   on: {
     'pod.update': { actions: 'desire' },
     'pod.terminate': { actions: ['recordTermination', 'stopContainers'] },
-    'ledger.admitted': {},
+    'admission.admitted': {},
     'pod.deadlineExceeded': {},
   },
   states: {

@@ -1,4 +1,4 @@
-/** The image that a volume shows: looked for, and pulled by its policy (C17). A part of the chart in volume.ts. */
+/** The image that a volume shows: looked for, and pulled by its policy (C17). A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import {
   imageError,

@@ -1,51 +1,61 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LedgerAnswer } from '../../../machines/shared/events.ts';
+import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { Claims } from '../../../pod/resources/claims.ts';
-import { aPod, claimsWith } from '../../pod/fixtures.ts';
-import { ear, ledger } from '../support/stand.ts';
+import type { PodRequests } from '../../../pod/resources/requests.ts';
+import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { admission, ear } from '../support/stand.ts';
 
-const claims = (over: Partial<Claims> = {}): Claims => claimsWith({ cpuMillis: 1_000, ...over });
+const requests = (over: Partial<PodRequests> = {}): PodRequests => requestsWith({ cpuMillis: 1_000, ...over });
 const small = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 };
 const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;
 
 interface Asking {
   readonly pod?: Pod;
-  readonly claims?: Claims;
-  readonly allocated?: Claims;
+  readonly requests?: PodRequests;
+  readonly allocated?: PodRequests;
   readonly adopted?: boolean;
   readonly fullName?: string;
 }
 
 /** Asks for a pod and tells the answers that it got. */
-function ask(of: ReturnType<typeof ledger>, uid: string, asking: Asking = {}) {
-  const { ref, heard } = ear<LedgerAnswer>();
+function ask(of: ReturnType<typeof admission>, uid: string, asking: Asking = {}) {
+  const { ref, heard } = ear<AdmissionAnswer>();
   const fullName = asking.fullName ?? `default/${uid}`;
-  const send = ({ claims: wanted = claims(), adopted = false, allocated }: Asking) =>
+  const send = ({ requests: wanted = requests(), adopted = false, allocated }: Asking) =>
     of.send({
-      ...{ type: 'ledger.admit', uid, fullName, pod: asking.pod ?? aPod(), claims: wanted, adopted, holder: ref },
+      ...{
+        type: 'admission.request',
+        uid,
+        fullName,
+        pod: asking.pod ?? aPod(),
+        requests: wanted,
+        adopted,
+        holder: ref,
+      },
       ...(allocated ? { allocated } : {}),
     });
   send(asking);
   return { answers: () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted')), again: send };
 }
 
-const allocatedOf = (of: ReturnType<typeof ledger>, uid: string) =>
+const allocatedOf = (of: ReturnType<typeof admission>, uid: string) =>
   of.getSnapshot().context.entries.find((entry) => entry.uid === uid)?.allocated?.cpuMillis;
 
 describe('admission', () => {
   test('a pod is admitted while there is room, and refused with the reason of the kubelet', () => {
-    const of = ledger(small);
+    const of = admission(small);
     expect(ask(of, 'a').answers()).toEqual(['admitted']);
     expect(ask(of, 'b').answers()).toEqual(['admitted']);
     expect(ask(of, 'c').answers()).toEqual(['OutOfcpu']);
-    expect(ask(of, 'd', { claims: claims({ cpuMillis: 0, memoryBytes: 2 ** 31 }) }).answers()).toEqual(['OutOfmemory']);
+    expect(ask(of, 'd', { requests: requests({ cpuMillis: 0, memoryBytes: 2 ** 31 }) }).answers()).toEqual([
+      'OutOfmemory',
+    ]);
     expect(allocatedOf(of, 'c')).toBeUndefined();
   });
 
   test('the number of pods is bounded', () => {
-    const of = ledger(small);
-    const none = { claims: claims({ cpuMillis: 0 }) };
+    const of = admission(small);
+    const none = { requests: requests({ cpuMillis: 0 }) };
     expect(['a', 'b', 'c', 'd'].flatMap((uid) => ask(of, uid, none).answers())).toEqual([
       ...['admitted', 'admitted', 'admitted'],
       'OutOfpods',
@@ -53,148 +63,148 @@ describe('admission', () => {
   });
 
   test('C24: a port of the host is one pod’s; a critical pod for which nobody can end is refused with another reason', () => {
-    const of = ledger(small);
-    ask(of, 'a', { claims: claims({ hostPorts: [http], cpuMillis: 2_000, critical: true }) });
-    expect(ask(of, 'b', { claims: claims({ hostPorts: [http], cpuMillis: 0 }) }).answers()).toEqual(['NodePorts']);
-    expect(ask(of, 'c', { claims: claims({ critical: true }) }).answers()).toEqual(['UnexpectedAdmissionError']);
+    const of = admission(small);
+    ask(of, 'a', { requests: requests({ hostPorts: [http], cpuMillis: 2_000, critical: true }) });
+    expect(ask(of, 'b', { requests: requests({ hostPorts: [http], cpuMillis: 0 }) }).answers()).toEqual(['NodePorts']);
+    expect(ask(of, 'c', { requests: requests({ critical: true }) }).answers()).toEqual(['UnexpectedAdmissionError']);
   });
 
   test('what is released is there for others', () => {
-    const of = ledger(small);
-    ask(of, 'a', { claims: claims({ cpuMillis: 2_000, hostPorts: [http] }) });
-    const late = ask(of, 'b', { claims: claims({ hostPorts: [http] }) });
+    const of = admission(small);
+    ask(of, 'a', { requests: requests({ cpuMillis: 2_000, hostPorts: [http] }) });
+    const late = ask(of, 'b', { requests: requests({ hostPorts: [http] }) });
     expect(late.answers()).toEqual(['OutOfcpu']);
-    of.send({ type: 'ledger.release', uid: 'a' });
-    late.again({ claims: claims({ hostPorts: [http] }) });
+    of.send({ type: 'admission.release', uid: 'a' });
+    late.again({ requests: requests({ hostPorts: [http] }) });
     expect(late.answers()).toEqual(['OutOfcpu', 'admitted']);
   });
 
   test('a pod that runs already is never refused, and counts against the others', () => {
-    const of = ledger(small);
-    ask(of, 'a', { claims: claims({ cpuMillis: 2_000 }) });
+    const of = admission(small);
+    ask(of, 'a', { requests: requests({ cpuMillis: 2_000 }) });
     expect(ask(of, 'b', { adopted: true }).answers()).toEqual(['admitted']);
-    of.send({ type: 'ledger.release', uid: 'a' });
-    expect(ask(of, 'c', { claims: claims({ cpuMillis: 1_500 }) }).answers()).toEqual(['OutOfcpu']);
+    of.send({ type: 'admission.release', uid: 'a' });
+    expect(ask(of, 'c', { requests: requests({ cpuMillis: 1_500 }) }).answers()).toEqual(['OutOfcpu']);
   });
 
   test('a refused pod takes nothing', () => {
-    const of = ledger(small);
-    ask(of, 'a', { claims: claims({ cpuMillis: 3_000 }) });
-    expect(ask(of, 'b', { claims: claims({ cpuMillis: 2_000 }) }).answers()).toEqual(['admitted']);
+    const of = admission(small);
+    ask(of, 'a', { requests: requests({ cpuMillis: 3_000 }) });
+    expect(ask(of, 'b', { requests: requests({ cpuMillis: 2_000 }) }).answers()).toEqual(['admitted']);
   });
 });
 
 describe('three values of a pod', () => {
   test('what was admitted before a restart of the agent is kept for a pod that runs', () => {
-    const of = ledger(small);
-    ask(of, 'a', { adopted: true, claims: claims({ cpuMillis: 1_500 }), allocated: claims({ cpuMillis: 500 }) });
+    const of = admission(small);
+    ask(of, 'a', { adopted: true, requests: requests({ cpuMillis: 1_500 }), allocated: requests({ cpuMillis: 500 }) });
     expect(allocatedOf(of, 'a')).toBe(500);
-    expect(ask(of, 'b', { claims: claims({ cpuMillis: 1_500 }) }).answers()).toEqual(['admitted']);
+    expect(ask(of, 'b', { requests: requests({ cpuMillis: 1_500 }) }).answers()).toEqual(['admitted']);
   });
 
   test('an update is admitted or refused against the others; refused, what was admitted stays', () => {
-    const of = ledger(small);
+    const of = admission(small);
     const pod = ask(of, 'a');
     ask(of, 'b');
-    pod.again({ claims: claims({ cpuMillis: 1_500 }) });
+    pod.again({ requests: requests({ cpuMillis: 1_500 }) });
     expect(pod.answers()).toEqual(['admitted', 'Deferred']);
     expect(of.getSnapshot().context.entries[0]).toMatchObject({
       desired: { cpuMillis: 1_500 },
       allocated: { cpuMillis: 1_000 },
     });
-    pod.again({ claims: claims({ cpuMillis: 500 }) });
+    pod.again({ requests: requests({ cpuMillis: 500 }) });
     expect(allocatedOf(of, 'a')).toBe(500);
   });
 
   test('a refused update is decided again whenever something gets free, until it is replaced or its pod goes', () => {
-    const of = ledger(small);
+    const of = admission(small);
     const pod = ask(of, 'a');
     const other = ask(of, 'b');
-    pod.again({ claims: claims({ cpuMillis: 1_500 }) });
-    other.again({ claims: claims({ cpuMillis: 700 }) });
+    pod.again({ requests: requests({ cpuMillis: 1_500 }) });
+    other.again({ requests: requests({ cpuMillis: 700 }) });
     expect(pod.answers()).toEqual(['admitted', 'Deferred', 'Deferred']);
-    other.again({ claims: claims({ cpuMillis: 500 }) });
+    other.again({ requests: requests({ cpuMillis: 500 }) });
     expect(pod.answers()).toEqual(['admitted', 'Deferred', 'Deferred', 'admitted']);
     expect(allocatedOf(of, 'a')).toBe(1_500);
-    other.again({ claims: claims({ cpuMillis: 600 }) });
-    other.again({ claims: claims({ cpuMillis: 400 }) });
-    of.send({ type: 'ledger.release', uid: 'a' });
+    other.again({ requests: requests({ cpuMillis: 600 }) });
+    other.again({ requests: requests({ cpuMillis: 400 }) });
+    of.send({ type: 'admission.release', uid: 'a' });
     expect(other.answers()).toEqual(['admitted', 'admitted', 'admitted', 'Deferred', 'admitted']);
     expect(of.getSnapshot().context.refused).toEqual([]);
   });
 
   test('what the runtime has is told, and a word about an unknown pod is nothing', () => {
-    const of = ledger(small);
+    const of = admission(small);
     ask(of, 'a');
-    of.send({ type: 'ledger.actual', uid: 'a', claims: claims() });
-    of.send({ type: 'ledger.actual', uid: 'nobody', claims: claims() });
+    of.send({ type: 'admission.actual', uid: 'a', requests: requests() });
+    of.send({ type: 'admission.actual', uid: 'nobody', requests: requests() });
     const { entries } = of.getSnapshot().context;
-    expect(entries[0]?.actual).toEqual(claims());
+    expect(entries[0]?.actual).toEqual(requests());
     expect(entries.map(({ uid }) => uid)).toEqual(['a']);
-    of.send({ type: 'ledger.actual', uid: 'a', claims: null });
+    of.send({ type: 'admission.actual', uid: 'a', requests: null });
     expect(of.getSnapshot().context.entries[0]?.actual).toBeNull();
   });
 });
 
 describe('one pod of a full name (C24)', () => {
-  const web = { fullName: 'default/web', claims: claims({ cpuMillis: 0 }) };
+  const web = { fullName: 'default/web', requests: requests({ cpuMillis: 0 }) };
 
   test('a second one waits until the first is released, then the third', () => {
-    const of = ledger();
+    const of = admission();
     ask(of, 'a', web);
     const second = ask(of, 'b', web);
     const third = ask(of, 'c', web);
     expect([second.answers(), third.answers()]).toEqual([[], []]);
-    of.send({ type: 'ledger.release', uid: 'a' });
+    of.send({ type: 'admission.release', uid: 'a' });
     expect([second.answers(), third.answers()]).toEqual([['admitted'], []]);
-    of.send({ type: 'ledger.release', uid: 'b' });
+    of.send({ type: 'admission.release', uid: 'b' });
     expect(third.answers()).toEqual(['admitted']);
   });
 
   test('one that runs no more gives its place free and keeps its name until nothing of it is left', () => {
-    const of = ledger({ ...small, pods: 1 });
+    const of = admission({ ...small, pods: 1 });
     ask(of, 'a', web);
     const second = ask(of, 'b', web);
-    of.send({ type: 'ledger.settle', uid: 'a' });
+    of.send({ type: 'admission.settle', uid: 'a' });
     expect(second.answers()).toEqual([]);
     expect(ask(of, 'c').answers()).toEqual(['admitted']);
-    of.send({ type: 'ledger.release', uid: 'c' });
-    of.send({ type: 'ledger.release', uid: 'a' });
-    of.send({ type: 'ledger.settle', uid: 'nobody' });
+    of.send({ type: 'admission.release', uid: 'c' });
+    of.send({ type: 'admission.release', uid: 'a' });
+    of.send({ type: 'admission.settle', uid: 'nobody' });
     expect(second.answers()).toEqual(['admitted']);
     expect(of.getSnapshot().context.entries.map(({ uid }) => uid)).toEqual(['b']);
   });
 
   test('it does not hold up pods of other names', () => {
-    const of = ledger();
+    const of = admission();
     ask(of, 'a', web);
     ask(of, 'b', web);
     expect(ask(of, 'c').answers()).toEqual(['admitted']);
   });
 
   test('one that goes while it waits is not answered', () => {
-    const of = ledger();
+    const of = admission();
     ask(of, 'a', web);
     const waiting = ask(of, 'b', web);
-    of.send({ type: 'ledger.release', uid: 'b' });
-    of.send({ type: 'ledger.release', uid: 'a' });
+    of.send({ type: 'admission.release', uid: 'b' });
+    of.send({ type: 'admission.release', uid: 'a' });
     expect(waiting.answers()).toEqual([]);
     expect(of.getSnapshot().context).toMatchObject({ entries: [], waiting: [] });
   });
 
   test('a later word of one that waits takes the place of the earlier', () => {
-    const of = ledger();
+    const of = admission();
     ask(of, 'a', web);
     const waiting = ask(of, 'b', web);
-    waiting.again({ claims: claims({ cpuMillis: 100 }) });
-    of.send({ type: 'ledger.release', uid: 'a' });
+    waiting.again({ requests: requests({ cpuMillis: 100 }) });
+    of.send({ type: 'admission.release', uid: 'a' });
     expect(waiting.answers()).toEqual(['admitted']);
     expect(allocatedOf(of, 'b')).toBe(100);
   });
 
   test('one that is refused does not hold its name', () => {
-    const of = ledger(small);
-    expect(ask(of, 'a', { ...web, claims: claims({ cpuMillis: 9_000 }) }).answers()).toEqual(['OutOfcpu']);
+    const of = admission(small);
+    expect(ask(of, 'a', { ...web, requests: requests({ cpuMillis: 9_000 }) }).answers()).toEqual(['OutOfcpu']);
     expect(ask(of, 'b', web).answers()).toEqual(['admitted']);
   });
 });

@@ -1,35 +1,35 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LedgerAnswer, LedgerFact } from '../../../machines/shared/events.ts';
+import type { AdmissionAnswer, AdmissionFact } from '../../../machines/shared/events.ts';
 import type { AdmissionNode } from '../../../pod/admission/node.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { Claims } from '../../../pod/resources/claims.ts';
-import { aPod, claimsWith } from '../../pod/fixtures.ts';
-import { ear, ledger } from '../support/stand.ts';
+import type { PodRequests } from '../../../pod/resources/requests.ts';
+import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { admission, ear } from '../support/stand.ts';
 
 const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;
 
-/** A ledger of four cores, whom it tells to be ended, and pods that ask it. */
+/** admission of four cores, whom it tells to be ended, and pods that ask it. */
 function stand(node: Partial<AdmissionNode> = {}) {
-  const told = ear<LedgerFact>();
-  const of = ledger({ cpuMillis: 4_000, memoryBytes: 2 ** 30, pods: 10 }, told.ref, node);
+  const told = ear<AdmissionFact>();
+  const of = admission({ cpuMillis: 4_000, memoryBytes: 2 ** 30, pods: 10 }, told.ref, node);
   const ask = (
     uid: string,
     cpuMillis: number,
-    over: Partial<Claims> & { adopted?: boolean; spec?: Partial<PodSpec> } = {},
+    over: Partial<PodRequests> & { adopted?: boolean; spec?: Partial<PodSpec> } = {},
   ) => {
     const { adopted = false, spec = {}, ...more } = over;
-    const { ref: holder, heard } = ear<LedgerAnswer>();
-    const claims = claimsWith({ cpuMillis, ...more });
-    of.send({ type: 'ledger.admit', uid, fullName: `default/${uid}`, pod: aPod(spec), claims, adopted, holder });
+    const { ref: holder, heard } = ear<AdmissionAnswer>();
+    const requests = requestsWith({ cpuMillis, ...more });
+    of.send({ type: 'admission.request', uid, fullName: `default/${uid}`, pod: aPod(spec), requests, adopted, holder });
     return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
   };
   return {
     ask,
     /** The pods that were to end, in the order of the words about them. */
     ended: () => told.heard().map(({ uids }) => uids.join('+')),
-    settle: (uid: string) => of.send({ type: 'ledger.settle', uid }),
-    release: (uid: string) => of.send({ type: 'ledger.release', uid }),
-    see: (strictGroups: boolean) => of.send({ type: 'ledger.runtimeSeen', strictGroups }),
+    settle: (uid: string) => of.send({ type: 'admission.settle', uid }),
+    release: (uid: string) => of.send({ type: 'admission.release', uid }),
+    see: (strictGroups: boolean) => of.send({ type: 'admission.runtimeSeen', strictGroups }),
     context: () => of.getSnapshot().context,
   };
 }

@@ -34,7 +34,7 @@ describe('an actor that breaks', () => {
     expect([story.state(), story.world.sandboxes.size]).toEqual(['stopped', 0]);
   });
 
-  test.each(['ledger', 'startLimiter', 'pullLimiter'])(
+  test.each(['admission', 'startLimiter', 'pullLimiter'])(
     '%s ends the node agent, which says so and touches nothing',
     (part) => {
       const story = runningNode();

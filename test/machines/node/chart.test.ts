@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { claimsOf } from '../../../pod/resources/claims.ts';
+import { requestsOf } from '../../../pod/resources/requests.ts';
 import type { FakeWorld } from '../../fakes/world.ts';
 import { aContainer } from '../../pod/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
@@ -114,7 +114,7 @@ describe('the start', () => {
     const http = namedPod('http', { containers: [aContainer({ ports })] });
     const story = nodeStory({
       held: ['removePodData'],
-      allocations: { 'web-uid': claimsOf(http) },
+      allocations: { 'web-uid': requestsOf(http) },
       before: (world) => {
         world.sandbox(web);
         world.run(web, 'main', { id: 'old' });

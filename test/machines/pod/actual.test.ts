@@ -5,7 +5,7 @@ import { podStory } from '../support/podStory.ts';
 const asking = (name: string, cpu: string) => aContainer({ name, resources: { requests: { cpu } } });
 const two = (cpu: string) => aPod({ restartPolicy: 'Always', containers: [asking('a', cpu), asking('b', '200m')] });
 
-describe('what the ledger knows that the runtime has of a pod', () => {
+describe('what admission knows that the runtime has of a pod', () => {
   test('is what the containers claim that are there, as they come and go', () => {
     const story = podStory({ pod: two('100m') });
     expect(story.actual()).toBeNull();

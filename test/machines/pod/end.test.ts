@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { aContainer, aPod, claimsWith } from '../../pod/fixtures.ts';
+import { aContainer, aPod, requestsWith } from '../../pod/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 import { queueOf } from '../support/stand.ts';
 
@@ -89,7 +89,7 @@ describe('termination', () => {
     story.ports.hold('stopContainer');
     story.terminate();
     story.send({ type: 'pod.update', pod: aPod({ containers: [aContainer({ image: 'b:1' })] }) });
-    story.send({ type: 'ledger.admitted' });
+    story.send({ type: 'admission.admitted' });
     story.ports.answer('stopContainer');
     expect(story.ports.asked('createContainer')).toHaveLength(1);
     expectGone(story);
@@ -327,7 +327,7 @@ describe('adoption', () => {
         world.sandbox(pod, 3);
         world.run(pod, 'main', { id: 'main', sandboxId: `sandbox-${pod.metadata.uid}-3`, attempt: 2 });
       },
-      taken: claimsWith({ cpuMillis: 4_000 }),
+      taken: requestsWith({ cpuMillis: 4_000 }),
     });
     expect(story.state()).toBe('active.running.steady');
     expect(story.containers()).toEqual({ main: 'running.steady' });

@@ -131,7 +131,7 @@ describe('C24: a node with a critical pod that there is no room for', () => {
     const node = nodeStory();
     node.want([]);
     node.list();
-    node.send({ type: 'ledger.preempting', uids: ['nobody'] });
+    node.send({ type: 'admission.preempting', uids: ['nobody'] });
     expect(node.state()).toBe('running');
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type AnyMachineSnapshot, type EventObject, fromTransition } from 'xstate';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import { deadlineOf } from '../../../machines/pod/context.ts';
-import type { ContainerStanding, LedgerEvent, LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
+import type { AdmissionEvent, ContainerStanding, LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
@@ -101,8 +101,8 @@ const eventsOf =
   ({ edits, standings, losesNetwork = false }: Walked) =>
   ({ context, value }: AnyMachineSnapshot): EventObject[] => {
     const told: PodEvent[] = [
-      { type: 'ledger.admitted' },
-      { type: 'ledger.refused', reason: 'OutOfcpu', message: '' },
+      { type: 'admission.admitted' },
+      { type: 'admission.refused', reason: 'OutOfcpu', message: '' },
       { type: 'pod.terminate', termination: termination(30) },
       ...(value.terminating ? [{ type: 'pod.terminate' as const, termination: termination(5) }] : []),
       ...[all, nothing, lost].map((observed) => ({ type: 'runtime.podObserved' as const, pod: observed })),
@@ -147,7 +147,7 @@ function reachOf(walked: Walked, observed: ObservedPod): Reach {
   const limiters = {
     startLimiter: ear<LimiterEvent>().ref,
     pullLimiter: ear<LimiterEvent>().ref,
-    ledger: ear<LedgerEvent>().ref,
+    admission: ear<AdmissionEvent>().ref,
   };
   return {
     machine: walkedMachine,
@@ -172,11 +172,11 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
   };
 }
 
-/** What the limiter, the ledger or a child says where no port is asked. */
+/** What the limiter, admission or a child says where no port is asked. */
 function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   const where = statePath(value);
   if (where === 'awaitingOthers') return { type: 'runtime.podObserved', ...{ pod: nothing } };
-  if (where === 'admitting') return { type: 'ledger.admitted' };
+  if (where === 'admitting') return { type: 'admission.admitted' };
   if (where.endsWith('queued')) return { type: 'slot.granted', ...{ key: 'key' } };
   const standing = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
   if (where.endsWith('volumes')) return { type: 'volume.changed', ...{ name: 'data', hostPath: '/data', standing } };

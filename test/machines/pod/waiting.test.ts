@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import { ledgerMachine } from '../../../machines/admission/chart.ts';
+import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { nodeAgentMachine } from '../../../machines/node/chart.ts';
@@ -24,7 +24,7 @@ const REST = {
   activeDeadline: ['exceeded'],
   logRotation: [],
   limiter: ['open'],
-  ledger: ['open'],
+  admission: ['open'],
 };
 
 const machines: [keyof typeof REST, AnyStateMachine][] = [
@@ -37,7 +37,7 @@ const machines: [keyof typeof REST, AnyStateMachine][] = [
   ['activeDeadline', activeDeadlineMachine],
   ['logRotation', logRotationMachine],
   ['limiter', limiterMachine],
-  ['ledger', ledgerMachine],
+  ['admission', admissionMachine],
 ];
 const nameOf = ({ path }: AnyStateNode) => path.join('.');
 // Every machine here declares StateMeta as its meta type.

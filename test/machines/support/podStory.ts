@@ -4,19 +4,19 @@ import { entryOf } from '../../../machines/admission/context.ts';
 import { activeDeadlineMachine } from '../../../machines/pod/activeDeadline.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import type { PodInput } from '../../../machines/pod/context.ts';
-import type { LedgerAnswer, PodEvent } from '../../../machines/shared/events.ts';
+import type { AdmissionAnswer, PodEvent } from '../../../machines/shared/events.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { podView } from '../../../machines/shared/views.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { Claims } from '../../../pod/resources/claims.ts';
+import type { PodRequests } from '../../../pod/resources/requests.ts';
 import type { Termination } from '../../../pod/show/view.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
 import { fakedContainer } from './containerStory.ts';
-import { ear, eventEar, ledger, limiter, START } from './stand.ts';
+import { admission, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'trouble'>> & {
   readonly pod?: Pod;
@@ -27,7 +27,7 @@ type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' 
   /** Ports whose first call finds the runtime away. */
   readonly failing?: readonly PortName[];
   /** What other pods have been admitted for. */
-  readonly taken?: Claims;
+  readonly taken?: PodRequests;
 };
 
 /** The volume machine with every port filled by fakes. */
@@ -71,11 +71,11 @@ export function podStory(options: Options = {}) {
   for (const name of failing) ports.failNext(name, 'RuntimeUnavailable');
   before?.(world, pod);
   const limiters = { startLimiter: limiter(2), pullLimiter: limiter(1) };
-  const book = ledger();
+  const book = admission();
   if (taken) {
-    const { ref: holder } = ear<LedgerAnswer>();
-    const other = { uid: 'other', fullName: 'default/other', pod, claims: taken, adopted: true, holder };
-    book.send({ type: 'ledger.admit', ...other });
+    const { ref: holder } = ear<AdmissionAnswer>();
+    const other = { uid: 'other', fullName: 'default/other', pod, requests: taken, adopted: true, holder };
+    book.send({ type: 'admission.request', ...other });
   }
   const { inspect, told } = eventEar();
   const actor = createActor(fakedPod(ports), {
@@ -85,7 +85,7 @@ export function podStory(options: Options = {}) {
         pod,
         ticket: 1,
         bornAt: ports.now,
-        ledger: book,
+        admission: book,
         crashLoop: { baseMs: 10_000, maxMs: 300_000 },
         ...limiters,
         ...input,

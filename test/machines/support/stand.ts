@@ -1,4 +1,4 @@
-/** What stands around an actor under test: the real limiters and the real ledger, and somebody who hears its reports. */
+/** What stands around an actor under test: the real limiters and the real admission, and somebody who hears its reports. */
 import {
   type ActorRefFrom,
   type AnyActorRef,
@@ -9,13 +9,13 @@ import {
 } from 'xstate';
 import { systemClock } from '../../../actors/clock.ts';
 import { eventListener } from '../../../actors/events/eventSink.ts';
-import { ledgerMachine } from '../../../machines/admission/chart.ts';
+import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
-import type { LedgerFact, Ref } from '../../../machines/shared/events.ts';
+import type { AdmissionFact, Ref } from '../../../machines/shared/events.ts';
 import type { AdmissionNode } from '../../../pod/admission/node.ts';
 import type { Occurrence } from '../../../pod/events/occurrence.ts';
-import type { Capacity } from '../../../pod/resources/claims.ts';
+import type { Capacity } from '../../../pod/resources/requests.ts';
 
 export const START = Date.UTC(2026, 0, 1);
 
@@ -53,10 +53,14 @@ export function limiter(capacity: number): ActorRefFrom<typeof limiterMachine> {
 
 const ROOMY = { cpuMillis: 4_000, memoryBytes: 8 * 2 ** 30, pods: 110 };
 
-/** The ledger of a node of this capacity; `parent` hears which pods are to end for others. */
-export function ledger(capacity: Capacity = ROOMY, parent = ear<LedgerFact>().ref, node: Partial<AdmissionNode> = {}) {
+/** admission of a node of this capacity; `parent` hears which pods are to end for others. */
+export function admission(
+  capacity: Capacity = ROOMY,
+  parent = ear<AdmissionFact>().ref,
+  node: Partial<AdmissionNode> = {},
+) {
   const known = { ...admissionNode({ nodeName: 'node' }), ...node };
-  return createActor(ledgerMachine, { input: { capacity, parent, node: known } }).start();
+  return createActor(admissionMachine, { input: { capacity, parent, node: known } }).start();
 }
 
 /** Who holds a slot of a limiter, and who waits for one. */

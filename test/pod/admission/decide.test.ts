@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { type Candidate, decide } from '../../../pod/admission/decide.ts';
 import type { AdmissionNode } from '../../../pod/admission/node.ts';
 import type { Pod, PodSpec } from '../../../pod/api/schema/pod.ts';
-import { type Claims, claimsOf } from '../../../pod/resources/claims.ts';
-import { aContainer, aPod, claimsWith } from '../fixtures.ts';
+import { type PodRequests, requestsOf } from '../../../pod/resources/requests.ts';
+import { aContainer, aPod, requestsWith } from '../fixtures.ts';
 
 const plain: AdmissionNode = {
   ...{ name: 'node-1', labels: { zone: 'a' }, taints: [], sysctls: ['net.ipv4.tcp_syncookies'] },
@@ -14,11 +14,11 @@ const capacity = { cpuMillis: 1_000, memoryBytes: 1_000, pods: 3 };
 /** What comes of a pod: `admitted`, or its reason and message, or who must end. */
 function outcome(
   pod: Pod,
-  options: { node?: Partial<AdmissionNode>; others?: Claims[]; reserved?: Claims[]; known?: boolean } = {},
+  options: { node?: Partial<AdmissionNode>; others?: PodRequests[]; reserved?: PodRequests[]; known?: boolean } = {},
 ) {
   const { node = {}, others = [], reserved = [], known = false } = options;
-  const occupants = others.map((claims, index) => ({ uid: `pod-${index}`, claims, wanted: claims }));
-  const candidate: Candidate = { pod, claims: claimsOf(pod), known };
+  const occupants = others.map((requests, index) => ({ uid: `pod-${index}`, requests, wanted: requests }));
+  const candidate: Candidate = { pod, requests: requestsOf(pod), known };
   const decision = decide(candidate, { node: { ...plain, ...node }, capacity, occupants, reserved });
   if (decision.kind === 'refused') return [decision.reason, decision.message];
   return decision.kind === 'preempting' ? decision.uids : decision.kind;
@@ -29,7 +29,7 @@ const cpu = (amount: string): Partial<PodSpec> => ({
   containers: [aContainer({ resources: { requests: { cpu: amount } } })],
 });
 const port = { containers: [aContainer({ ports: [{ containerPort: 80, hostPort: 80 }] })] };
-const taken = claimsWith({ hostPorts: [{ port: 80, protocol: 'TCP', hostIp: '' }] });
+const taken = requestsWith({ hostPorts: [{ port: 80, protocol: 'TCP', hostIp: '' }] });
 const taint = { key: 'broken', effect: 'NoExecute' as const };
 const confined = (type: 'RuntimeDefault' | 'Unconfined') => ({ securityContext: { appArmorProfile: { type } } });
 
@@ -85,7 +85,7 @@ describe('why a node takes a pod in no case', () => {
   ])('%s, whether it is critical or not', (_, pod, reason, message) => {
     expect(outcome(pod)).toEqual([reason, message]);
     const critical = { ...pod, metadata: { ...pod.metadata, ...static_ } };
-    expect(outcome(critical, { others: [claimsWith(), claimsWith(), claimsWith()] })).toEqual([reason, message]);
+    expect(outcome(critical, { others: [requestsWith(), requestsWith(), requestsWith()] })).toEqual([reason, message]);
   });
 
   test('what a node can, it takes', () => {
@@ -112,7 +112,7 @@ describe('why a node takes a pod in no case', () => {
 });
 
 describe('what comes first of several reasons', () => {
-  const full = [claimsWith({ cpuMillis: 1_000, critical: true }), taken];
+  const full = [requestsWith({ cpuMillis: 1_000, critical: true }), taken];
 
   test('a shortage before what else does not fit', () => {
     expect(outcome(aPod({ ...cpu('1'), nodeSelector: { zone: 'b' } }), { others: full })).toContain('OutOfcpu');
@@ -120,20 +120,20 @@ describe('what comes first of several reasons', () => {
 
   test('C24: of a critical pod only what is no shortage, and nobody ends for it', () => {
     const pod = aPod({ ...cpu('1'), nodeSelector: { zone: 'b' } }, static_);
-    expect(outcome(pod, { others: [claimsWith({ cpuMillis: 1_000 })] })).toContain('NodeAffinity');
-    expect(outcome(aPod(port, static_), { others: [claimsWith(), claimsWith(), taken] })).toContain('NodePorts');
+    expect(outcome(pod, { others: [requestsWith({ cpuMillis: 1_000 })] })).toContain('NodeAffinity');
+    expect(outcome(aPod(port, static_), { others: [requestsWith(), requestsWith(), taken] })).toContain('NodePorts');
   });
 });
 
 describe('C24: a critical pod that there is no room for', () => {
   test('others end for it', () => {
-    expect(outcome(aPod(cpu('200m'), static_), { others: [claimsWith({ cpuMillis: 900 })] })).toEqual(['pod-0']);
+    expect(outcome(aPod(cpu('200m'), static_), { others: [requestsWith({ cpuMillis: 900 })] })).toEqual(['pod-0']);
     const priority = aPod({ ...cpu('200m'), priority: 2_000_000_000 });
-    expect(outcome(priority, { others: [claimsWith({ cpuMillis: 900 })] })).toEqual(['pod-0']);
+    expect(outcome(priority, { others: [requestsWith({ cpuMillis: 900 })] })).toEqual(['pod-0']);
   });
 
   test('when nobody can, that is an unexpected admission error, which names what is missing', () => {
-    const others = [claimsWith({ cpuMillis: 900, critical: true })];
+    const others = [requestsWith({ cpuMillis: 900, critical: true })];
     expect(outcome(aPod(cpu('200m'), static_), { others })).toEqual([
       'UnexpectedAdmissionError',
       'Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 100), ]',
@@ -141,13 +141,13 @@ describe('C24: a critical pod that there is no room for', () => {
   });
 
   test('what is promised to another counts, and its promise can not be ended', () => {
-    const reserved = [claimsWith({ cpuMillis: 900 })];
+    const reserved = [requestsWith({ cpuMillis: 900 })];
     expect(outcome(aPod(cpu('200m'), static_), { reserved })).toContain('UnexpectedAdmissionError');
-    const others = [claimsWith({ cpuMillis: 100 })];
+    const others = [requestsWith({ cpuMillis: 100 })];
     expect(outcome(aPod(cpu('100m'), static_), { reserved, others })).toEqual(['pod-0']);
   });
 
   test('for another nobody ends', () => {
-    expect(outcome(aPod(cpu('200m')), { others: [claimsWith({ cpuMillis: 900 })] })).toContain('OutOfcpu');
+    expect(outcome(aPod(cpu('200m')), { others: [requestsWith({ cpuMillis: 900 })] })).toContain('OutOfcpu');
   });
 });

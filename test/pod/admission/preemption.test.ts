@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Occupant, preemption } from '../../../pod/admission/preemption.ts';
-import type { Claims } from '../../../pod/resources/claims.ts';
-import { claimsWith } from '../fixtures.ts';
+import type { PodRequests } from '../../../pod/resources/requests.ts';
+import { requestsWith } from '../fixtures.ts';
 
 const MiB = 2 ** 20;
 
 /** A pod that takes millicores and MiB. */
-function occupant(uid: string, cpuMillis: number, mib: number, over: Partial<Claims> = {}): Occupant {
-  const claims = claimsWith({ cpuMillis, memoryBytes: mib * MiB, priority: 0, ...over });
-  return { uid, claims, wanted: claims };
+function occupant(uid: string, cpuMillis: number, mib: number, over: Partial<PodRequests> = {}): Occupant {
+  const requests = requestsWith({ cpuMillis, memoryBytes: mib * MiB, priority: 0, ...over });
+  return { uid, requests, wanted: requests };
 }
 
-const critical = claimsWith({ critical: true, priority: 2_000_000_000 });
+const critical = requestsWith({ critical: true, priority: 2_000_000_000 });
 const needs = (amounts: Record<string, number>) =>
   Object.entries(amounts).map(([resource, requested]) => ({ resource, requested, used: 10, capacity: 10 }));
 const chosen = (amounts: Record<string, number>, occupants: Occupant[], by = critical) => {
@@ -56,9 +56,9 @@ describe('C24: who ends for a critical pod', () => {
 });
 
 describe('C24: who may not be ended', () => {
-  const other = (over: Partial<Claims>) => occupant('other', 500, 500, over);
+  const other = (over: Partial<PodRequests>) => occupant('other', 500, 500, over);
 
-  test.each<[string, Partial<Claims>, Partial<Claims>, boolean]>([
+  test.each<[string, Partial<PodRequests>, Partial<PodRequests>, boolean]>([
     ['one that is not critical ends for one that is', { priority: null }, { priority: null }, true],
     ['whatever its priority', { priority: 7 }, { priority: 1_000_000_000 }, true],
     ['a critical one does not', {}, { critical: true, priority: 2_000_000_000 }, false],
@@ -75,9 +75,9 @@ describe('C24: who may not be ended', () => {
   });
 
   test('what it wants now ranks it, and what it was admitted with is what its end gives', () => {
-    const grown = { ...burstable, wanted: claimsWith({ critical: true, cpuMillis: 900 }) };
+    const grown = { ...burstable, wanted: requestsWith({ critical: true, cpuMillis: 900 }) };
     expect(chosen({ cpu: 100 }, [grown])).toBe('[(res: cpu, q: 100), ]');
-    const shrunk = { ...burstable, wanted: claimsWith({ cpuMillis: 0 }) };
+    const shrunk = { ...burstable, wanted: requestsWith({ cpuMillis: 0 }) };
     expect(chosen({ cpu: 100 }, [shrunk])).toEqual(['burstable']);
   });
 });

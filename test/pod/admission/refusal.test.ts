@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { type Claims, claimsOf, conflicts } from '../../../pod/resources/claims.ts';
+import { conflicts, type PodRequests, requestsOf } from '../../../pod/resources/requests.ts';
 
 const pod = (name: string, container: object): Pod => ({
   apiVersion: 'v1',
@@ -9,7 +9,7 @@ const pod = (name: string, container: object): Pod => ({
   spec: { containers: [{ name: 'app', image: 'app:1', ...container }] },
 });
 
-const asking = (requests: Record<string, string>): Claims => claimsOf(pod('asks', { resources: { requests } }));
+const asking = (requests: Record<string, string>): PodRequests => requestsOf(pod('asks', { resources: { requests } }));
 const capacity = { pods: 2, cpuMillis: 2_000, memoryBytes: 2 * 2 ** 30 };
 
 describe('why a node does not take a pod', () => {
@@ -26,7 +26,7 @@ describe('why a node does not take a pod', () => {
   });
 
   test('the port of the host, and the pod that has it', () => {
-    const holding = (name: string) => claimsOf(pod(name, { ports: [{ containerPort: 80, hostPort: 8080 }] }));
+    const holding = (name: string) => requestsOf(pod(name, { ports: [{ containerPort: 80, hostPort: 8080 }] }));
     expect(conflicts(holding('two'), [asking({}), holding('one')], { ...capacity, pods: 9 })?.cause).toBe(
       'port 8080/TCP of the host is taken by pod shop/one',
     );

@@ -5,11 +5,11 @@ import type { NodeView } from '../../../pod/show/view.ts';
 import { NOW, nodeView } from '../views.ts';
 
 const answer = (more: Partial<NodeView>) => explainNode(nodeView('host', more), NOW).answer;
-const { runtime, limiters, ledgers, parts } = nodeView();
+const { runtime, limiters, admissions, parts } = nodeView();
 const [start, pull] = limiters;
-const [ledger] = ledgers;
+const [admission] = admissions;
 const [garbage, logRotation] = parts;
-if (!(start && pull && ledger && garbage && logRotation)) throw new Error('a part of the node is missing');
+if (!(start && pull && admission && garbage && logRotation)) throw new Error('a part of the node is missing');
 
 describe('the answer is what all pods wait for', () => {
   test.each<[string, Partial<NodeView>]>([
@@ -57,7 +57,7 @@ test('each actor of the node is shown with who holds it, who waits, and what wen
       { ...start, state: 'full', capacity: 1, held: ['a/main/start'], queue: ['b/:sandbox/start', 'gone/x/start'] },
       pull,
     ],
-    ledgers: [{ ...ledger, admitted: 2, waiting: ['default/late'], refused: ['shop/db'] }],
+    admissions: [{ ...admission, admitted: 2, waiting: ['default/late'], refused: ['shop/db'] }],
     parts: [
       { ...garbage, lastFailure },
       { ...logRotation, state: 'rotating', since: NOW },
@@ -75,7 +75,7 @@ node host              running   60s
 │    held by default/web (main)
 │    in line: shop/db (sandbox), gone (x)
 ├─ limiter pull        open      60s    0 of 1 held
-├─ actor ledger        open      60s    2 admitted
+├─ actor admission     open      60s    2 admitted
 │    in line: default/late
 │    no room for updates of shop/db
 ├─ actor garbage       waiting   60s

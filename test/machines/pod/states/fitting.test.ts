@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../../pod/api/schema/pod.ts';
-import { aContainer, aPod, claimsWith } from '../../../pod/fixtures.ts';
+import { aContainer, aPod, requestsWith } from '../../../pod/fixtures.ts';
 import { podStory } from '../../support/podStory.ts';
 
 const sized = (cpu: string): Pod =>
@@ -93,16 +93,16 @@ describe('C25: who resizes a pod is told', () => {
   });
 
   test('that it must wait, once for the same reason', () => {
-    const story = steady({ taken: claimsWith({ cpuMillis: 2_500 }) });
+    const story = steady({ taken: requestsWith({ cpuMillis: 2_500 }) });
     story.send(update(sized('2')));
     const message = "Node didn't have enough resource: cpu, requested: 2000, used: 2500, capacity: 4000";
     const told = `Warning ResizeDeferred: Pod resize Deferred: ${details('2', message)}`;
     expect(story.told()).toEqual([told]);
-    story.send({ type: 'ledger.refused', reason: 'Deferred', message });
+    story.send({ type: 'admission.refused', reason: 'Deferred', message });
     expect(story.told()).toEqual([]);
     // That others have given something back, and not enough, is no news.
     const less = message.replace('used: 2500', 'used: 2100');
-    story.send({ type: 'ledger.refused', reason: 'Deferred', message: less });
+    story.send({ type: 'admission.refused', reason: 'Deferred', message: less });
     expect(story.told()).toEqual([]);
     story.send(update(sized('2500m')));
     expect(story.told()).toHaveLength(1);

@@ -8,7 +8,7 @@ import { type QosClass, qosClass } from './qos.ts';
 import { podRequest } from './resources.ts';
 
 /** What a pod takes of its node while it is admitted, and how it ranks when there is not enough for all. */
-export interface Claims {
+export interface PodRequests {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
   /** Whole units of what else it requests: ephemeral storage, hugepages, extended resources. */
@@ -33,7 +33,7 @@ export interface Capacity {
 }
 
 /** What a pod asks of the node: effective requests and host ports. */
-export function claimsOf(pod: Pod): Claims {
+export function requestsOf(pod: Pod): PodRequests {
   return {
     cpuMillis: podRequest(pod.spec, 'cpu'),
     memoryBytes: podRequest(pod.spec, 'memory'),
@@ -74,26 +74,30 @@ export function hostPortsOf(pod: Pod): HostPort[] {
 }
 
 /** Whether the node has room for a pod beside the others: undefined if so, else the kubelet's reason and message. */
-export function conflicts(claims: Claims, others: readonly Claims[], capacity: Capacity): Refusal | undefined {
-  const [short] = shortages(claims, others, capacity);
-  return short === undefined ? portConflict(claims, others) : refusalFor(short);
+export function conflicts(
+  requests: PodRequests,
+  others: readonly PodRequests[],
+  capacity: Capacity,
+): Refusal | undefined {
+  const [short] = shortages(requests, others, capacity);
+  return short === undefined ? portConflict(requests, others) : refusalFor(short);
 }
 
 /** Of what there is not enough for a pod beside the others. */
-export function shortages(claims: Claims, others: readonly Claims[], capacity: Capacity): Shortage[] {
-  const extra = Object.keys(claims.extra).filter(
+export function shortages(requests: PodRequests, others: readonly PodRequests[], capacity: Capacity): Shortage[] {
+  const extra = Object.keys(requests.extra).filter(
     (name) => !isExtended(name) || Object.hasOwn(capacity.extra ?? {}, name),
   );
   return ['pods', 'cpu', 'memory', ...extra].flatMap((resource) => {
-    const requested = amountClaimed(claims, resource);
-    const used = others.reduce((sum, each) => sum + amountClaimed(each, resource), 0);
+    const requested = amountRequested(requests, resource);
+    const used = others.reduce((sum, each) => sum + amountRequested(each, resource), 0);
     const has = capacityOf(capacity, resource);
     return requested > 0 && requested > has - used ? [{ resource, requested, used, capacity: has }] : [];
   });
 }
 
 /** How much of a resource is claimed, in the unit of a `Shortage`. */
-export function amountClaimed({ cpuMillis, memoryBytes, extra }: Claims, resource: string): number {
+export function amountRequested({ cpuMillis, memoryBytes, extra }: PodRequests, resource: string): number {
   const known: Readonly<Record<string, number>> = { pods: 1, cpu: cpuMillis, memory: memoryBytes };
   return lookUp(known, resource) ?? lookUp(extra, resource) ?? 0;
 }
@@ -115,8 +119,8 @@ export function refusalFor(shortage: Shortage): Refusal {
 }
 
 /** Whether a port of the host that a pod wants is taken. */
-export function portConflict(claims: Claims, others: readonly Claims[]): Refusal | undefined {
-  const clashes = claims.hostPorts.flatMap((wanted) => {
+export function portConflict(requests: PodRequests, others: readonly PodRequests[]): Refusal | undefined {
+  const clashes = requests.hostPorts.flatMap((wanted) => {
     const holder = others.find(({ hostPorts }) => hostPorts.some((each) => samePort(wanted, each)));
     return holder ? [portCause(wanted, holder)] : [];
   });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { claimsOf, conflicts, samePort } from '../../../pod/resources/claims.ts';
-import { aContainer, aPod, claimsWith } from '../fixtures.ts';
+import { conflicts, requestsOf, samePort } from '../../../pod/resources/requests.ts';
+import { aContainer, aPod, requestsWith } from '../fixtures.ts';
 
 const capacity = { cpuMillis: 1000, memoryBytes: 1000, pods: 3 };
-const claims = claimsWith;
+const requests = requestsWith;
 const port = (number: number, protocol: 'TCP' | 'UDP' = 'TCP', hostIp = '') => ({ port: number, protocol, hostIp });
 
 describe('what a pod asks of its node', () => {
@@ -28,7 +28,7 @@ describe('what a pod asks of its node', () => {
         }),
       ],
     });
-    expect(claimsOf(pod)).toEqual({
+    expect(requestsOf(pod)).toEqual({
       pod: 'web',
       cpuMillis: 250,
       memoryBytes: 1024,
@@ -41,27 +41,27 @@ describe('what a pod asks of its node', () => {
   });
 
   test('a static pod is critical', () => {
-    expect(claimsOf(aPod({}, { annotations: { 'kubernetes.io/config.source': 'file' } })).critical).toBe(true);
+    expect(requestsOf(aPod({}, { annotations: { 'kubernetes.io/config.source': 'file' } })).critical).toBe(true);
   });
 });
 
 describe('C24: whether the node can take it', () => {
   test('all of what is free may be taken', () => {
-    expect(conflicts(claims({ cpuMillis: 100 }), [claims({ cpuMillis: 900 })], capacity)).toBeUndefined();
+    expect(conflicts(requests({ cpuMillis: 100 }), [requests({ cpuMillis: 900 })], capacity)).toBeUndefined();
   });
 
   test('one more is refused in the kubelet’s words', () => {
-    expect(conflicts(claims({ cpuMillis: 101 }), [claims({ cpuMillis: 900 })], capacity)).toEqual({
+    expect(conflicts(requests({ cpuMillis: 101 }), [requests({ cpuMillis: 900 })], capacity)).toEqual({
       reason: 'OutOfcpu',
       message: "Node didn't have enough resource: cpu, requested: 101, used: 900, capacity: 1000",
       cause: "asks for 0.101 CPUs, but 0.9 of the node's 1 are taken",
     });
-    expect(conflicts(claims({ memoryBytes: 1001 }), [], capacity)).toEqual({
+    expect(conflicts(requests({ memoryBytes: 1001 }), [], capacity)).toEqual({
       reason: 'OutOfmemory',
       message: "Node didn't have enough resource: memory, requested: 1001, used: 0, capacity: 1000",
       cause: 'asks for 1001 of memory, the node has 1000',
     });
-    expect(conflicts(claims(), [claims(), claims(), claims()], capacity)).toEqual({
+    expect(conflicts(requests(), [requests(), requests(), requests()], capacity)).toEqual({
       reason: 'OutOfpods',
       message: "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3",
       cause: 'the node takes 3 pods and has 3',
@@ -69,22 +69,22 @@ describe('C24: whether the node can take it', () => {
   });
 
   test('who asks for nothing fits a node that is over its capacity', () => {
-    expect(conflicts(claims(), [claims({ cpuMillis: 2000 })], capacity)).toBeUndefined();
+    expect(conflicts(requests(), [requests({ cpuMillis: 2000 })], capacity)).toBeUndefined();
   });
 
   test('what else a node can run short of: ephemeral storage, hugepages, extended resources that it knows', () => {
-    const requests = {
+    const amounts = {
       ...{ 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2', 'example.com/elsewhere': '9' },
       ...{ 'example.com/none': '0', storage: '5', unheardof: '1' },
     };
     const extra = {
       ...{ 'ephemeral-storage': 2 ** 30, 'example.com/elsewhere': 9, 'example.com/gpu': 2, 'hugepages-2Mi': 2 ** 22 },
     };
-    const claimed = claimsOf(aPod({ containers: [aContainer({ resources: { requests } })] }));
+    const claimed = requestsOf(aPod({ containers: [aContainer({ resources: { requests: amounts } })] }));
     expect(claimed.extra).toEqual(extra);
     const { 'example.com/elsewhere': _elsewhere, ...known } = extra;
     expect(conflicts(claimed, [], { ...capacity, extra: known })).toBeUndefined();
-    expect(conflicts(claimed, [claims({ extra: { 'example.com/gpu': 1 } })], { ...capacity, extra: known })).toEqual({
+    expect(conflicts(claimed, [requests({ extra: { 'example.com/gpu': 1 } })], { ...capacity, extra: known })).toEqual({
       reason: 'OutOfexample.com/gpu',
       message: "Node didn't have enough resource: example.com/gpu, requested: 2, used: 1, capacity: 2",
       cause: "asks for 2 of example.com/gpu, but 1 of the node's 2 are taken",
@@ -95,10 +95,12 @@ describe('C24: whether the node can take it', () => {
   });
 
   test('a taken host port', () => {
-    expect(conflicts(claims({ hostPorts: [port(80)] }), [claims({ hostPorts: [port(80)] })], capacity)?.reason).toBe(
-      'NodePorts',
-    );
-    expect(conflicts(claims({ hostPorts: [port(80)] }), [claims({ hostPorts: [port(81)] })], capacity)).toBeUndefined();
+    expect(
+      conflicts(requests({ hostPorts: [port(80)] }), [requests({ hostPorts: [port(80)] })], capacity)?.reason,
+    ).toBe('NodePorts');
+    expect(
+      conflicts(requests({ hostPorts: [port(80)] }), [requests({ hostPorts: [port(81)] })], capacity),
+    ).toBeUndefined();
   });
 
   test.each([
