@@ -1,6 +1,6 @@
 /** The board of all pods: after each turn of the actors it computes the statuses anew and tells what changed. */
 import type { AnyActorRef } from 'xstate';
-import { isMeeting, type PodRef, podView, type SinceOf } from '../../machines/shared/views.ts';
+import { isBeingAdopted, type PodRef, podView, type SinceOf } from '../../machines/shared/views.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
@@ -149,7 +149,7 @@ class Board implements StatusBoard {
     this.#isScheduled = false;
     for (const ref of this.#dirty) {
       this.#dirty.delete(ref);
-      if (!isMeeting(ref)) this.#post(podView(ref, this.#options.since), ref);
+      if (!isBeingAdopted(ref)) this.#post(podView(ref, this.#options.since), ref);
     }
   }
 
@@ -185,7 +185,7 @@ class Board implements StatusBoard {
 
   /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
   #present({ ref, view }: Posted): PodView {
-    const now = ref && !isMeeting(ref) ? podView(ref, this.#options.since) : view;
+    const now = ref && !isBeingAdopted(ref) ? podView(ref, this.#options.since) : view;
     return this.#held.isHeld(now.pod.metadata.uid) ? { waitingFor: UNTOLD, ...now } : now;
   }
 }

@@ -46,9 +46,9 @@ export const containerMachine = containerSetup.createMachine({
     'container.reset': { actions: 'askForReset' },
   },
   states: {
-    new: { always: [{ guard: 'neverMade', target: 'waiting' }, { target: 'meeting' }] },
+    new: { always: [{ guard: 'neverMade', target: 'waiting' }, { target: 'adopting' }] },
     /** What does the runtime have of it already? After a restart of the agent this is where adoption happens. */
-    meeting: {
+    adopting: {
       meta: { waitsFor: 'the runtime to tell what it has of it' },
       invoke: {
         src: 'inspectContainer',
@@ -56,7 +56,7 @@ export const containerMachine = containerSetup.createMachine({
         onDone: [
           {
             guard: { type: 'isAlive', params: ({ event }) => event.output },
-            target: 'met',
+            target: 'adopted',
             actions: [
               { type: 'recordMade', params: ({ event }) => event.output },
               assign(({ event }) => ({ startedAt: event.output?.startedAt, imageRef: event.output?.imageRef })),
@@ -80,13 +80,13 @@ export const containerMachine = containerSetup.createMachine({
           { target: 'waiting', actions: 'forgetIt' },
         ],
         onError: {
-          target: 'awaitingMeeting',
+          target: 'awaitingAdoptRetry',
           actions: ['recordCallFailure', { type: 'notePod', params: ({ event }) => statusUnknown(failureOf(event)) }],
         },
       },
       on: { 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
     },
-    met: {
+    adopted: {
       always: [
         { guard: 'hasSeenEnd', target: 'waiting' },
         { guard: 'mustStay', target: 'stopping', actions: tellsStop },
@@ -95,12 +95,12 @@ export const containerMachine = containerSetup.createMachine({
         { target: 'running' },
       ],
     },
-    awaitingMeeting: {
+    awaitingAdoptRetry: {
       meta: { waitsFor: 'another try to ask the runtime what it has of it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'meeting',
-        'runtime.returned': 'meeting',
+        'timer.elapsed': 'adopting',
+        'runtime.returned': 'adopting',
       },
     },
     waiting: {
@@ -116,9 +116,9 @@ export const containerMachine = containerSetup.createMachine({
     pulling,
     counting,
     /** All that it needs itself is there: its pod says when (C9), in a new sandbox after it has had its turn anew (C3). */
-    poised: {
+    readyToCreate: {
       meta: { waitsFor: 'its pod to start it, one after the other' },
-      entry: { type: 'report', params: { standing: 'poised' } },
+      entry: { type: 'report', params: { standing: 'readyToCreate' } },
       always: { guard: 'mustStay', target: 'stopped' },
       on: {
         'container.launch': { guard: 'mayLaunch', target: 'launching' },
@@ -145,8 +145,8 @@ export const containerMachine = containerSetup.createMachine({
       entry: { type: 'report', params: { standing: 'live' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'poised',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'poised' },
+        'timer.elapsed': 'readyToCreate',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'readyToCreate' },
         'container.reset': { target: 'stopping', actions: 'askForReset' },
         // An earlier call may have made it although its answer was lost.
         'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
@@ -156,14 +156,14 @@ export const containerMachine = containerSetup.createMachine({
           { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', tellsOutdated] },
           { actions: 'update' },
         ],
-        'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] },
+        'sandbox.lost': { target: 'readyToCreate', actions: ['loseSandbox', 'forgetIt'] },
       },
     },
     started: {
-      always: [{ guard: 'hasPostStart', target: 'hooking' }, { target: 'running' }],
+      always: [{ guard: 'hasPostStart', target: 'runningPostStart' }, { target: 'running' }],
     },
     /** The postStart hook: it holds up the other containers of the pod (C9), and when it fails this one is killed (C10). */
-    hooking: {
+    runningPostStart: {
       meta: { waitsFor: 'its postStart hook' },
       invoke: {
         src: 'runHook',

@@ -5,8 +5,8 @@ import { allSandboxes, initialPodContext } from './context.ts';
 import { asFailed, directoryFailed, refusal, tellsDeadline, tellsTermination } from './notes.ts';
 import { othersFailure } from './others.ts';
 import { podSetup } from './setup.ts';
-import { awaitingFit, fitting } from './states/fitting.ts';
 import { resetting } from './states/resetting.ts';
+import { awaitingPodCgroupRetry, resizingPodCgroup } from './states/resizingPodCgroup.ts';
 import { sandboxing } from './states/sandboxing.ts';
 import { terminating } from './states/terminating.ts';
 
@@ -161,9 +161,9 @@ export const podMachine = podSetup.createMachine({
             ...launches,
           ],
           states: {
-            steady: { always: { guard: 'mustFit', target: 'fitting' } },
-            fitting,
-            awaitingFit,
+            steady: { always: { guard: 'mustFit', target: 'resizingPodCgroup' } },
+            resizingPodCgroup,
+            awaitingPodCgroupRetry,
           },
         },
       },

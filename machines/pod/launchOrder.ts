@@ -15,7 +15,7 @@ const inOrder = (context: PodContext): string[] => namesOf(context, ['init', 'si
 
 /** Its turn has come, and nothing that failed keeps it: it looks for its image, or could be launched. */
 const isOnItsWay = ({ containers, initialized, told }: PodContext, name: string): boolean =>
-  ['coming', 'poised'].includes(lookUp(containers, name) ?? '') && (initialized || told.includes(name));
+  ['coming', 'readyToCreate'].includes(lookUp(containers, name) ?? '') && (initialized || told.includes(name));
 
 const launching = (context: PodContext): string | undefined =>
   inOrder(context).find((name) => lookUp(context.containers, name) === 'launching');
@@ -32,11 +32,13 @@ export const isRoundOver = (context: PodContext): boolean =>
 
 /** The container that is to be launched now: the first of its round, once its image is there. */
 export function nextLaunch(context: PodContext): string | undefined {
-  const ephemeral = namesOf(context, ['ephemeral']).find((name) => lookUp(context.containers, name) === 'poised');
+  const ephemeral = namesOf(context, ['ephemeral']).find(
+    (name) => lookUp(context.containers, name) === 'readyToCreate',
+  );
   if (ephemeral !== undefined) return ephemeral;
   const [first] = restOfRound(context);
   const isDue =
-    first !== undefined && lookUp(context.containers, first) === 'poised' && launching(context) === undefined;
+    first !== undefined && lookUp(context.containers, first) === 'readyToCreate' && launching(context) === undefined;
   return isDue ? first : undefined;
 }
 

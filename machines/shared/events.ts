@@ -78,7 +78,7 @@ export type VolumeEvent =
 
 /**
  * Where a container stands, as its pod needs to know it: `pending` waits for its turn, `coming` is on its way to a start,
- * `poised` could be launched, `delayed` is put off by a failure. `launching` is being made and started, its postStart hook
+ * `readyToCreate` could be launched, `delayed` is put off by a failure. `launching` is being made and started, its postStart hook
  * included; `live` may have a process; `running` has one that got past its hook. The others have none and will get none
  * by themselves, and of one that is `removed` the runtime has nothing any more. The end of one that `restartsAll`
  * restarts its whole pod in place.
@@ -86,7 +86,7 @@ export type VolumeEvent =
 export type ContainerStanding =
   | 'pending'
   | 'coming'
-  | 'poised'
+  | 'readyToCreate'
   | 'delayed'
   | 'launching'
   | 'live'

@@ -99,15 +99,17 @@ function inLine(containers: readonly ContainerView[], heldUp: string | undefined
   const first = containers.find(({ name }) => name === heldUp);
   if (first === undefined) return containers;
   const whom = `${KIND_WORDS[first.role]} ${first.name}`;
-  const waitingFor = first.state === 'hooking' ? `${whom}'s postStart hook` : `${whom}, which starts before it`;
-  return containers.map((each) => (each !== first && each.state === 'poised' ? { ...each, waitingFor } : each));
+  const waitingFor =
+    first.state === 'runningPostStart' ? `${whom}'s postStart hook` : `${whom}, which starts before it`;
+  return containers.map((each) => (each !== first && each.state === 'readyToCreate' ? { ...each, waitingFor } : each));
 }
 
 /** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */
-export function isMeeting(ref: PodRef): boolean {
+export function isBeingAdopted(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
-  if (containers.some((child) => ['new', 'meeting', 'met'].includes(String(child.getSnapshot().value)))) return true;
+  if (containers.some((child) => ['new', 'adopting', 'adopted'].includes(String(child.getSnapshot().value))))
+    return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
   return isFirst && UNASKED.some((state) => snapshot.matches(state));
 }

@@ -151,7 +151,7 @@ function stopping(start: string, { first, others, until, now }: Stop): Answer {
   if (failed) return failed;
   const who = others > 0 ? `${titled(first)} and ${others} more` : titled(first);
   const meanwhile =
-    first.waitingFor === undefined || first.state.endsWith('signalling')
+    first.waitingFor === undefined || first.state.endsWith('killing')
       ? ''
       : `; ${others > 0 ? first.name : 'it'} waits${forWords(first)}`;
   if (until === undefined) return `${start}: waits for ${who} to stop${meanwhile}`;

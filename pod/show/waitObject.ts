@@ -5,9 +5,9 @@ import type { ContainerView, PodView, VolumeView } from './view.ts';
 
 /** The hook that holds up a container, by the states that wait for it. */
 const HOOKS = new Map<string, 'postStart' | 'preStop'>([
-  ['hooking', 'postStart'],
-  ['stopping.hooking.bounded', 'preStop'],
-  ['stopping.hooking.unbounded', 'preStop'],
+  ['runningPostStart', 'postStart'],
+  ['stopping.runningPreStop.bounded', 'preStop'],
+  ['stopping.runningPreStop.unbounded', 'preStop'],
 ]);
 
 /** `exec /bin/drain --all`, `http-get :8080/stop`, `sleep 5s`. */

@@ -60,7 +60,7 @@ describe('the start limiter', () => {
     await node.advance('500ms');
     expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be made');
     expect(node.agent.explain('pod-02')?.pod).toMatchObject({
-      state: 'sandboxing.acquiring.queued',
+      state: 'sandboxing.creatingSandbox.queued',
       waitingFor: 'a start slot',
       queue: { place: 1 },
     });

@@ -55,7 +55,7 @@ describe('graceful termination', () => {
     expect(node.calls('execSync')).toHaveLength(1);
     expect(graces(node)).toEqual([]);
     expect(node.containerView('web')).toMatchObject({
-      state: 'stopping.hooking.bounded',
+      state: 'stopping.runningPreStop.bounded',
       waitingFor: 'its preStop hook',
     });
     await node.advance('16s');

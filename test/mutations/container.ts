@@ -118,8 +118,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C23',
     breaks: 'what the runtime has forgotten counts its restarts from 0',
     file: 'machines/container/states/pulling.ts',
-    find: "[{ guard: 'hasNoPast', target: 'counting' }, { target: 'poised' }]",
-    put: "[{ target: 'poised' }]",
+    find: "[{ guard: 'hasNoPast', target: 'counting' }, { target: 'readyToCreate' }]",
+    put: "[{ target: 'readyToCreate' }]",
   },
   {
     rule: 'C23',

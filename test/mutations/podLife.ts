@@ -125,8 +125,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C9',
     breaks: 'the next container starts while another is being started',
     file: 'machines/pod/launchOrder.ts',
-    find: "lookUp(context.containers, first) === 'poised' && launching(context) === undefined;",
-    put: "lookUp(context.containers, first) === 'poised';",
+    find: "lookUp(context.containers, first) === 'readyToCreate' && launching(context) === undefined;",
+    put: "lookUp(context.containers, first) === 'readyToCreate';",
   },
   {
     rule: 'C9',

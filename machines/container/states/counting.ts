@@ -8,12 +8,12 @@ export const counting = containerSetup.createStateConfig({
     src: 'countRestarts',
     input: ({ context }) => ({ pod: context.pod, container: context.name }),
     onDone: {
-      target: 'poised',
+      target: 'readyToCreate',
       // What was made and never started keeps its number.
       actions: assign(({ context, event }) => ({ attempt: Math.max(context.attempt, event.output.restarts) })),
     },
     // As on a kubelet: logs that cannot be read keep no container from running.
-    onError: 'poised',
+    onError: 'readyToCreate',
   },
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },

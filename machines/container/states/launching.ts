@@ -9,7 +9,7 @@ export const launching = containerSetup.createStateConfig({
   entry: [{ type: 'report', params: { standing: 'launching' } }, 'requestSlot'],
   exit: 'releaseSlot',
   initial: 'queued',
-  on: { 'sandbox.lost': { target: 'poised', actions: ['loseSandbox', 'forgetIt'] } },
+  on: { 'sandbox.lost': { target: 'readyToCreate', actions: ['loseSandbox', 'forgetIt'] } },
   states: {
     queued: {
       meta: { waitsFor: 'a start slot' },

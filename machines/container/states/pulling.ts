@@ -25,14 +25,14 @@ export const pulling = containerSetup.createStateConfig({
     ],
   },
   states: {
-    choosing: { always: [{ guard: 'lacksVolume', target: 'awaitingVolumes' }, { target: 'finding' }] },
+    choosing: { always: [{ guard: 'lacksVolume', target: 'awaitingVolumes' }, { target: 'checkingImage' }] },
     /** The image of a volume cannot be had, which holds up nobody who does not mount it (C16). */
     awaitingVolumes: {
       meta: { waitsFor: 'the volumes that it mounts' },
       entry: { type: 'report', params: { standing: 'delayed' } },
-      always: { guard: not('lacksVolume'), target: 'finding' },
+      always: { guard: not('lacksVolume'), target: 'checkingImage' },
     },
-    finding: {
+    checkingImage: {
       meta: { waitsFor: 'the runtime to look for its image' },
       entry: { type: 'report', params: { standing: 'coming' } },
       invoke: {
@@ -104,26 +104,26 @@ export const pulling = containerSetup.createStateConfig({
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       entry: ['showPullBackOff', tellsPullBackOff],
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'finding' },
+      on: { 'timer.elapsed': 'checkingImage' },
     },
     /** Absent, and the policy forbids to pull (C17): somebody may load it by hand, so it is looked for again. */
     missing: {
       meta: { waitsFor: 'its image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
       entry: ['showAbsence', tellsMissingImage, { type: 'report', params: { standing: 'delayed' } }],
       invoke: { src: 'timer', input: { after: 10_000 } },
-      on: { 'timer.elapsed': 'finding' },
+      on: { 'timer.elapsed': 'checkingImage' },
     },
     awaitingRetry: {
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       entry: { type: 'report', params: { standing: 'delayed' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'finding',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'finding' },
+        'timer.elapsed': 'checkingImage',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'checkingImage' },
       },
     },
     found: { type: 'final', entry: 'forgetImageTrouble' },
   },
   exit: 'releasePull',
-  onDone: [{ guard: 'hasNoPast', target: 'counting' }, { target: 'poised' }],
+  onDone: [{ guard: 'hasNoPast', target: 'counting' }, { target: 'readyToCreate' }],
 });

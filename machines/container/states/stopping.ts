@@ -17,11 +17,8 @@ export const stopping = containerSetup.createStateConfig({
   ],
   initial: 'choosing',
   on: {
-    'container.stop': [
-      { guard: 'isSooner', target: '.signalling', actions: 'stopForGood' },
-      { actions: 'stopForGood' },
-    ],
-    'container.reset': { guard: not('mustStay'), target: '.signalling', actions: 'askForReset' },
+    'container.stop': [{ guard: 'isSooner', target: '.killing', actions: 'stopForGood' }, { actions: 'stopForGood' }],
+    'container.reset': { guard: not('mustStay'), target: '.killing', actions: 'askForReset' },
     'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
   },
   states: {
@@ -29,14 +26,14 @@ export const stopping = containerSetup.createStateConfig({
       always: [
         { guard: 'neverMade', target: '#container.exited' },
         // A restart of the whole pod runs no hooks and grants no grace.
-        { guard: 'mustReset', target: 'signalling' },
-        { guard: 'isSandboxGone', target: 'signalling' },
-        { guard: 'hasPreStop', target: 'hooking' },
+        { guard: 'mustReset', target: 'killing' },
+        { guard: 'isSandboxGone', target: 'killing' },
+        { guard: 'hasPreStop', target: 'runningPreStop' },
         { target: 'awaitingOthers' },
       ],
     },
     /** The hook goes on until the deadline, also until one that is given, or moved nearer, while it runs. */
-    hooking: {
+    runningPreStop: {
       initial: 'choosing',
       invoke: {
         src: 'runHook',
@@ -68,7 +65,7 @@ export const stopping = containerSetup.createStateConfig({
         bounded: {
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
-          on: { 'timer.elapsed': '#container.stopping.signalling' },
+          on: { 'timer.elapsed': '#container.stopping.killing' },
         },
         /** Its own grace is counted where the hook runs. */
         unbounded: { meta: { waitsFor: 'its preStop hook' } },
@@ -77,17 +74,17 @@ export const stopping = containerSetup.createStateConfig({
     /** A sidecar's process is left alone while others stop that may need it, but not beyond the deadline (C11). */
     awaitingOthers: {
       meta: { waitsFor: 'the containers that stop before it', until: 'stopBy' },
-      always: { guard: not('awaitsOthers'), target: 'signalling' },
+      always: { guard: not('awaitsOthers'), target: 'killing' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
       on: {
-        'timer.elapsed': 'signalling',
+        'timer.elapsed': 'killing',
         'container.stop': [
           { guard: 'isSooner', target: 'awaitingOthers', reenter: true, actions: 'stopForGood' },
           { actions: 'stopForGood' },
         ],
       },
     },
-    signalling: {
+    killing: {
       meta: { waitsFor: 'its process to end', until: 'stopBy' },
       invoke: {
         src: 'stopContainer',
@@ -119,8 +116,8 @@ export const stopping = containerSetup.createStateConfig({
       meta: { waitsFor: 'another try to stop it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'signalling',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'signalling' },
+        'timer.elapsed': 'killing',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'killing' },
       },
     },
   },

@@ -29,7 +29,7 @@ export const sandboxing = podSetup.createStateConfig({
         // How what runs there has to end is known once the runtime has told of its sandbox.
         { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
         { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
-        { target: 'acquiring' },
+        { target: 'creatingSandbox' },
       ],
     },
     adopting: {
@@ -72,14 +72,14 @@ export const sandboxing = podSetup.createStateConfig({
         src: 'stopSandboxes',
         input: ({ context }) => ({ pod: context.allocated, ids: context.stale }),
         // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
-        onDone: { target: 'acquiring', actions: assign({ stale: [] }) },
+        onDone: { target: 'creatingSandbox', actions: assign({ stale: [] }) },
         onError: {
           target: 'awaitingRetry',
           actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
         },
       },
     },
-    acquiring: {
+    creatingSandbox: {
       entry: ['spawnContainers', 'startFirst'],
       exit: 'releaseSlot',
       initial: 'choosing',
@@ -159,9 +159,9 @@ export const sandboxing = podSetup.createStateConfig({
       meta: { waitsFor: 'another try to make its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'acquiring',
+        'timer.elapsed': 'creatingSandbox',
         'runtime.returned': [
-          { guard: 'failedForRuntime', target: 'acquiring', actions: 'passOnReturn' },
+          { guard: 'failedForRuntime', target: 'creatingSandbox', actions: 'passOnReturn' },
           { actions: 'passOnReturn' },
         ],
       },

@@ -19,7 +19,7 @@ import { referenceOf, volumeSetup } from '../setup.ts';
 const tellsHeld = (reason: string) => ({ type: 'noteOfHeld' as const, params: imageError(reason) });
 
 export const pulling = volumeSetup.createStateConfig({
-  initial: 'finding',
+  initial: 'checkingImage',
   on: {
     'volume.unmount': 'unmounting',
     'volume.update': { actions: 'update' },
@@ -27,7 +27,7 @@ export const pulling = volumeSetup.createStateConfig({
   exit: 'releasePull',
   onDone: 'mounted',
   states: {
-    finding: {
+    checkingImage: {
       meta: { waitsFor: 'the runtime to look for its image' },
       invoke: {
         src: 'findImage',
@@ -119,7 +119,7 @@ export const pulling = volumeSetup.createStateConfig({
         tellsHeld('ImagePullBackOff'),
       ],
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': 'finding' },
+      on: { 'timer.elapsed': 'checkingImage' },
     },
     /** Absent, and the policy forbids to pull: somebody may load it by hand, so it is looked for again. */
     missing: {
@@ -131,15 +131,15 @@ export const pulling = volumeSetup.createStateConfig({
         tellsHeld('ErrImageNeverPull'),
       ],
       invoke: { src: 'timer', input: { after: 10_000 } },
-      on: { 'timer.elapsed': 'finding' },
+      on: { 'timer.elapsed': 'checkingImage' },
     },
     awaitingRetry: {
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       entry: 'reportDelay',
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        'timer.elapsed': 'finding',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'finding' },
+        'timer.elapsed': 'checkingImage',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'checkingImage' },
       },
     },
     found: { type: 'final', entry: 'forgetImageTrouble' },

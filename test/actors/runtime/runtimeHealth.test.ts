@@ -66,7 +66,7 @@ describe('the health of the runtime', () => {
     for (const health of told) {
       story.tell({ type: 'runtime.healthChanged', health });
       story.want([namedPod('web')]);
-      expect(story.pod('web-uid')).toBe('sandboxing.acquiring.awaitingNetwork');
+      expect(story.pod('web-uid')).toBe('sandboxing.creatingSandbox.awaitingNetwork');
     }
     expect(story.ports.asked('runSandbox')).toEqual([]);
     expect(told[1]).toMatchObject({ ready: false, message: 'Status: away', networkTrouble: told[0]?.networkTrouble });

@@ -20,10 +20,10 @@ describe('start', () => {
     const story = containerStory();
     expect(story.state()).toBe('waiting');
     story.send({ type: 'container.start' });
-    expect(story.state()).toBe('poised');
+    expect(story.state()).toBe('readyToCreate');
     story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod()) });
     expect(story.state()).toBe('running.steady');
-    expect(story.standings()).toEqual(['pending', 'coming', 'poised', 'launching', 'running']);
+    expect(story.standings()).toEqual(['pending', 'coming', 'readyToCreate', 'launching', 'running']);
     expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'main', attempt: 0 }]);
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
@@ -122,7 +122,7 @@ describe('start', () => {
       expect(story.context()).toMatchObject({ attempt: 1, run: { reason: 'StartError' } });
       story.ports.advance(ms);
       story.send({ type: 'sandbox.lost' });
-      expect(story.state()).toBe('poised');
+      expect(story.state()).toBe('readyToCreate');
       const ran = { run: undefined, earlierRun: { exitCode: 1 }, trouble: undefined, failure: undefined };
       expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
       story.begin(1);
@@ -205,8 +205,8 @@ describe('postStart', () => {
     const story = containerStory({ pod });
     story.ports.hold('runHook');
     story.begin();
-    expect(story.state()).toBe('hooking');
-    expect(story.standings()).toEqual(['pending', 'coming', 'poised', 'launching']);
+    expect(story.state()).toBe('runningPostStart');
+    expect(story.standings()).toEqual(['pending', 'coming', 'readyToCreate', 'launching']);
     story.ports.answer('runHook');
     expect(story.state()).toBe('running.steady');
   });

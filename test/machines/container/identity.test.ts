@@ -37,7 +37,7 @@ describe('identity', () => {
     story.begin();
     story.ports.fail('findImage', 'ErrImagePull');
     story.send(update(edited({ image: 'busybox:2' })));
-    expect(story.state()).toBe('pulling.finding');
+    expect(story.state()).toBe('pulling.checkingImage');
     story.ports.answer('findImage');
     expect(story.context()).toMatchObject({ imageRef: 'sha256:busybox:2' });
     expect(story.state()).toBe('running.steady');
@@ -124,10 +124,10 @@ describe('adoption', () => {
 
   test('while the runtime is away it is asked again, and at once on its return', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main'), failing: ['inspectContainer'] });
-    expect(story.state()).toBe('awaitingMeeting');
+    expect(story.state()).toBe('awaitingAdoptRetry');
     story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
     story.ports.advance(1_000);
-    expect(story.state()).toBe('awaitingMeeting');
+    expect(story.state()).toBe('awaitingAdoptRetry');
     story.send({ type: 'runtime.returned' });
     expect(story.state()).toBe('running.steady');
   });
@@ -189,7 +189,7 @@ describe('a container that the runtime has nothing of', () => {
     const moved = lostContainer();
     moved.send({ type: 'sandbox.lost' });
     moved.ports.answer('countRestarts', { restarts: 1 });
-    expect(moved.state()).toBe('poised');
+    expect(moved.state()).toBe('readyToCreate');
 
     const updated = lostContainer();
     const pod = aPod({ containers: [aContainer({ image: 'next' })] });

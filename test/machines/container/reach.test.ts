@@ -181,7 +181,7 @@ function distinguish(snapshot: AnyMachineSnapshot) {
   if (onEnd === 'stay') return ending;
   const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
   // Elsewhere it is known at once what that leads to.
-  const lost = snapshot.matches('meeting') || snapshot.matches('awaitingMeeting') ? context.former : undefined;
+  const lost = snapshot.matches('adopting') || snapshot.matches('awaitingAdoptRetry') ? context.former : undefined;
   const lacksVolumes = Object.keys(context.volumes).length === 0;
   const parts = [
     lost,
@@ -230,7 +230,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
       return { ...update(snapshot.context.pod), ...{ volumes: there } };
     if (snapshot.matches('awaitingReset')) return { type: 'container.reset' };
     if (snapshot.matches('waiting')) return { type: 'container.start' };
-    if (snapshot.matches('poised')) return { type: 'container.launch' };
+    if (snapshot.matches('readyToCreate')) return { type: 'container.launch' };
     if (invoked === undefined) return { type: 'slot.granted', key: 'key' };
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
     if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);

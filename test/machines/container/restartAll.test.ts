@@ -36,7 +36,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(story.view().restartsAll).toBe(true);
     expect(story.containers()).toMatchObject({
       setup: 'waiting',
-      main: 'stopping.signalling',
+      main: 'stopping.killing',
       debug: 'running.steady',
     });
     story.ports.answer('stopContainer');

@@ -25,11 +25,11 @@ describe('a stop of a container that runs', () => {
     story.ports.hold('runHook', 'stopContainer');
     story.stop(30);
     const deadline = story.ports.now + 30_000;
-    expect(story.state()).toBe('stopping.hooking.bounded');
+    expect(story.state()).toBe('stopping.runningPreStop.bounded');
     expect(story.ports.asked('runHook')).toMatchObject([{ hook: 'preStop', deadline }]);
     story.ports.advance(20_000);
     story.ports.answer('runHook');
-    expect(story.state()).toBe('stopping.signalling');
+    expect(story.state()).toBe('stopping.killing');
     expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0', deadline }]);
     story.ports.answer('stopContainer');
     expect(story.state()).toBe('stopped');
@@ -55,9 +55,9 @@ describe('a stop of a container that runs', () => {
     story.stop(5);
     const deadline = story.ports.now + 5_000;
     story.ports.advance(4_999);
-    expect(story.state()).toBe('stopping.hooking.bounded');
+    expect(story.state()).toBe('stopping.runningPreStop.bounded');
     story.ports.advance(1);
-    expect(story.state()).toBe('stopping.signalling');
+    expect(story.state()).toBe('stopping.killing');
     expect(story.ports.asked('stopContainer').map((input) => input.deadline)).toEqual([deadline]);
     story.stop(60);
     story.stop();
@@ -142,11 +142,11 @@ describe('a stop of a container that does not run yet', () => {
     const early = containerStory();
     early.stop(30);
     expect(early.state()).toBe('stopped');
-    const poised = containerStory();
-    poised.send({ type: 'container.start' });
-    expect(poised.state()).toBe('poised');
-    poised.stop(30);
-    expect(poised.state()).toBe('stopped');
+    const readyToCreate = containerStory();
+    readyToCreate.send({ type: 'container.start' });
+    expect(readyToCreate.state()).toBe('readyToCreate');
+    readyToCreate.stop(30);
+    expect(readyToCreate.state()).toBe('stopped');
   });
 
   test('in the queue of the limiter leaves the queue', () => {
@@ -252,10 +252,10 @@ describe('a lost sandbox', () => {
     const story = containerStory();
     story.begin();
     lose(story);
-    expect(story.state()).toBe('poised');
-    expect(story.standings().at(-1)).toBe('poised');
+    expect(story.state()).toBe('readyToCreate');
+    expect(story.standings().at(-1)).toBe('readyToCreate');
     story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod(), 1) });
-    expect(story.state()).toBe('poised');
+    expect(story.state()).toBe('readyToCreate');
     story.send({ type: 'container.start' });
     expect(story.state()).toBe('running.steady');
     expect(story.ports.asked('createContainer').map(({ sandbox, attempt }) => [sandbox.attempt, attempt])).toEqual([
@@ -269,8 +269,8 @@ describe('a lost sandbox', () => {
     (port) => {
       const story = containerAt(port, aPod({ containers: [aContainer({ lifecycle: { postStart: exec } })] }));
       lose(story);
-      expect(story.state()).toBe('poised');
-      expect(story.standings().at(-1)).toBe('poised');
+      expect(story.state()).toBe('readyToCreate');
+      expect(story.standings().at(-1)).toBe('readyToCreate');
       expect(queueOf(story.startLimiter)).toEqual(empty);
       story.begin(1);
       expect(story.ports.pending()).toEqual([port]);
@@ -285,7 +285,7 @@ describe('a lost sandbox', () => {
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
     lose(story);
-    expect(story.standings().at(-1)).toBe('poised');
+    expect(story.standings().at(-1)).toBe('readyToCreate');
     story.begin(1);
     expect(story.state()).toBe('running.steady');
     expect(story.ports.asked('createContainer')).toHaveLength(2);
@@ -321,7 +321,7 @@ describe('what the runtime cannot tell', () => {
     story.world.change('main-0-0', { state: 'unknown' });
     story.ports.hold('stopContainer');
     story.observe();
-    expect(story.state()).toBe('stopping.signalling');
+    expect(story.state()).toBe('stopping.killing');
     expect(story.ports.asked('createContainer')).toHaveLength(1);
     story.ports.answer('stopContainer');
     expect(story.state()).toBe('running.steady');

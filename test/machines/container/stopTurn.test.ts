@@ -10,7 +10,7 @@ test('C10: a stop with a deadline leaves the hook of a stop without one its time
   story.begin();
   story.ports.hold('runHook', 'stopContainer');
   story.stop();
-  expect(story.state()).toBe('stopping.hooking.unbounded');
+  expect(story.state()).toBe('stopping.runningPreStop.unbounded');
   story.stop(10);
   expect(story.ports.pending()).toEqual(['runHook']);
   const deadline = story.ports.now + 10_000;
@@ -35,13 +35,13 @@ test('C11: one that has to wait runs its hook at once, and is signalled when it 
   told.story.send({ type: 'container.stop', deadline: told.deadline });
   expect(told.story.ports.asked('stopContainer')).toMatchObject([{ deadline: told.deadline }]);
   told.story.send({ type: 'container.stop', deadline: told.deadline, waits: true });
-  expect(told.story.state()).toBe('stopping.signalling');
+  expect(told.story.state()).toBe('stopping.killing');
   const late = waiting();
   late.story.send({ type: 'container.stop', deadline: late.deadline - 20_000, waits: true });
   late.story.ports.advance(9_999);
   expect(late.story.state()).toBe('stopping.awaitingOthers');
   late.story.ports.advance(1);
-  expect(late.story.state()).toBe('stopping.signalling');
+  expect(late.story.state()).toBe('stopping.killing');
 });
 
 test('one that an update took out is removed with its former runs, however often the runtime is away', () => {

@@ -132,7 +132,7 @@ describe('C16: a start that the runtime refuses', () => {
 describe('C16: a postStart hook', () => {
   test('keeps the container waiting until it is done', () => {
     const story = told({ lifecycle: { postStart: hooks } }, ['runHook']);
-    expect([story.state(), reason(story)]).toEqual(['hooking', 'ContainerCreating']);
+    expect([story.state(), reason(story)]).toEqual(['runningPostStart', 'ContainerCreating']);
     story.ports.answer('runHook');
     expect(reason(story)).toBe('running');
   });
@@ -141,9 +141,9 @@ describe('C16: a postStart hook', () => {
     const story = told({ lifecycle: { postStart: hooks } }, ['runHook', 'stopContainer']);
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
     const failed = { kind: 'waiting', reason: 'PostStartHookError', message: 'the hook said no' };
-    expect([story.state(), now(story)]).toEqual(['stopping.signalling', failed]);
+    expect([story.state(), now(story)]).toEqual(['stopping.killing', failed]);
     story.ports.answer('stopContainer');
-    expect([story.state(), now(story)]).toEqual(['hooking', failed]);
+    expect([story.state(), now(story)]).toEqual(['runningPostStart', failed]);
     expect(story.view().last).toMatchObject({ exitCode: 137 });
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
     story.ports.answer('stopContainer');

@@ -66,7 +66,7 @@ describe('activeDeadlineSeconds', () => {
   test('ends a pod wherever it is: while its sandbox is made, in its back-off', () => {
     const making = podStory({ pod: pod(60), held: ['runSandbox'] });
     making.ports.advance(60_000);
-    expect(making.state()).toBe('sandboxing.acquiring.running');
+    expect(making.state()).toBe('sandboxing.creatingSandbox.running');
     making.ports.answer('runSandbox');
     expect(making.state()).toBe('finished');
     expect(making.ports.asked('createContainer')).toEqual([]);

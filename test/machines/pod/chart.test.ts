@@ -28,7 +28,7 @@ describe('the way up', () => {
     story.ports.answer('mountVolume');
     expect(story.state()).toBe('preparing.volumes');
     story.ports.answer('mountVolume');
-    expect(story.state()).toBe('sandboxing.acquiring.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
     expect(story.ports.asked('createContainer')).toEqual([]);
     story.ports.answer('runSandbox');
     expect(story.state()).toBe('active.running.steady');
@@ -41,7 +41,7 @@ describe('the way up', () => {
   test('while its sandbox is made, its image is already looked for', () => {
     const story = podStory({ held: ['runSandbox'] });
     expect(portsOf(story)).toEqual(['preparePod', 'prepareCgroup', 'findImage', 'countRestarts', 'runSandbox']);
-    expect(story.containers()).toEqual({ main: 'poised' });
+    expect(story.containers()).toEqual({ main: 'readyToCreate' });
   });
 
   test('one that the node does not take is refused, and starts nothing', () => {
@@ -234,7 +234,7 @@ describe('updates in place', () => {
     story.ports.hold('stopContainer', 'mountVolume');
     story.send({ type: 'pod.update', pod: aPod({ ...two('a:1').spec, volumes }) });
     story.ports.answer('mountVolume');
-    expect(story.containers()).toEqual({ first: 'running.steady', second: 'stopping.signalling' });
+    expect(story.containers()).toEqual({ first: 'running.steady', second: 'stopping.killing' });
     story.ports.answer('stopContainer');
     expect(story.containers()).toEqual({ first: 'running.steady' });
   });

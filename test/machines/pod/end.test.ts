@@ -79,7 +79,7 @@ describe('termination', () => {
     );
     story.ports.hold('runHook');
     story.terminate();
-    expect(story.containers()).toEqual({ a: 'stopped', b: 'stopping.hooking.bounded' });
+    expect(story.containers()).toEqual({ a: 'stopped', b: 'stopping.runningPreStop.bounded' });
     story.die('b-0-0', 1);
     expectGone(story);
   });
@@ -135,7 +135,7 @@ describe('termination', () => {
       story.startLimiter.send({ type: 'slot.request', key, ticket: 0, holder: story.startLimiter as never });
     }
     story.ports.answer('preparePod');
-    expect(story.state()).toBe('sandboxing.acquiring.queued');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.queued');
     story.terminate();
     expect(story.state()).toBe('terminated');
     expect(queueOf(story.startLimiter).queue).toEqual([]);
@@ -144,7 +144,7 @@ describe('termination', () => {
   test('a sandbox that is made while it must end is removed, and nothing starts in it', () => {
     const story = podStory({ held: ['runSandbox'] });
     story.terminate();
-    expect(story.state()).toBe('sandboxing.acquiring.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
     story.ports.answer('runSandbox');
     expect(story.ports.asked('createContainer')).toEqual([]);
     expectGone(story);
@@ -245,7 +245,7 @@ describe('a lost sandbox', () => {
     expect(story.state()).toBe('active.running.steady');
     lose(story);
     expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
-    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'poised' });
+    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'readyToCreate' });
     story.die('setup-1-1', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
     expect(story.state()).toBe('active.running.steady');
@@ -257,10 +257,10 @@ describe('a lost sandbox', () => {
     story.die('first-0-0', 0);
     story.die('second-0-0', 0);
     lose(story);
-    expect(story.containers()).toMatchObject({ first: 'running.steady', main: 'poised' });
+    expect(story.containers()).toMatchObject({ first: 'running.steady', main: 'readyToCreate' });
     story.die('first-1-1', 0);
     expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
-    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'poised' });
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'readyToCreate' });
     story.die('second-1-1', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
   });

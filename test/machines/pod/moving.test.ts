@@ -122,7 +122,7 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     story.ports.hold('stopSandboxes');
     story.send({ type: 'pod.update', pod: { ...pod, spec: { ...pod.spec, hostNetwork: true } } });
     story.ports.fail('stopSandboxes', 'RuntimeError');
-    expect([story.state(), story.containers()]).toEqual(['sandboxing.awaitingRetry', { main: 'poised' }]);
+    expect([story.state(), story.containers()]).toEqual(['sandboxing.awaitingRetry', { main: 'readyToCreate' }]);
     story.send({ type: 'pod.update', pod });
     story.ports.advance(10_000);
     expect([story.state(), story.containers()]).toEqual(['active.running.steady', { main: 'running.steady' }]);

@@ -9,7 +9,7 @@ import { queueOf } from '../support/stand.ts';
 const WORDS = 'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:no plugin';
 const trouble = { message: WORDS, since: 0 };
 const TOLD = `Warning NetworkNotReady: network is not ready: ${WORDS}`;
-const AWAITING = 'sandboxing.acquiring.awaitingNetwork';
+const AWAITING = 'sandboxing.creatingSandbox.awaitingNetwork';
 
 describe('while the runtime has no network for pods', () => {
   const offlinePod = (pod = aPod()) => podStory({ pod, trouble });

@@ -12,7 +12,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     ['active.running.steady', []],
     ['preparing.directory', ['preparePod']],
     ['preparing.volumes', ['mountVolume']],
-    ['sandboxing.acquiring.running', ['runSandbox']],
+    ['sandboxing.creatingSandbox.running', ['runSandbox']],
   ])('ends from %s, gives its place free, and stays until it is removed', (state, held) => {
     const story = podStory({ pod, held });
     expect(story.state()).toBe(state);

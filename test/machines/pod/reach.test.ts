@@ -59,8 +59,8 @@ const several: Walked = {
   pod: aPod({ containers: [aContainer({ name: 'first' }), aContainer({ name: 'second' })] }),
   edits: [],
   standings: {
-    first: ['coming', 'poised', 'delayed', 'running', 'stopped'],
-    second: ['coming', 'poised', 'running', 'stopped'],
+    first: ['coming', 'readyToCreate', 'delayed', 'running', 'stopped'],
+    second: ['coming', 'readyToCreate', 'running', 'stopped'],
   },
 };
 

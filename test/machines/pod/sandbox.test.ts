@@ -53,7 +53,7 @@ describe('a sandbox that is of no use', () => {
       story.ports.advance(9_999);
       expect(story.state()).toBe('sandboxing.unfit');
       story.ports.advance(1);
-      expect(story.state()).toBe('sandboxing.acquiring.running');
+      expect(story.state()).toBe('sandboxing.creatingSandbox.running');
     },
   );
 
@@ -70,7 +70,7 @@ describe('a sandbox that is of no use', () => {
   test('C8: one that is made while the pod changes its network mode is replaced', () => {
     const story = makingPod();
     story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
-    expect(story.state()).toBe('sandboxing.acquiring.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
     answerWith(story, {});
     expect(story.state()).toBe('sandboxing.unfit');
     story.ports.advance(10_000);

@@ -51,7 +51,7 @@ const queueOf = (...queue: string[]): LimiterView[] => [
   },
 ];
 const network = { sandbox: sandbox('10.88.0.5') };
-const runs = (state: string) => /^(running|hooking|stopping)/.test(state);
+const runs = (state: string) => /^(running|runningPostStart|stopping)/.test(state);
 
 const lineOf = ({ waitingFor, until }: Waiting) => `waits for ${waitingFor}${until ? ' until' : ''}`;
 

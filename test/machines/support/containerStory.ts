@@ -75,7 +75,8 @@ export function containerStory(options: Options = {}) {
   // Its pod has no other container: as soon as it could be launched it may be.
   actor.subscribe((snapshot) => {
     const { hasTurn, sandbox } = snapshot.context;
-    if (!options.heldBack && snapshot.matches('poised') && hasTurn && sandbox) actor.send({ type: 'container.launch' });
+    if (!options.heldBack && snapshot.matches('readyToCreate') && hasTurn && sandbox)
+      actor.send({ type: 'container.launch' });
   });
   actor.start();
   const send = (event: ContainerEvent) => actor.send(event);

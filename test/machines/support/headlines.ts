@@ -17,10 +17,10 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'preparing.volumes': 'pod web waits for its volumes to be mounted (for 2m10s so far)',
     'sandboxing.adopting': 'pod web waits for the runtime to tell of its sandbox (for 2m10s so far)',
     'sandboxing.clearing': 'pod web waits for its old sandbox to stop (for 2m10s so far)',
-    'sandboxing.acquiring.awaitingNetwork': 'pod web waits for the network of the runtime (for 2m10s so far)',
-    'sandboxing.acquiring.queued':
+    'sandboxing.creatingSandbox.awaitingNetwork': 'pod web waits for the network of the runtime (for 2m10s so far)',
+    'sandboxing.creatingSandbox.queued':
       'pod web waits in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
-    'sandboxing.acquiring.running': 'pod web waits for its sandbox to be made (for 2m10s so far)',
+    'sandboxing.creatingSandbox.running': 'pod web waits for its sandbox to be made (for 2m10s so far)',
     'sandboxing.unfit':
       'pod web waits for another try to make its sandbox, as the last one is unfit: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'sandboxing.awaitingAcquisition':
@@ -29,8 +29,8 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web waits for another try to ask the runtime about its sandbox: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'active.initializing': 'pod web waits for its init containers to be done (for 2m10s so far)',
     'active.restartingAll': 'pod web waits for all its containers to end, which are to restart (for 2m10s so far)',
-    'active.running.fitting': 'pod web waits for its cgroup to be resized (for 2m10s so far)',
-    'active.running.awaitingFit':
+    'active.running.resizingPodCgroup': 'pod web waits for its cgroup to be resized (for 2m10s so far)',
+    'active.running.awaitingPodCgroupRetry':
       'pod web waits for another try to resize its cgroup: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'resetting.verifying': 'pod web waits for the runtime to tell of its sandbox (for 2m10s so far)',
     'resetting.awaitingRetry':
@@ -58,7 +58,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   volume: {
     mounting: 'volume data is not mounted yet: it waits for its mount to be made (for 2m10s so far)',
     awaitingRetry: 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    'pulling.finding':
+    'pulling.checkingImage':
       'volume data is not mounted yet: it waits for the runtime to look for image model:1 (for 2m10s so far)',
     'pulling.queued':
       'pod web waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
@@ -79,11 +79,11 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   container: {
     'pulling.awaitingVolumes': 'container app waits for the volumes that it mounts (for 2m10s so far)',
     counting: 'container app waits for its restarts to be counted (for 2m10s so far)',
-    meeting: 'container app waits for the runtime to tell what it has of it (for 2m10s so far)',
-    awaitingMeeting:
+    adopting: 'container app waits for the runtime to tell what it has of it (for 2m10s so far)',
+    awaitingAdoptRetry:
       'container app waits for another try to ask the runtime what it has of it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     waiting: 'container app waits for the containers before it (for 2m10s so far)',
-    'pulling.finding': 'container app waits for the runtime to look for image app:1 (for 2m10s so far)',
+    'pulling.checkingImage': 'container app waits for the runtime to look for image app:1 (for 2m10s so far)',
     'pulling.queued':
       'container app waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
     'pulling.fetching': 'container app waits for the pull of image app:1 until 12:03:10 (in 14s)',
@@ -95,14 +95,14 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'container app waits for image app:1 to be loaded by hand (imagePullPolicy Never) until 12:03:10 (in 14s)',
     'pulling.awaitingRetry':
       'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    poised: 'container app waits for its pod to start it, one after the other (for 2m10s so far)',
+    readyToCreate: 'container app waits for its pod to start it, one after the other (for 2m10s so far)',
     'launching.queued':
       'container app waits in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
     'launching.creating': 'container app waits for the container to be created (for 2m10s so far)',
     'launching.starting': 'container app waits for the container to be started (for 2m10s so far)',
     awaitingRelaunch:
       'container app waits for another try to start it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    hooking: 'container app runs but is not ready: it waits for its postStart hook (exec /setup)',
+    runningPostStart: 'container app runs but is not ready: it waits for its postStart hook (exec /setup)',
     'running.startingUp': 'container app runs but is not ready: it waits for its startup probe',
     'running.resizing': 'container app runs but is not ready: it waits for its resources to be changed',
     'running.awaitingResize':
@@ -111,13 +111,13 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'container app runs but is not ready: it waits for the runtime to tell whether it still exists',
     'running.awaitingVerification':
       'container app runs but waits for another try to ask the runtime whether it still exists: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    'stopping.hooking.bounded':
+    'stopping.runningPreStop.bounded':
       'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop; it waits for its preStop hook (sleep 5s)',
-    'stopping.hooking.unbounded':
+    'stopping.runningPreStop.unbounded':
       'pod web is ending (ManifestRemoved): waits for container app to stop; it waits for its preStop hook (sleep 5s)',
     'stopping.awaitingOthers':
       'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop; it waits for the containers that stop before it',
-    'stopping.signalling': 'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop',
+    'stopping.killing': 'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop',
     'stopping.awaitingRetry':
       'pod web is ending (ManifestRemoved): container app waits for another try to stop it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     startFailed: 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',

@@ -167,7 +167,7 @@ describe('C17: an image', () => {
 
   test('that is there is not pulled', () => {
     const story = imageStory('IfNotPresent');
-    expect(story.state()).toEqual({ pulling: 'finding' });
+    expect(story.state()).toEqual({ pulling: 'checkingImage' });
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
     expect(story.reports()).toEqual([mounted]);
     expect(story.ports.asked('pullImage')).toEqual([]);
@@ -277,7 +277,7 @@ describe('C17: an image', () => {
       expect([story.trouble(), story.ports.untilNext]).toEqual([undefined, 1_000]);
       expect(story.told().filter((each) => each.startsWith('Warning'))).toEqual([]);
       story.returned();
-      expect(story.state()).toEqual({ pulling: 'finding' });
+      expect(story.state()).toEqual({ pulling: 'checkingImage' });
       story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
       story.grant();
       story.ports.answer('pullImage', pulled);
@@ -294,7 +294,7 @@ describe('C17: an image', () => {
     story.returned();
     expect(story.state()).toBe('mounting');
     story.ports.answer('mountVolume', { hostPath: '' });
-    expect(story.state()).toEqual({ pulling: 'finding' });
+    expect(story.state()).toEqual({ pulling: 'checkingImage' });
   });
 
   test('that is absent under Never is waited for', () => {
@@ -311,12 +311,12 @@ describe('C17: an image', () => {
     expect(story.reports()).toEqual([{ type: 'volume.changed', name: 'data', standing: 'delayed' }, mounted]);
   });
 
-  test.each(['finding', 'queued', 'fetching', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(
+  test.each(['checkingImage', 'queued', 'fetching', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(
     'is given up while %s when its pod ends',
     (state) => {
       const story = imageStory(state === 'missing' ? 'Never' : 'Always');
       if (state === 'awaitingRetry') story.ports.fail('findImage', 'Broken');
-      else if (state !== 'finding') story.ports.answer('findImage', { imageRef: null, at: START });
+      else if (state !== 'checkingImage') story.ports.answer('findImage', { imageRef: null, at: START });
       if (['fetching', 'failed', 'backingOff'].includes(state)) story.grant();
       if (['failed', 'backingOff'].includes(state)) story.ports.fail('pullImage', 'ErrImagePull');
       if (state === 'backingOff') story.ports.advance(3_000);

@@ -133,6 +133,6 @@ describe('C16: a container that waits for a volume', () => {
     const moved = heldContainer();
     moved.send({ type: 'sandbox.lost' });
     moved.send({ type: 'container.update', pod: aPod({ volumes, containers: [mounting('main')] }), volumes: there });
-    expect(moved.state()).toBe('poised');
+    expect(moved.state()).toBe('readyToCreate');
   });
 });

@@ -148,7 +148,7 @@ pod web           preparing      2m10s
   {
     what: 'terminating with grace',
     view: podView({
-      main: { app: running({ state: 'stopping.signalling', since: NOW - 10_000, waitingFor: 'its exit', until }) },
+      main: { app: running({ state: 'stopping.killing', since: NOW - 10_000, waitingFor: 'its exit', until }) },
       view: { ...network, ...ending(), state: 'terminating', since: NOW - 10_000, waitingFor: 'containers', until },
     }),
     text: `
@@ -160,7 +160,7 @@ default/web  Terminating  1/1 ready                                 12:02:56 UTC
 pod web           terminating          10s
 │    address 10.88.0.5
 │    waits for containers until 12:03:10 (in 14s)
-└─ container app  stopping.signalling  10s    ready
+└─ container app  stopping.killing  10s    ready
      waits for its exit until 12:03:10 (in 14s)
 `,
   },

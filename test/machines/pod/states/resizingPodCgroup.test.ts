@@ -16,7 +16,7 @@ const details = (cpu: string, error?: string) =>
   });
 
 /** A pod that runs with one cpu and is to have two: its container has them, its cgroup is being fitted. */
-function fitting() {
+function resizingPodCgroup() {
   const story = podStory({ pod: sized('1'), held: ['fitPod'] });
   story.send(update(sized('2')));
   return story;
@@ -24,8 +24,8 @@ function fitting() {
 
 describe('C25: the cgroup of a pod that is resized', () => {
   test('is fitted once its containers have their sizes', () => {
-    const story = fitting();
-    expect(story.state()).toBe('active.running.fitting');
+    const story = resizingPodCgroup();
+    expect(story.state()).toBe('active.running.resizingPodCgroup');
     expect(story.context().sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
     story.ports.answer('fitPod');
     expect(story.state()).toBe('active.running.steady');
@@ -36,7 +36,7 @@ describe('C25: the cgroup of a pod that is resized', () => {
     const whole = (cpu: string) => aPod({ ...sized('1').spec, resources: { limits: { cpu } } });
     const story = podStory({ pod: whole('2'), held: ['fitPod'] });
     story.send(update(whole('3')));
-    expect(story.state()).toBe('active.running.fitting');
+    expect(story.state()).toBe('active.running.resizingPodCgroup');
     expect(story.view()).toMatchObject({
       applied: { resources: { limits: { cpu: '2' } } },
       pod: { spec: { resources: { limits: { cpu: '3' } } } },
@@ -46,7 +46,7 @@ describe('C25: the cgroup of a pod that is resized', () => {
   });
 
   test('is fitted again to what is admitted meanwhile; it is complete then', () => {
-    const story = fitting();
+    const story = resizingPodCgroup();
     story.told();
     story.send(update(sized('3')));
     story.ports.answer('fitPod');
@@ -59,14 +59,14 @@ describe('C25: the cgroup of a pod that is resized', () => {
   });
 
   test('is fitted after a failure in 10 s, or to other resources at once', () => {
-    const story = fitting();
+    const story = resizingPodCgroup();
     story.ports.fail('fitPod', 'ResizePodInPlaceError');
-    expect(story.state()).toBe('active.running.awaitingFit');
+    expect(story.state()).toBe('active.running.awaitingPodCgroupRetry');
     story.send(update(sized('3')));
-    expect(story.state()).toBe('active.running.fitting');
+    expect(story.state()).toBe('active.running.resizingPodCgroup');
     story.ports.fail('fitPod', 'ResizePodInPlaceError');
     story.ports.advance(10_000);
-    expect(story.state()).toBe('active.running.fitting');
+    expect(story.state()).toBe('active.running.resizingPodCgroup');
   });
 });
 

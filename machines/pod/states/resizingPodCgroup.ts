@@ -9,7 +9,7 @@ const begunAnew = {
   actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'],
 } as const;
 
-export const fitting = podSetup.createStateConfig({
+export const resizingPodCgroup = podSetup.createStateConfig({
   meta: { waitsFor: 'its cgroup to be resized' },
   invoke: {
     src: 'fitPod',
@@ -18,12 +18,12 @@ export const fitting = podSetup.createStateConfig({
       target: 'steady',
       actions: [{ type: 'recordFit', params: ({ context }) => context.allocated }, 'noteFit'],
     },
-    onError: { target: 'awaitingFit', actions: 'recordFailure' },
+    onError: { target: 'awaitingPodCgroupRetry', actions: 'recordFailure' },
   },
   on: { 'admission.admitted': begunAnew },
 });
 
-export const awaitingFit = podSetup.createStateConfig({
+export const awaitingPodCgroupRetry = podSetup.createStateConfig({
   meta: { waitsFor: 'another try to resize its cgroup', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
   on: { 'timer.elapsed': 'steady', 'admission.admitted': begunAnew },
