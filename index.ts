@@ -32,7 +32,7 @@ export type { PodChange, StatusSink } from './actors/status/statusBoard.ts';
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
 export { podsLeftOnDisk } from './actors/store/leftOnDisk.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
-export type { CallOptions, Cri, RuntimeHint } from './cri/calls.ts';
+export type { CallOptions, ContainerHint, Cri } from './cri/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/grpc.ts';
 export type { NodeFacts } from './cri/nodeFacts.ts';
 export { inProcessCri } from './cri/simulated/inProcess.ts';

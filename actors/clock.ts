@@ -37,7 +37,7 @@ export const systemClock: Clock = {
 };
 
 /** The one place that throws dice: at least 0 and less than 1. */
-export const systemChance = (): number => Math.random();
+export const systemJitter = (): number => Math.random();
 
 /** Calls again and again, each time so many milliseconds after the last, until the function that it gives is called. */
 export function every(clock: Clock, ms: number, call: () => void): () => void {

@@ -6,7 +6,7 @@ import { wantedPods } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
 import { nodeOwnView, nodeView, runtimeView } from '../machines/node/view.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
-import { awaitedViews, limiterView, runtimeTroubleOf } from '../machines/shared/views.ts';
+import { awaitedViews, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
@@ -145,7 +145,8 @@ export function agentBehind(
     const { start, pull } = limiters();
     const { health } = root.getSnapshot().context;
     return (
-      view && explainPod(view, clock.now(), { limiters: [start, pull], runtimeTrouble: runtimeTroubleOf(health), logs })
+      view &&
+      explainPod(view, clock.now(), { limiters: [start, pull], runtimeNotReady: runtimeNotReadyOf(health), logs })
     );
   };
 

@@ -8,7 +8,7 @@ import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
 import { clockSchema, mustHold } from './agentConfig.ts';
-import { systemChance } from './clock.ts';
+import { systemJitter } from './clock.ts';
 import type { NodeServices } from './createNodeAgent.ts';
 import { createAlarm } from './feeds/alarm.ts';
 import { observeRuntime } from './runtime/pleg.ts';
@@ -45,7 +45,7 @@ const DEFAULT_PODS = 110;
 export interface NodeParts extends Omit<SourceParts, 'nodeName'> {
   readonly cri: Cri;
   /** At least 0 and less than 1; the system's when absent. */
-  readonly chance?: () => number;
+  readonly jitter?: () => number;
   readonly node: NodeFacts;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: PodCgroups;
@@ -66,7 +66,7 @@ export interface NodeParts extends Omit<SourceParts, 'nodeName'> {
 /** Throws when a part is missing or is something else. */
 export function nodeServices(parts: NodeParts): NodeServices {
   mustHold('nodeServices', partsSchema, parts);
-  const { cri, clock, node, onError, chance = systemChance } = parts;
+  const { cri, clock, node, onError, jitter = systemJitter } = parts;
   const layout = createLayout({ rootDir: node.rootDir, podLogsDir: node.podLogsDir });
   const { podLogsDir, owner } = node;
   const ownership = createOwnership({ layout, maker: makerOf(node), podLogsDir, owner, onAdopted: parts.onAdopted });
@@ -101,7 +101,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
       ...resizeServices({ cri, node, cgroups: parts.cgroups }),
       ...garbageServices({ cri, clock, layout, ownership, isEvidence: kept.isEvidence }),
       runHook: hookService({ cri, clock, hostIps: node.hostIps }),
-      ...probeServices({ cri, clock, hostIps: node.hostIps, chance }),
+      ...probeServices({ cri, clock, hostIps: node.hostIps, jitter }),
       ...logServices({ cri, layout, clock, policy: parts.logs ?? defaultLogPolicy, onError }),
     },
     feeds: {

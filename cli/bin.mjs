@@ -25,8 +25,8 @@ async function start() {
   const daemon = join(root, 'dist/daemon.js');
   const beFrugal = () => setFlagsFromString(frugality);
   if (['run', 'up'].includes(process.argv[2] ?? '') && existsSync(daemon)) {
-    const { runKept } = await import('./keptCode.mjs');
-    return runKept(daemon, { directory, onKept: beFrugal });
+    const { runCompiled } = await import('./compileCache.mjs');
+    return runCompiled(daemon, { directory, onKept: beFrugal });
   }
   beFrugal();
   module.enableCompileCache(directory);

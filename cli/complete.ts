@@ -49,7 +49,7 @@ export async function complete(program: Command, words: readonly string[], ask: 
   const [name, ...rest] = given;
   const command = program.commands.find((each) => each.name() === name);
   if (command === undefined)
-    return finished(name === undefined || name === 'help' ? topWords(program, current) : [], current);
+    return finished(name === undefined || name === 'help' ? topText(program, current) : [], current);
   const line = lineOf(command, rest);
   if (line.awaiting !== undefined) {
     const values = await valuesOf(line.awaiting, line, ask);
@@ -70,7 +70,7 @@ function finished(
 
 const isShown = (name: string): boolean => !name.startsWith('__');
 
-const topWords = (program: Command, current: string): string[] =>
+const topText = (program: Command, current: string): string[] =>
   current.startsWith('-')
     ? [...flagsOf(program), '--help']
     : [...program.commands.map((each) => each.name()).filter(isShown), 'help'];

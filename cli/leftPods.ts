@@ -7,7 +7,7 @@ import { type Maker, makerOfMark } from '../host/pods/podMark.ts';
 import type { stateLayout } from '../node/places.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
-import { removeOrphan } from '../volume/orphans.ts';
+import { removePodFiles } from '../volume/orphans.ts';
 import { volumePlugins } from '../volume/plugins.ts';
 
 type Places = ReturnType<typeof stateLayout>;
@@ -41,7 +41,7 @@ export async function removeLeft(places: Places, signal: AbortSignal): Promise<r
   const failures: string[] = [];
   for (const { uid, maker } of left) {
     if (maker === undefined) continue;
-    await removeOrphan({ uid, layout, maker, plugins: volumePlugins, signal }).catch(
+    await removePodFiles({ uid, layout, maker, plugins: volumePlugins, signal }).catch(
       (error: unknown) => void failures.push(messageOf(error)),
     );
   }

@@ -14,7 +14,7 @@ export interface CallOptions {
 export type CriCall<Request, Answer> = (request: Request, options: CallOptions) => Promise<Answer>;
 
 /** A word from the runtime that something happened to a container: where to look, never the fact itself. */
-export interface RuntimeHint {
+export interface ContainerHint {
   readonly containerId: string;
 }
 
@@ -49,8 +49,8 @@ export interface Cri {
    * Hints as they happen, until the signal aborts or the stream breaks (then it rejects); never more than hints.
    * `onOpen` is called once the runtime has accepted the subscription: from then on nothing is missed.
    */
-  readonly hints: (
-    onHint: (hint: RuntimeHint) => void,
+  readonly containerEvents: (
+    onHint: (hint: ContainerHint) => void,
     options: { signal: AbortSignal; onOpen: () => void },
   ) => Promise<void>;
   readonly close: () => void;

@@ -1,6 +1,6 @@
 import type { Pod, PodDnsConfig, PodSpec } from '../pod/api/schema/pod.ts';
 import { isStaticPod } from '../pod/api/staticPod.ts';
-import type { Note } from '../pod/events/occurrence.ts';
+import type { EventMessage } from '../pod/events/recordedEvent.ts';
 import type { DNSConfig } from './generated/runtime.ts';
 import type { NodeFacts, ResolvConf } from './nodeFacts.ts';
 
@@ -21,7 +21,7 @@ export function podDns(pod: Pod, node: NodeFacts): DNSConfig {
 }
 
 /** What the kubelet tells a pod's author of its resolver: a cluster DNS that is not there, entries that did not fit. */
-export function dnsWarnings(pod: Pod, node: NodeFacts): Note[] {
+export function dnsWarnings(pod: Pod, node: NodeFacts): EventMessage[] {
   const wanted = merged(ofPolicy(pod, node), pod.spec.dnsConfig);
   const { servers, searches } = podDns(pod, node);
   return [
@@ -33,28 +33,28 @@ export function dnsWarnings(pod: Pod, node: NodeFacts): Note[] {
 }
 
 /** What a node tells once that has no cluster DNS for its pods. */
-export const NO_CLUSTER_DNS: Note = {
+export const NO_CLUSTER_DNS: EventMessage = {
   eventType: 'Warning',
   reason: 'MissingClusterDNS',
   message:
     'no clusterDNS is configured: pods with the DNS policy "ClusterFirst", the default, use the resolver of the node',
 };
 
-function missingClusterDns({ metadata: { name, namespace, uid } }: Pod): Note {
+function missingClusterDns({ metadata: { name, namespace, uid } }: Pod): EventMessage {
   const problem =
     'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
   const message = `pod: "${name}_${namespace}(${uid})". ${problem}`;
   return { eventType: 'Warning', reason: 'MissingClusterDNS', message };
 }
 
-const forming = (message: string): Note => ({ eventType: 'Warning', reason: 'DNSConfigForming', message });
+const forming = (message: string): EventMessage => ({ eventType: 'Warning', reason: 'DNSConfigForming', message });
 
-const omittedSearches = (applied: readonly string[]): Note =>
+const omittedSearches = (applied: readonly string[]): EventMessage =>
   forming(
     `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${applied.join(' ')}`,
   );
 
-const omittedServers = (applied: readonly string[]): Note =>
+const omittedServers = (applied: readonly string[]): EventMessage =>
   forming(
     `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${applied.join(' ')}`,
   );

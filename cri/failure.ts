@@ -28,15 +28,15 @@ export function cancelledFailure(call: string, cause: unknown): NodeFailure {
 }
 
 /** What the runtime itself said, without our naming of the call: the words that users know from a kubelet. */
-export function runtimeWords(failure: NodeFailure): string {
+export function runtimeMessage(failure: NodeFailure): string {
   const { cause } = failure;
   return isServiceError(cause) ? cause.details : failure.message;
 }
 
 /** As above with the status code before it, unless that says nothing: a failed pull is told so. */
-export function runtimeWordsWithCode(failure: NodeFailure): string {
+export function runtimeMessageWithCode(failure: NodeFailure): string {
   const { cause } = failure;
-  if (!isServiceError(cause) || cause.code === status.UNKNOWN) return runtimeWords(failure);
+  if (!isServiceError(cause) || cause.code === status.UNKNOWN) return runtimeMessage(failure);
   return `rpc error: code = ${CODE_NAMES[cause.code] ?? 'Unknown'} desc = ${cause.details}`;
 }
 

@@ -1,8 +1,8 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Cri } from './calls.ts';
+import { hintsOver } from './containerEvents.ts';
 import { ImageServiceService as image, RuntimeServiceService as runtime } from './generated/runtime.ts';
-import { hintsOver } from './hints.ts';
 import { unary } from './unary.ts';
 
 const MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -59,7 +59,7 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
     containerStats: unary(client, runtime.containerStats, usual),
     // An exec without a time of its own runs for as long as its command does.
     execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
-    hints: hintsOver(client, (signal) => version({ version: 'v1' }, { signal })),
+    containerEvents: hintsOver(client, (signal) => version({ version: 'v1' }, { signal })),
   };
 }
 

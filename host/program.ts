@@ -62,12 +62,22 @@ export class ProgramFailure extends Error {
   readonly stderr: string;
   /** Whether it was ended for taking too long. */
   readonly isLate: boolean;
+  /** Absent where it was ended by a signal, or never began. */
+  readonly exitCode: number | undefined;
 
-  constructor(message: string, { stderr, isLate, cause }: { stderr: string; isLate: boolean; cause: unknown }) {
+  constructor(message: string, { stderr, isLate, exitCode, cause }: Ending) {
     super(message, { cause });
     this.stderr = stderr;
     this.isLate = isLate;
+    this.exitCode = exitCode;
   }
+}
+
+interface Ending {
+  readonly stderr: string;
+  readonly isLate: boolean;
+  readonly exitCode?: number | undefined;
+  readonly cause?: unknown;
 }
 
 /** There may be a line for each of a million files. */
@@ -91,19 +101,20 @@ export async function runProgram(program: string, args: readonly string[], optio
     env: { ...programEnvironment(), LC_ALL: 'C', ...environment },
   });
   const [out, err] = [collect(child.stdout), collect(child.stderr, KEPT_STDERR)];
-  const fail = (ending: string, cause: unknown) => {
+  const fail = (ending: string, how: Pick<Ending, 'exitCode' | 'cause'> = {}) => {
     // What does not even end by a signal, as in a mount that hangs, holds nothing up.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     if (signal.aborted) return reject(signal.reason);
     const [stderr, isLate] = [err().trim(), limit.signal.aborted];
     const problem = isLate ? `not done within ${limitMs / 1_000} s` : ending;
-    reject(new ProgramFailure(stderr || problem, { stderr, isLate, cause }));
+    reject(new ProgramFailure(stderr || problem, { stderr, isLate, ...how }));
   };
-  child.on('error', (error) => fail(error.message, error));
+  child.on('error', (error) => fail(error.message, { cause: error }));
   child.on('close', (code, name) => {
     if (code === 0) resolve(out());
-    else fail(code === null ? `ended by ${name}` : `failed with exit code ${code}`, { code });
+    else if (code === null) fail(`ended by ${name}`);
+    else fail(`failed with exit code ${code}`, { exitCode: code });
   });
   // A program that ends before it has read its input is reported by its exit code.
   child.stdin?.on('error', () => {});

@@ -10,7 +10,7 @@ import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';
 import { type PodCgroups, podCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
 import { messageOf } from '../host/files/fileErrors.ts';
-import type { Note } from '../pod/events/occurrence.ts';
+import type { EventMessage } from '../pod/events/recordedEvent.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { unreserved } from '../pod/resources/allocatable.ts';
 import { PIDS, pageName } from '../pod/resources/cgroupLimits.ts';
@@ -83,7 +83,7 @@ export async function processRoom(): Promise<number | undefined> {
 }
 
 /** What the node's author hears of the limit of all pods, in the kubelet's words. */
-export function enforcementNote(cgroupRoot: string, failure: unknown): Note {
+export function enforcementEvent(cgroupRoot: string, failure: unknown): EventMessage {
   if (failure === undefined) {
     return { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' };
   }
@@ -115,7 +115,7 @@ export function ownCgroups(given: {
   /** The node's end. */
   readonly signal: AbortSignal;
   /** Told what happened to the node. */
-  readonly tell: (note: Note) => void;
+  readonly tell: (note: EventMessage) => void;
 }): OwnCgroups | undefined {
   const { config, node, hierarchies, pids, logger, signal, tell } = given;
   if (!node.cgroups.perQos) return undefined;
@@ -132,7 +132,7 @@ export function ownCgroups(given: {
     wait: (ms, ending) => createAlarm(systemClock, ending).wait(systemClock.now() + ms),
     signal,
     onEnforcement: (failure) => {
-      const note = enforcementNote(node.cgroupRoot, failure);
+      const note = enforcementEvent(node.cgroupRoot, failure);
       tell(note);
       if (failure !== undefined) logger.warn(note.message);
     },
@@ -140,7 +140,7 @@ export function ownCgroups(given: {
       shared = message === undefined ? undefined : { message, since: systemClock.now() };
       if (message !== undefined) {
         logger.warn(message);
-        tell(enforcementNote(node.cgroupRoot, message));
+        tell(enforcementEvent(node.cgroupRoot, message));
       } else logger.info('no pods of others are in the cgroup of all pods any more: its limits are set');
     },
     onTrouble: (error) => logger.warn(cgroupWarning(error)),

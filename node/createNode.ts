@@ -10,7 +10,7 @@ import { readRuntimeClasses, runtimeClassesIn } from '../actors/services/runtime
 import { sourceNames } from '../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../actors/store/durableFacts.ts';
 import { podsLeftOnDisk, SIMULATED } from '../actors/store/leftOnDisk.ts';
-import { storeNote } from '../actors/store/storeBatches.ts';
+import { storeEvent } from '../actors/store/storeBatches.ts';
 import type { Cri } from '../cri/calls.ts';
 import { NO_CLUSTER_DNS } from '../cri/dns.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
@@ -20,7 +20,7 @@ import { mayLowerOomScore } from '../cri/managed/host.ts';
 import type { NodeFacts } from '../cri/nodeFacts.ts';
 import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
 import { type Hierarchy, readHierarchies } from '../host/cgroup/hierarchies.ts';
-import { involvedNode, type Note, occurrence } from '../pod/events/occurrence.ts';
+import { type EventMessage, involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
 import { addressesNow } from '../pod/node/hostAddresses.ts';
 import { nodeObject } from '../pod/node/nodeObject.ts';
 import { allocatable } from '../pod/resources/allocatable.ts';
@@ -60,12 +60,12 @@ export const startNode: StartNode = async ({
   const cri = simulated ? await simulatedCri() : connect(config);
   const { onError, settled, failed } = logErrors(logger);
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
-  const tell = (note: Note) =>
-    recorder.record({ ...occurrence(involvedNode(config.nodeName), note), at: systemClock.now() });
+  const tell = (note: EventMessage) =>
+    recorder.record({ ...recordedEvent(involvedNode(config.nodeName), note), at: systemClock.now() });
   const hierarchies = await readHierarchies();
   const [facts, { store, durable }, extra, pids, admission, host] = await Promise.all([
     nodeFacts(config, { cri, hierarchies, simulated }),
-    openNodeStore(config.rootDirectory, { clock: systemClock, onTrouble: (trouble) => tell(storeNote(trouble)) }),
+    openNodeStore(config.rootDirectory, { clock: systemClock, onFailure: (failure) => tell(storeEvent(failure)) }),
     extraCapacity(config.rootDirectory),
     processRoom(),
     admissionFacts(config),
@@ -206,7 +206,7 @@ function agentPort({ agent, recorder, store, config, simulated, root, shared, de
     },
     nodeObject: describeSelf,
     explainNode: () => {
-      const unwritten = withUnwritten(agent.explainNode(), store.trouble());
+      const unwritten = withUnwritten(agent.explainNode(), store.failure());
       return withShared(withLostRoot(unwritten, root.lost()), shared?.());
     },
     node: () => {
@@ -225,7 +225,7 @@ function agentPort({ agent, recorder, store, config, simulated, root, shared, de
   };
 }
 
-const shownRuntime = ({ ready, networkTrouble: _, ...runtime }: RuntimeView): NodeSummary['runtime'] => ({
+const shownRuntime = ({ ready, networkNotReady: _, ...runtime }: RuntimeView): NodeSummary['runtime'] => ({
   ...runtime,
   state: ready ? 'ready' : 'not ready',
 });

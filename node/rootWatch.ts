@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, every } from '../actors/clock.ts';
 import { isMissing, messageOf } from '../host/files/fileErrors.ts';
-import type { Note } from '../pod/events/occurrence.ts';
+import type { EventMessage } from '../pod/events/recordedEvent.ts';
 import type { LostRoot } from '../pod/show/explainNode.ts';
 
 const LOOK_MS = 10_000;
@@ -24,7 +24,7 @@ export function watchRoot(given: {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info'>;
   /** Told what happened to the node, which the log has, too. */
-  readonly tell: (note: Note) => void;
+  readonly tell: (note: EventMessage) => void;
   /** Says why a directory cannot be used; undefined when it can. */
   readonly ask?: (directory: string) => Promise<string | undefined>;
 }): RootWatch {
@@ -40,7 +40,7 @@ export function watchRoot(given: {
     const why = await ask(directory);
     isLooking = false;
     if (hasEnded || (why === undefined) === (lost === undefined)) return;
-    lost = why === undefined ? undefined : { message: lostWords(directory, why), since: clock.now() };
+    lost = why === undefined ? undefined : { message: lostText(directory, why), since: clock.now() };
     if (lost === undefined) logger.info(`${directory} is there again`);
     else tell({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
   };
@@ -60,5 +60,5 @@ async function troubleOf(directory: string): Promise<string | undefined> {
   }
 }
 
-const lostWords = (directory: string, why: string): string =>
+const lostText = (directory: string, why: string): string =>
   `${directory} ${why} while the agent runs: what has to survive a restart of the agent cannot be saved. The pods keep running; restart the agent once the directory is usable again`;

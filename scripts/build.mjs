@@ -77,7 +77,7 @@ const command = {
   banner: withRequire,
 };
 
-/** For cli/keptCode.mjs: one function, in one file without an import. */
+/** For cli/compileCache.mjs: one function, in one file without an import. */
 const daemon = {
   ...common,
   entryPoints: { daemon: main },

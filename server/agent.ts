@@ -39,7 +39,7 @@ export interface NodeSummary {
   /** In words, what has to happen for it to go on, and until when that is waited for; absent where it rests. */
   readonly waitingFor?: string;
   readonly until?: number;
-  readonly runtime: Omit<RuntimeView, 'ready' | 'networkTrouble'> & { readonly state: string };
+  readonly runtime: Omit<RuntimeView, 'ready' | 'networkNotReady'> & { readonly state: string };
   readonly simulated: boolean;
   /** What of the node itself somebody has to see to. */
   readonly trouble?: string;

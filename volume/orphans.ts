@@ -22,7 +22,7 @@ interface Orphan {
  * not make stays as it is, with all that is mounted in it. A volume of a plugin that this node does not have is deleted
  * too, but fails with `FailedUnmount` while it is mounted. Idempotent.
  */
-export async function removeOrphan({ uid, layout, maker, plugins, signal }: Orphan): Promise<void> {
+export async function removePodFiles({ uid, layout, maker, plugins, signal }: Orphan): Promise<void> {
   const { kind } = standingOfPod(layout, maker, uid);
   if (kind !== 'ours' && kind !== 'missing') return;
   await removeSubPaths(layout, { podUid: uid }, signal);

@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { chmod, chown, lstat, open } from 'node:fs/promises';
 import { entriesIn, within } from '../host/files/entries.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
-import { O_PATH } from '../host/files/within.ts';
+import { O_PATH } from '../host/files/safeOpen.ts';
 import { NodeFailure } from '../pod/failure.ts';
 
 interface Ownership {

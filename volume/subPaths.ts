@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import { mountAt, mountsUnder } from '../host/files/mountinfo.ts';
 import { removeTree } from '../host/files/removeTree.ts';
-import { openWithin } from '../host/files/within.ts';
+import { openWithin } from '../host/files/safeOpen.ts';
 import { type Layout, PRIVATE } from '../host/pods/layout.ts';
 import { bindHandle, unmount } from './mounter.ts';
 

@@ -2,11 +2,11 @@
  * Keeps events few, as clients of Kubernetes do: the same one again is counted, many that differ only in their message
  * become one, and an object that has too much to tell is not heard for a while.
  */
-import type { InvolvedObject, Occurrence } from '../../pod/events/occurrence.ts';
+import type { InvolvedObject, RecordedEvent } from '../../pod/events/recordedEvent.ts';
 
-/** What becomes of an occurrence: the event that it is part of. `key` tells which one, `count` how often it was. */
+/** What becomes of an event: the event that it is part of. `key` tells which one, `count` how often it was. */
 export interface Correlated {
-  readonly occurrence: Occurrence;
+  readonly recordedEvent: RecordedEvent;
   readonly key: string;
   readonly count: number;
   readonly firstAt: number;
@@ -32,13 +32,13 @@ interface Bucket {
 }
 
 /** Gives undefined for what is not to be told; it is counted all the same. */
-export function createCorrelator(): (occurrence: Occurrence, at: number) => Correlated | undefined {
+export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) => Correlated | undefined {
   const similar = new Map<string, Similar>();
   const seen = new Map<string, { count: number; firstAt: number }>();
   const buckets = new Map<string, Bucket>();
 
-  const aggregate = (occurrence: Occurrence, at: number): { key: string; occurrence: Occurrence } => {
-    const { eventType, reason, message, involved } = occurrence;
+  const aggregate = (recordedEvent: RecordedEvent, at: number): { key: string; recordedEvent: RecordedEvent } => {
+    const { eventType, reason, message, involved } = recordedEvent;
     const group = keyOf(objectKey(involved), eventType, reason);
     const known = similar.get(group);
     const record =
@@ -47,9 +47,9 @@ export function createCorrelator(): (occurrence: Occurrence, at: number) => Corr
     remember(similar, group, record);
     if (record.messages.has(message) || record.messages.size + 1 < SIMILAR_MESSAGES) {
       record.messages.add(message);
-      return { key: keyOf(group, involved.fieldPath, message), occurrence };
+      return { key: keyOf(group, involved.fieldPath, message), recordedEvent };
     }
-    return { key: group, occurrence: { ...occurrence, message: `(combined from similar events): ${message}` } };
+    return { key: group, recordedEvent: { ...recordedEvent, message: `(combined from similar events): ${message}` } };
   };
 
   const mayTell = (object: string, at: number): boolean => {
@@ -61,11 +61,11 @@ export function createCorrelator(): (occurrence: Occurrence, at: number) => Corr
   };
 
   return (told, at) => {
-    const { key, occurrence } = aggregate(told, at);
+    const { key, recordedEvent } = aggregate(told, at);
     const before = seen.get(key);
     const observed = { count: (before?.count ?? 0) + 1, firstAt: before?.firstAt ?? at };
     remember(seen, key, observed);
-    return mayTell(objectKey(told.involved), at) ? { occurrence, key, ...observed } : undefined;
+    return mayTell(objectKey(told.involved), at) ? { recordedEvent, key, ...observed } : undefined;
   };
 }
 

@@ -34,10 +34,10 @@ export function createEventRecorder(host: string, now: () => number): EventRecor
     record: ({ at, ...told }) => {
       const correlated = correlate(told, at);
       if (correlated === undefined) return;
-      const { occurrence, key, count, firstAt } = correlated;
+      const { recordedEvent, key, count, firstAt } = correlated;
       number += 1;
-      const name = kept.nameOf(key) ?? eventName(occurrence.involved, at, number);
-      kept.keep(key, { event: coreEvent(occurrence, { host, at, firstAt, count, name }), at });
+      const name = kept.nameOf(key) ?? eventName(recordedEvent.involved, at, number);
+      kept.keep(key, { event: coreEvent(recordedEvent, { host, at, firstAt, count, name }), at });
     },
     events: () => {
       kept.forgetOld(now());

@@ -1,15 +1,15 @@
 /** How events leave the actors: whatever a machine emits goes to the sink with the time. */
 import { type AnyActorRef, StateMachine } from 'xstate';
-import type { Occurrence } from '../../pod/events/occurrence.ts';
+import type { RecordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { Clock } from '../clock.ts';
 
 /** Where what happened goes; `at` is in milliseconds since the epoch. */
-export type EventSink = (event: Occurrence & { readonly at: number }) => void;
+export type EventSink = (event: RecordedEvent & { readonly at: number }) => void;
 
 /** Listens to an actor from its birth on; only machines have something to tell. */
 export function eventListener(sink: EventSink, clock: Pick<Clock, 'now'>): (ref: AnyActorRef) => void {
-  const hear = (event: Occurrence) => sink({ ...event, at: clock.now() });
+  const hear = (event: RecordedEvent) => sink({ ...event, at: clock.now() });
   return (ref) => {
-    if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('occurred', hear);
+    if ('logic' in ref && ref.logic instanceof StateMachine) ref.on('event.recorded', hear);
   };
 }

@@ -1,8 +1,8 @@
 /**
  * The pod lifecycle event generator: brings in what the runtime shows. A relist of two calls finds every change,
- * however it was missed; hints from the runtime's event stream only make it fast.
+ * however it was missed; events from the runtime's event stream only make it fast.
  */
-import type { Cri, RuntimeHint } from '../../cri/calls.ts';
+import type { ContainerHint, Cri } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { observedPods } from '../../cri/observe.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
@@ -15,7 +15,7 @@ import { readContainer } from '../services/containerStatus.ts';
 /** How often the runtime is listed: rarely while its event stream is healthy. */
 const RELIST_MS = 1_000;
 const RELIST_WITH_STREAM_MS = 10_000;
-/** How far apart lists are at least, however many hints there are: many pods that end at once need no list each. */
+/** How far apart lists are at least, however many events there are: many pods that end at once need no list each. */
 const RELIST_APART_MS = 200;
 /** When a hinted container is looked at again if the runtime does not show its end yet. */
 const SECOND_LOOKS_MS = [10, 50, 250, 1_000];
@@ -35,7 +35,7 @@ export interface PlegOptions {
    * it is what the list before had shown: something may have been made and lost between the two.
    */
   readonly takeTouched: () => readonly PodIdentity[];
-  /** Whether we are stopping the container or sandbox ourselves: hints of its end are no news. */
+  /** Whether we are stopping the container or sandbox ourselves: events of its end are no news. */
   readonly isBeingStopped: (id: string) => boolean;
 }
 
@@ -85,9 +85,9 @@ class Pleg {
           this.#streaming = true;
           this.#relistSoon();
         };
-        await cri.hints((hint) => void this.#look(hint), { signal, onOpen });
+        await cri.containerEvents((hint) => void this.#look(hint), { signal, onOpen });
       } catch (error) {
-        if (!signal.aborted && this.#streaming) onError('hints', error);
+        if (!signal.aborted && this.#streaming) onError('containerEvents', error);
       }
       if (this.#streaming) onBreak();
       this.#streaming = false;
@@ -177,7 +177,7 @@ class Pleg {
   }
 
   /** A hint can come before the runtime shows what it hints at: it is a reason to look, now and shortly again. */
-  async #look({ containerId }: RuntimeHint): Promise<void> {
+  async #look({ containerId }: ContainerHint): Promise<void> {
     const { clock, signal, send, onError, isBeingStopped } = this.#options;
     try {
       for (const again of [...SECOND_LOOKS_MS, undefined]) {
@@ -190,7 +190,7 @@ class Pleg {
         if (again !== undefined) await createAlarm(clock, signal).wait(clock.now() + again);
       }
     } catch (error) {
-      if (!signal.aborted) onError('hints', error);
+      if (!signal.aborted) onError('containerEvents', error);
     }
   }
 }

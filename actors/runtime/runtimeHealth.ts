@@ -34,7 +34,7 @@ export async function watchRuntimeHealth({ cri, clock, signal, alarm, tell }: Ru
 }
 
 const isOther = (one: RuntimeHealth, other: RuntimeHealth): boolean =>
-  one.ready !== other.ready || one.message !== other.message || one.networkTrouble !== other.networkTrouble;
+  one.ready !== other.ready || one.message !== other.message || one.networkNotReady !== other.networkNotReady;
 
 async function askHealth(
   cri: Cri,
@@ -53,13 +53,13 @@ async function askHealth(
     const strictGroups = features?.supplementalGroupsPolicy ?? false;
     const message = failing ? { message: wordsOf(failing) } : {};
     const alone = runtime ? {} : { lacksOnlyNetwork: true as const };
-    const networkTrouble = network ? { networkTrouble: networkWords(network), ...alone } : {};
-    return { ready: failing === undefined, name, version, strictGroups, ...message, ...networkTrouble };
+    const networkNotReady = network ? { networkNotReady: networkText(network), ...alone } : {};
+    return { ready: failing === undefined, name, version, strictGroups, ...message, ...networkNotReady };
   } catch (error) {
     const message = messageOf(error);
     // As in a kubelet what was last known of its network holds: a pod that waits for one does not ask a runtime that is away.
-    const { name = '', version = '', networkTrouble } = told ?? {};
-    return { ready: false, name, version, message, ...(networkTrouble === undefined ? {} : { networkTrouble }) };
+    const { name = '', version = '', networkNotReady } = told ?? {};
+    return { ready: false, name, version, message, ...(networkNotReady === undefined ? {} : { networkNotReady }) };
   }
 }
 
@@ -69,7 +69,7 @@ async function askVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs: n
 }
 
 /** The kubelet's words for it, which a pod's events repeat. */
-const networkWords = ({ type, reason, message }: { type: string; reason: string; message: string }): string =>
+const networkText = ({ type, reason, message }: { type: string; reason: string; message: string }): string =>
   `container runtime network not ready: ${type}=false reason:${reason} message:${message}`;
 
 const wordsOf = ({ type, reason, message }: { type: string; reason: string; message: string }): string =>

@@ -1,7 +1,7 @@
 /** Reads what the runtime shows of a container; of one that has ended with its last words (C22). */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
-import { type LastWordsPlace, lastWordsPlace, loggedText } from '../../cri/lastWords.ts';
 import { observedContainerStatus } from '../../cri/observe.ts';
+import { loggedText, type TerminationMessagePlace, terminationMessagePlace } from '../../cri/terminationMessage.ts';
 import { messageOf } from '../../host/files/fileErrors.ts';
 import { fileTail } from '../../host/files/fileTail.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
@@ -25,7 +25,9 @@ export async function readContainer(
     if (!shown) return null;
     if (shown.state !== 'exited') return shown;
     // The runtime's own word comes before the container's.
-    const message = [shown.message, await lastWords(lastWordsPlace(status))].filter(Boolean).join(': ');
+    const message = [shown.message, await terminationMessage(terminationMessagePlace(status))]
+      .filter(Boolean)
+      .join(': ');
     return message === '' ? shown : { ...shown, message };
   } catch (error) {
     unlessGone(error);
@@ -33,7 +35,7 @@ export async function readContainer(
   }
 }
 
-async function lastWords({ file, log }: LastWordsPlace): Promise<string> {
+async function terminationMessage({ file, log }: TerminationMessagePlace): Promise<string> {
   if (file !== undefined) {
     const written = await tailOf(file, LONGEST_FILE);
     if (typeof written === 'string') return `Error on reading termination log ${file}: ${written}`;

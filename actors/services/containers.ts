@@ -1,7 +1,7 @@
 /** Fills the ports of a container over the CRI. */
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
-import { runtimeWords } from '../../cri/failure.ts';
+import { runtimeMessage } from '../../cri/failure.ts';
 import { type ImageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import { type NodeFacts, withResolver } from '../../cri/nodeFacts.ts';
@@ -192,12 +192,12 @@ async function start(cri: Cri, containerId: string, options: CallOptions): Promi
     const shown = await readContainer(cri, { id: containerId }, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
     if (shown?.state === 'running' || (shown?.state === 'exited' && shown.reason !== START_REFUSED)) return;
-    const message = error instanceof NodeFailure ? runtimeWords(error) : String(error);
+    const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
     throw new NodeFailure('RunContainerError', message, { cause: error });
   }
 }
 
 function failedCreate(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure) || cause.reason !== 'RuntimeError') return cause;
-  return new NodeFailure('CreateContainerError', runtimeWords(cause), { cause });
+  return new NodeFailure('CreateContainerError', runtimeMessage(cause), { cause });
 }

@@ -9,7 +9,7 @@ import { preparePodDirectory, removePodLogs } from '../../host/pods/podDirectory
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
 import { NodeFailure } from '../../pod/failure.ts';
-import { removeOrphan } from '../../volume/orphans.ts';
+import { removePodFiles } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
@@ -80,7 +80,7 @@ function podServices({ layout, ownership, cgroups }: DiskParts) {
       // for their mark is what tells that all the rest is ours.
       await removeLogSymlinks(layout, pod.metadata);
       await removePodLogs({ layout, maker, signal }, pod.metadata);
-      await removeOrphan({ uid, layout, maker, plugins: volumePlugins, signal });
+      await removePodFiles({ uid, layout, maker, plugins: volumePlugins, signal });
       ownership.forget(uid);
       return null;
     },

@@ -1,13 +1,13 @@
 /** Fills the port of lifecycle hooks: exec, httpGet and sleep, each within what is left of the grace (C10). */
 
 import type { Cri } from '../../cri/calls.ts';
-import { runtimeWordsWithCode } from '../../cri/failure.ts';
+import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import type { ExecSyncResponse } from '../../cri/generated/runtime.ts';
 import { observedSandboxStatus } from '../../cri/observe.ts';
 import { messageOf } from '../../host/files/fileErrors.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Note } from '../../pod/events/occurrence.ts';
+import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
 import { quoted } from '../../pod/show/quoted.ts';
@@ -69,7 +69,7 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
       return { deadline, failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
-      const failure = new NodeFailure(reason, failureWords(pod, name, handler, cause), { cause });
+      const failure = new NodeFailure(reason, failureText(pod, name, handler, cause), { cause });
       return { deadline, failure: toFailure(failure, clock.now()) };
     }
   };
@@ -85,7 +85,7 @@ async function addressOf(cri: Cri, id: string, signal: AbortSignal): Promise<str
 }
 
 /** In the words of a kubelet: what hook it was, and why it failed. */
-function failureWords(pod: Pod, container: string, { exec, httpGet: get, sleep }: Handler, cause: unknown): string {
+function failureText(pod: Pod, container: string, { exec, httpGet: get, sleep }: Handler, cause: unknown): string {
   const { name, namespace, uid } = pod.metadata;
   const where = `for Container "${container}" in Pod "${name}_${namespace}(${uid})" failed - error: ${wordsOf(cause)}`;
   if (exec) {
@@ -97,7 +97,7 @@ function failureWords(pod: Pod, container: string, { exec, httpGet: get, sleep }
 }
 
 function wordsOf(cause: unknown): string {
-  if (cause instanceof NodeFailure) return runtimeWordsWithCode(cause);
+  if (cause instanceof NodeFailure) return runtimeMessageWithCode(cause);
   return messageOf(cause);
 }
 
@@ -111,7 +111,7 @@ class CommandFailure extends Error {
   }
 }
 
-async function runHandler(cri: Cri, clock: Clock, run: HookRun): Promise<Note[]> {
+async function runHandler(cri: Cri, clock: Clock, run: HookRun): Promise<EventMessage[]> {
   const { handler, timeoutMs, signal } = run;
   if (handler.exec) {
     await execute(cri, clock, run, handler.exec.command ?? []);
@@ -154,7 +154,7 @@ function concluded(cmd: readonly string[], { exitCode, stdout, stderr }: ExecSyn
 }
 
 /** That it was answered is enough: neither the status of an answer nor its body, which may break off, says anything. */
-async function get(clock: Clock, run: HookRun, action: HttpGetAction): Promise<Note[]> {
+async function get(clock: Clock, run: HookRun, action: HttpGetAction): Promise<EventMessage[]> {
   const { container, address, timeoutMs, signal } = run;
   const targetOf = (asked: HttpGetAction) => httpTarget(asked, container, { address, purpose: 'lifecycle' });
   const act = async (limited: AbortSignal) => {
@@ -183,7 +183,7 @@ async function answered(target: HttpTarget, signal: AbortSignal): Promise<void> 
   }
 }
 
-const fallback = (url: URL): Note => ({
+const fallback = (url: URL): EventMessage => ({
   eventType: 'Warning',
   reason: 'LifecycleHTTPFallback',
   message: `request to HTTPS lifecycle hook ${dialedOf(url)} got HTTP response, retry with HTTP succeeded`,

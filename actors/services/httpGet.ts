@@ -3,7 +3,7 @@
 import type { Container, LifecycleHandler } from '../../pod/api/schema/container.ts';
 import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
 import { quoted } from '../../pod/show/quoted.ts';
-import { addressOf, codeOf, dialFailure, readFailure } from './dialWords.ts';
+import { addressOf, codeOf, dialFailure, readFailure } from './dialError.ts';
 import { handlerPort } from './handlerTarget.ts';
 import type { HttpHead } from './httpAnswer.ts';
 import { BodyFailure, dialedOf, exchange, type HttpHeaders, hostOf, portOf } from './httpExchange.ts';

@@ -1,6 +1,6 @@
 /** Fills the ports of images over the CRI. */
 import type { Cri } from '../../cri/calls.ts';
-import { runtimeWordsWithCode } from '../../cri/failure.ts';
+import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import { AuthConfig, type PullImageRequest } from '../../cri/generated/runtime.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
@@ -74,7 +74,7 @@ async function pullWith(
     }
   }
   const [first] = failures;
-  const messages = [...new Set(failures.map(runtimeWordsWithCode))];
+  const messages = [...new Set(failures.map(runtimeMessageWithCode))];
   throw first !== undefined && messages.length === 1
     ? first
     : new NodeFailure('RuntimeError', `[${messages.join(', ')}]`);
@@ -82,7 +82,7 @@ async function pullWith(
 
 /** What a registry's fault or a bad signature is called, when the runtime begins its error with that word. */
 function failedPull(image: string, cause: NodeFailure): NodeFailure {
-  const said = runtimeWordsWithCode(cause);
+  const said = runtimeMessageWithCode(cause);
   const after = (word: string) => said.slice(word.length);
   if (said.startsWith(UNAVAILABLE)) {
     const message = `image pull failed for ${image} because the registry is unavailable${after(UNAVAILABLE)}`;

@@ -1,6 +1,6 @@
 /** Reads the ends of the logs of a pod's failed containers. */
 import { join } from 'node:path';
-import { loggedText } from '../../cri/lastWords.ts';
+import { loggedText } from '../../cri/terminationMessage.ts';
 import { fileTail } from '../../host/files/fileTail.ts';
 import { createLayout, type LayoutFolders } from '../../host/pods/layout.ts';
 import { failedRun, type LogTail, type LogTails } from '../../pod/show/logTail.ts';

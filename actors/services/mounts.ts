@@ -4,7 +4,7 @@ import type { ContainerConfigInput } from '../../cri/containerConfig.ts';
 import { envFilesOf, environmentOf } from '../../cri/environment.ts';
 import { subPathsOf } from '../../cri/mounts.ts';
 import { messageOf } from '../../host/files/fileErrors.ts';
-import { readWithin } from '../../host/files/within.ts';
+import { readInside } from '../../host/files/safeOpen.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
@@ -52,7 +52,7 @@ async function readEnvFiles({ container, volumes }: Wanted): Promise<ReadonlyMap
   for (const { volume, path } of envFilesOf(container)) {
     const hostPath = lookUp(volumes, volume);
     if (!hostPath) throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
-    const text = await readWithin(hostPath, path, LARGEST_ENV_FILE).catch((cause) => {
+    const text = await readInside(hostPath, path, LARGEST_ENV_FILE).catch((cause) => {
       throw new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${messageOf(cause)}`, { cause });
     });
     if (text !== undefined) files.set(`${volume}/${path}`, text);

@@ -2,7 +2,7 @@
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { KUBERNETES_VERSION } from '../../pod/api/version.ts';
-import { addressOf } from './dialWords.ts';
+import { addressOf } from './dialError.ts';
 import type { Try } from './probeTry.ts';
 
 export interface GrpcTarget {

@@ -1,6 +1,6 @@
 /** Tries a probe by opening a connection. */
 import { connect } from 'node:net';
-import { addressOf, dialFailure } from './dialWords.ts';
+import { addressOf, dialFailure } from './dialError.ts';
 import type { Try } from './probeTry.ts';
 
 /** That it could be opened is success: it is closed at once. */

@@ -1,4 +1,4 @@
-/** Fills the ports of probes: one try of each kind of handler, and the chance by which they are spread. */
+/** Fills the ports of probes: one try of each kind of handler, and the jitter by which they are spread. */
 
 import type { Cri } from '../../cri/calls.ts';
 import { messageOf } from '../../host/files/fileErrors.ts';
@@ -24,14 +24,14 @@ export interface ProbeParts {
   /** What a pod without addresses of its own is reached at. */
   readonly hostIps: HostAddresses;
   /** At least 0 and less than 1. */
-  readonly chance: () => number;
+  readonly jitter: () => number;
 }
 
 /** How often a try is made when the tool fails. */
 const TRIES = 3;
 
 export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'pickMoment'> {
-  const { clock, chance } = parts;
+  const { clock, jitter } = parts;
   return {
     runProbe: async (run, { signal }) => {
       const beganAt = clock.now();
@@ -45,7 +45,7 @@ export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'p
         }
       }
     },
-    pickMoment: async ({ withinMs }) => ({ at: clock.now() + Math.floor(chance() * withinMs) }),
+    pickMoment: async ({ withinMs }) => ({ at: clock.now() + Math.floor(jitter() * withinMs) }),
   };
 }
 

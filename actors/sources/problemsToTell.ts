@@ -1,6 +1,6 @@
 import type { Problem } from '../../pod/api/problem.ts';
 import { printableLine } from '../../pod/show/printable.ts';
-import { shortWords } from '../../pod/show/shortWords.ts';
+import { shortText } from '../../pod/show/shortText.ts';
 
 /** So many mistakes are told one by one; of more, one sentence tells the first ones and the number. */
 const ONE_BY_ONE = 10;
@@ -35,7 +35,7 @@ export function shortProblem({ path, message }: Problem): Problem {
 
 /** The beginning and the end of a text that is too long: the end says what was expected. */
 function cut(text: string, longest: number): string {
-  const short = shortWords(text, longest);
+  const short = shortText(text, longest);
   if (short.length <= longest) return short;
   const end = Math.floor(longest / 3);
   return `${short.slice(0, longest - end - 1)}…${short.slice(-end)}`;

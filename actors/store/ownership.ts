@@ -26,7 +26,7 @@ interface Surveyed extends FoundOnDisk {
 export interface Ownership {
   readonly maker: Maker;
   /**
-   * Notes whose the sandboxes of pods are, and gives the pods back with one spelling of this agent's mark: its root
+   * EventMessages whose the sandboxes of pods are, and gives the pods back with one spelling of this agent's mark: its root
    * directory may be reached through links.
    */
   see(pods: readonly ObservedPod[]): readonly ObservedPod[];

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type * as z from 'zod/mini';
 import { expectDirectory } from '../../host/files/expectDirectory.ts';
 import { systemClock } from '../clock.ts';
-import { batchWriter, type Retrying, type StoreTrouble } from './storeBatches.ts';
+import { batchWriter, type Retrying, type StoreFailure } from './storeBatches.ts';
 import { type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
 
 /** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
@@ -36,7 +36,7 @@ export interface Store<Schemas extends FactSchemas> {
   /** As `flush`, for the last time: what cannot be written then is not tried again, and no timer is left. */
   readonly close: () => Promise<void>;
   /** What could not be written so far. */
-  readonly trouble: () => StoreTrouble | undefined;
+  readonly failure: () => StoreFailure | undefined;
   /** Whether the last change of a key is not durable yet. */
   readonly isUnwritten: (kind: keyof Schemas & string, key: string) => boolean;
 }
@@ -68,7 +68,7 @@ export async function openStore<Schemas extends FactSchemas>(
     remove: (kind, key) => writer.change({ kind: String(kind), key }),
     flush: () => writer.flush(),
     close: () => writer.close(),
-    trouble: () => writer.trouble(),
+    failure: () => writer.failure(),
     isUnwritten: (kind, key) => writer.isUnwritten(kind, key),
   };
 }

@@ -1,7 +1,7 @@
 /** Brings changes of durable facts to disk, many at a time. */
 
 import { messageOf } from '../../host/files/fileErrors.ts';
-import type { Note } from '../../pod/events/occurrence.ts';
+import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import { type Failure, NodeFailure } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
 import { removeFact, syncDirectory, writeFact } from './storeFiles.ts';
@@ -16,7 +16,7 @@ interface Change {
 }
 
 /** Facts that could not be written: they are kept, and tried again until they are. */
-export interface StoreTrouble {
+export interface StoreFailure {
   readonly facts: number;
   /** Why the last of them could not be written. */
   readonly failure: Failure;
@@ -28,17 +28,17 @@ export interface StoreTrouble {
 export interface Retrying {
   readonly clock: Clock;
   /** Told when facts begin to be unwritten, and with undefined when none is any more. */
-  readonly onTrouble?: (trouble: StoreTrouble | undefined) => void;
+  readonly onFailure?: (failure: StoreFailure | undefined) => void;
 }
 
 /** What the node's events tell of it. */
-export const storeNote = (trouble: StoreTrouble | undefined): Note =>
-  trouble === undefined
+export const storeEvent = (failure: StoreFailure | undefined): EventMessage =>
+  failure === undefined
     ? { reason: 'StoreRecovered', message: 'All durable facts are written again' }
     : {
         eventType: 'Warning',
         reason: 'StoreFailed',
-        message: `Durable facts cannot be written, and are tried again: ${trouble.failure.message}`,
+        message: `Durable facts cannot be written, and are tried again: ${failure.failure.message}`,
       };
 
 /** A full disk may have room again at any time. */
@@ -53,7 +53,7 @@ interface BatchWriter {
   flush(): Promise<void>;
   /** As `flush`, and nothing is tried again by itself any more: no timer is left. */
   close(): Promise<void>;
-  trouble(): StoreTrouble | undefined;
+  failure(): StoreFailure | undefined;
   /** Whether the last change of a key is not durable yet: it is on its way, or failed and is tried again. */
   isUnwritten(kind: string, key: string): boolean;
 }
@@ -61,9 +61,9 @@ interface BatchWriter {
 /**
  * Keeps what could not be written, and has it tried again. A change of the same key that came later goes before it.
  */
-function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonly Change[]) => void) {
+function unwrittenFacts({ clock, onFailure }: Retrying, again: (changes: readonly Change[]) => void) {
   const kept = new Map<string, Change>();
-  let trouble: StoreTrouble | undefined;
+  let failure: StoreFailure | undefined;
   let timer: unknown;
   let closed = false;
   const tryAgain = () => {
@@ -73,7 +73,7 @@ function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonl
   };
   return {
     tryAgain,
-    trouble: () => trouble,
+    failure: () => failure,
     has: (id: string) => kept.has(id),
     close: () => {
       closed = true;
@@ -84,24 +84,24 @@ function unwrittenFacts({ clock, onTrouble }: Retrying, again: (changes: readonl
       for (const change of batch) kept.delete(idOf(change));
       for (const change of failed.keys())
         if (!isNewer(idOf(change))) kept.set(idOf(change), { ...change, waiting: [] });
-      const before = trouble;
+      const before = failure;
       // What failed and is on its way anew in another form is no less unwritten.
       const facts = new Set([...kept.keys(), ...[...failed.keys()].map(idOf)]).size;
-      trouble = facts === 0 ? undefined : troubleNow(facts, { before, failed, at: clock.now() });
+      failure = facts === 0 ? undefined : failureNow(facts, { before, failed, at: clock.now() });
       if (failed.size > 0 && kept.size > 0 && !closed) timer ??= clock.setTimeout(tryAgain, RETRY_MS);
-      if ((before === undefined) !== (trouble === undefined)) onTrouble?.(trouble);
+      if ((before === undefined) !== (failure === undefined)) onFailure?.(failure);
     },
   };
 }
 
-function troubleNow(
+function failureNow(
   facts: number,
   now: {
-    readonly before: StoreTrouble | undefined;
+    readonly before: StoreFailure | undefined;
     readonly failed: ReadonlyMap<Change, unknown>;
     readonly at: number;
   },
-): StoreTrouble | undefined {
+): StoreFailure | undefined {
   const { before, failed, at } = now;
   if (failed.size === 0) return before && { ...before, facts };
   const failure = { reason: 'StoreFailed', message: messageOf([...failed.values()].at(-1)), at };
@@ -145,7 +145,7 @@ class Batches implements BatchWriter {
 
   async flush(): Promise<void> {
     await this.#running;
-    if (this.trouble() === undefined) return;
+    if (this.failure() === undefined) return;
     this.#unwritten.tryAgain();
     await this.#running;
   }
@@ -155,8 +155,8 @@ class Batches implements BatchWriter {
     await this.flush();
   }
 
-  trouble(): StoreTrouble | undefined {
-    return this.#unwritten.trouble();
+  failure(): StoreFailure | undefined {
+    return this.#unwritten.failure();
   }
 
   isUnwritten(kind: string, key: string): boolean {

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { humanDuration } from '../../pod/api/duration.ts';
 import * as display from '../../pod/show/displayWidth.ts';
-import { endingWords } from '../../pod/show/explainNode.ts';
+import { endingText } from '../../pod/show/explainNode.ts';
 import { printableLine } from '../../pod/show/printable.ts';
 import type { NodeSummary } from '../../server/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
@@ -58,7 +58,7 @@ function painter({ colour }: Surface): (text: string, format: Format) => string 
 /** How far it is: on its way in and out it has other things to tell than how many pods run. */
 function progress({ node, pods, now }: Scene): string {
   const { state, waitingFor, until } = node;
-  if (state === 'draining' && pods.length > 0) return endingWords(pods.length, until, now);
+  if (state === 'draining' && pods.length > 0) return endingText(pods.length, until, now);
   if (pods.length === 0 && state === 'stopped') return 'no pods left';
   if (pods.length === 0 && waitingFor !== undefined) return `waits for ${waitingFor}`;
   const { running, expected } = nodeReadiness(
@@ -69,7 +69,7 @@ function progress({ node, pods, now }: Scene): string {
 }
 
 /** Nothing is told of a runtime that has not answered yet: it is what the node waits for. */
-function runtimeWords({ node: { runtime }, now }: Scene): string[] {
+function runtimeText({ node: { runtime }, now }: Scene): string[] {
   const { name, version, state, since, message } = runtime;
   if (since === undefined) return [];
   const called = name === '' ? 'container runtime' : `${name} ${version}`;
@@ -79,7 +79,7 @@ function runtimeWords({ node: { runtime }, now }: Scene): string[] {
 
 function headLine(scene: Scene): string {
   const { name, state } = scene.node;
-  return [`node ${name} ${state}`, progress(scene), ...runtimeWords(scene)].join(' · ');
+  return [`node ${name} ${state}`, progress(scene), ...runtimeText(scene)].join(' · ');
 }
 
 /** The lines above the table: the node, and plainly what is not real. */
@@ -109,7 +109,7 @@ function counted(all: readonly ManifestProblem[], most: number, line: (problem: 
 const within = (path: string, message: string): string => (path === '' ? message : `${path}: ${message}`);
 
 /** By the pod, which is what is in the table, where it is known: the line may be cut before the end of a file's path. */
-function warningWords({ file, path, message, pod }: ManifestProblem, width: number): string {
+function warningText({ file, path, message, pod }: ManifestProblem, width: number): string {
   const said = within(path, message);
   const of = pod === undefined ? atPath(file, said, width - 11) : `pod ${pod.replace(/^default\//, '')}: ${said}`;
   return `! warning: ${of}`;
@@ -136,7 +136,7 @@ function foot({ node }: Scene, surface: Surface): string[] {
     NAMED_PROBLEMS,
     ({ file, path, message }) => `! ${atPath(file, within(path, message), surface.width - 2)}`,
   );
-  const warnings = counted(node.warnings, NAMED_WARNINGS, (each) => warningWords(each, surface.width));
+  const warnings = counted(node.warnings, NAMED_WARNINGS, (each) => warningText(each, surface.width));
   const others = node.foreign.length;
   const foreign = `${others} ${others === 1 ? 'pod' : 'pods'} of others left alone: "statelet explain node" lists them`;
   return [

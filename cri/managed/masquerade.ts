@@ -1,3 +1,4 @@
+import { ProgramFailure } from '../../host/program.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
 import { run } from './program.ts';
@@ -22,7 +23,7 @@ const LOCK_SECONDS = '5';
 /** With 1 it says that there is no such rule; with others that it could not look. */
 function isMissingRule(error: unknown): boolean {
   const cause = error instanceof NodeFailure ? error.cause : undefined;
-  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 1;
+  return cause instanceof ProgramFailure && cause.exitCode === 1;
 }
 
 /** What leaves the subnet and is not multicast, with the comment by which all of a network is found again. */

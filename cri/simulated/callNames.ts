@@ -31,7 +31,7 @@ export const IMAGE_CALLS = [
 ] as const satisfies readonly CallName[];
 
 /** A call with one answer, by its name in `Cri`. */
-export type CallName = Exclude<keyof Cri, 'hints' | 'close'>;
+export type CallName = Exclude<keyof Cri, 'containerEvents' | 'close'>;
 
 export type RequestOf<K extends CallName> = Parameters<Cri[K]>[0];
 

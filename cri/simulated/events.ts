@@ -12,7 +12,7 @@ export interface RuntimeEvent {
   readonly at: number;
 }
 
-/** Whether the event is an exit: what hints are made of. */
+/** Whether the event is an exit: what container events are made of. */
 export function isExit(event: RuntimeEvent): boolean {
   return event.type === ContainerEventType.CONTAINER_STOPPED_EVENT;
 }

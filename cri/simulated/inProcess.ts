@@ -42,7 +42,7 @@ export function inProcessCri(
     imageStatus: limited(runtime, 'imageStatus', usual),
     pullImage: limited(runtime, 'pullImage', () => undefined),
     removeImage: limited(runtime, 'removeImage', usual),
-    hints: (onHint, options) => hints(runtime, onHint, options),
+    containerEvents: (onHint, options) => containerEvents(runtime, onHint, options),
     close: () => {},
   };
 }
@@ -70,10 +70,10 @@ function limited<K extends CallName>(
   };
 }
 
-function hints(
+function containerEvents(
   runtime: SimulatedRuntime,
-  onHint: Parameters<Cri['hints']>[0],
-  { signal, onOpen }: Parameters<Cri['hints']>[1],
+  onHint: Parameters<Cri['containerEvents']>[0],
+  { signal, onOpen }: Parameters<Cri['containerEvents']>[1],
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve, reject) => {

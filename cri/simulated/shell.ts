@@ -1,7 +1,7 @@
 import { lookUp } from '../../pod/lookUp.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Command, type Statement, statementsOf } from './shellScript.ts';
-import { expand, STEP_LIMIT, type Variables } from './shellWords.ts';
+import { expand, STEP_LIMIT, type Variables } from './shellTokens.ts';
 
 /** What a program does that a script runs. */
 type Programs = (argv: readonly string[]) => Behaviour;

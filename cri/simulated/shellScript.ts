@@ -1,4 +1,4 @@
-import { type Token, tokensOf } from './shellWords.ts';
+import { type Token, tokensOf } from './shellTokens.ts';
 
 /** One command of a shell script, what joins it to the one before, and whether it runs in the background. */
 export interface Statement {

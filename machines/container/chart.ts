@@ -3,20 +3,20 @@ import { and, assign } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
 import { hookRequest, initialContext, remains, terminatedRun } from './context.ts';
 import {
+  recordBackOffEvent,
+  recordFailedPostStartEvent,
+  recordOutdatedEvent,
+  recordStopEvent,
+  recordUnknownStateEvent,
   statusUnknown,
-  tellsBackOff,
-  tellsFailedPostStart,
-  tellsOutdated,
-  tellsStop,
-  tellsUnknownState,
-} from './notes.ts';
+} from './recordedEvents.ts';
 import { containerSetup } from './setup.ts';
 import { counting } from './states/counting.ts';
 import { launching } from './states/launching.ts';
 import { pulling } from './states/pulling.ts';
 import { running } from './states/running.ts';
 import { stopping } from './states/stopping.ts';
-import { SHOWN_FAILED_MS } from './trouble.ts';
+import { SHOWN_FAILED_MS } from './waitingReason.ts';
 
 /** Its crash-loop back-off ends for another reason than its time. */
 const duringBackOff = {
@@ -66,7 +66,7 @@ export const containerMachine = containerSetup.createMachine({
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: 'stopping',
-            actions: tellsUnknownState,
+            actions: recordUnknownStateEvent,
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
@@ -81,7 +81,10 @@ export const containerMachine = containerSetup.createMachine({
         ],
         onError: {
           target: 'awaitingAdoptRetry',
-          actions: ['recordCallFailure', { type: 'notePod', params: ({ event }) => statusUnknown(failureOf(event)) }],
+          actions: [
+            'recordCallFailure',
+            { type: 'recordPodEvent', params: ({ event }) => statusUnknown(failureOf(event)) },
+          ],
         },
       },
       on: { 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
@@ -89,9 +92,9 @@ export const containerMachine = containerSetup.createMachine({
     adopted: {
       always: [
         { guard: 'hasSeenEnd', target: 'waiting' },
-        { guard: 'mustStay', target: 'stopping', actions: tellsStop },
+        { guard: 'mustStay', target: 'stopping', actions: recordStopEvent },
         { guard: 'mustReset', target: 'stopping' },
-        { guard: 'hasLostSandbox', target: 'stopping', actions: tellsStop },
+        { guard: 'hasLostSandbox', target: 'stopping', actions: recordStopEvent },
         { target: 'running' },
       ],
     },
@@ -105,7 +108,7 @@ export const containerMachine = containerSetup.createMachine({
     },
     waiting: {
       meta: { waitsFor: 'the containers before it' },
-      entry: { type: 'report', params: { standing: 'pending' } },
+      entry: { type: 'report', params: { lifecycle: 'pending' } },
       always: [
         { guard: 'mustStay', target: 'stopped' },
         { guard: 'mustReset', target: 'reset' },
@@ -118,14 +121,14 @@ export const containerMachine = containerSetup.createMachine({
     /** All that it needs itself is there: its pod says when (C9), in a new sandbox after it has had its turn anew (C3). */
     readyToCreate: {
       meta: { waitsFor: 'its pod to start it, one after the other' },
-      entry: { type: 'report', params: { standing: 'readyToCreate' } },
+      entry: { type: 'report', params: { lifecycle: 'readyToCreate' } },
       always: { guard: 'mustStay', target: 'stopped' },
       on: {
         'container.launch': { guard: 'mayLaunch', target: 'launching' },
         // A start whose answer was lost may have worked.
         'container.stop': [
           { guard: 'neverMade', target: 'stopped', actions: 'stopForGood' },
-          { target: 'stopping', actions: ['stopForGood', tellsStop] },
+          { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
         ],
         'container.reset': [
           { guard: 'neverMade', target: 'reset' },
@@ -133,7 +136,7 @@ export const containerMachine = containerSetup.createMachine({
         ],
         'container.update': [
           { guard: and(['changesIdentity', 'neverMade']), target: 'pulling', actions: 'update' },
-          { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', tellsOutdated] },
+          { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', recordOutdatedEvent] },
           { actions: 'update' },
         ],
         'sandbox.lost': { actions: ['loseSandbox', 'forgetIt'] },
@@ -142,18 +145,18 @@ export const containerMachine = containerSetup.createMachine({
     launching,
     awaitingRelaunch: {
       meta: { waitsFor: 'another try to start it', until: 'retryAt' },
-      entry: { type: 'report', params: { standing: 'live' } },
+      entry: { type: 'report', params: { lifecycle: 'live' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'readyToCreate',
         'runtime.returned': { guard: 'failedForRuntime', target: 'readyToCreate' },
         'container.reset': { target: 'stopping', actions: 'askForReset' },
         // An earlier call may have made it although its answer was lost.
-        'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
+        'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
         'container.update': [
           { guard: and(['changesIdentity', 'neverMade']), target: 'pulling', actions: 'update' },
           // A start whose answer was lost may have worked.
-          { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', tellsOutdated] },
+          { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', recordOutdatedEvent] },
           { actions: 'update' },
         ],
         'sandbox.lost': { target: 'readyToCreate', actions: ['loseSandbox', 'forgetIt'] },
@@ -177,23 +180,26 @@ export const containerMachine = containerSetup.createMachine({
                 type: 'recordFailedPostStart',
                 params: ({ event }) => failureOf({ ...event, error: event.output.failure }),
               },
-              tellsFailedPostStart,
+              recordFailedPostStartEvent,
             ],
           },
           {
             target: 'running',
-            actions: { type: 'notePod', params: ({ event }) => event.output.warnings ?? [] },
+            actions: { type: 'recordPodEvent', params: ({ event }) => event.output.warnings ?? [] },
           },
         ],
         onError: {
           target: 'stopping',
-          actions: [{ type: 'recordFailedPostStart', params: ({ event }) => failureOf(event) }, tellsFailedPostStart],
+          actions: [
+            { type: 'recordFailedPostStart', params: ({ event }) => failureOf(event) },
+            recordFailedPostStartEvent,
+          ],
         },
       },
       on: {
         'container.reset': { target: 'stopping', actions: 'askForReset' },
-        'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
-        'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', tellsStop] },
+        'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
+        'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', recordStopEvent] },
         'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
       },
     },
@@ -214,7 +220,7 @@ export const containerMachine = containerSetup.createMachine({
     /** Why it did not start is shown before its back-off is (C16). */
     startFailed: {
       meta: { waitsFor: 'the end of its crash-loop back-off', until: 'retryAt' },
-      entry: { type: 'report', params: { standing: 'delayed' } },
+      entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: {
         src: 'timer',
         input: ({ context: { crashDelayMs = 0 } }) => ({ after: Math.min(SHOWN_FAILED_MS, crashDelayMs) }),
@@ -227,18 +233,18 @@ export const containerMachine = containerSetup.createMachine({
     /** By its restart rules its end restarts the whole pod in place. */
     awaitingReset: {
       meta: { waitsFor: 'all containers of its pod to restart' },
-      entry: { type: 'report', params: { standing: 'restartsAll' } },
+      entry: { type: 'report', params: { lifecycle: 'restartsAll' } },
       on: {
         'container.reset': 'reset',
         'sandbox.lost': { target: 'reset', actions: 'loseSandbox' },
         'container.stop': { target: 'stopped', actions: 'stopForGood' },
       },
     },
-    reset: { entry: 'beginAnew', always: 'waiting' },
+    reset: { entry: 'resetAttempt', always: 'waiting' },
     /** CrashLoopBackOff (C7). */
     backingOff: {
       meta: { waitsFor: 'the end of its crash-loop back-off', until: 'retryAt' },
-      entry: ['showCrashLoop', { type: 'report', params: { standing: 'delayed' } }, tellsBackOff],
+      entry: ['showCrashLoop', { type: 'report', params: { lifecycle: 'delayed' } }, recordBackOffEvent],
       invoke: {
         src: 'timer',
         input: ({ context: { retryAt, crashDelayMs = 0 } }) =>
@@ -249,10 +255,7 @@ export const containerMachine = containerSetup.createMachine({
         ...duringBackOff,
       },
     },
-    restarting: {
-      entry: 'beginAttempt',
-      always: 'pulling',
-    },
+    restarting: { entry: 'beginAttempt', always: 'pulling' },
     finished: {
       initial: 'choosing',
       on: {
@@ -263,12 +266,12 @@ export const containerMachine = containerSetup.createMachine({
       },
       states: {
         choosing: { always: [{ guard: 'hasSucceeded', target: 'succeeded' }, { target: 'failed' }] },
-        succeeded: { entry: { type: 'report', params: { standing: 'succeeded' } } },
-        failed: { entry: { type: 'report', params: { standing: 'failed' } } },
+        succeeded: { entry: { type: 'report', params: { lifecycle: 'succeeded' } } },
+        failed: { entry: { type: 'report', params: { lifecycle: 'failed' } } },
       },
     },
     stopped: {
-      entry: { type: 'report', params: { standing: 'stopped' } },
+      entry: { type: 'report', params: { lifecycle: 'stopped' } },
       always: { guard: 'leavesNothing', target: 'removing' },
     },
     /** An update took it out: nothing of it is left behind while its pod goes on. */
@@ -291,6 +294,6 @@ export const containerMachine = containerSetup.createMachine({
         },
       },
     },
-    removed: { entry: { type: 'report', params: { standing: 'removed' } } },
+    removed: { entry: { type: 'report', params: { lifecycle: 'removed' } } },
   },
 });

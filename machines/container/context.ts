@@ -14,7 +14,7 @@ import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, ProbeKind, TerminatedRun } from '../../pod/show/view.ts';
 import { type ProbeInput, probeOf } from '../probe/context.ts';
 import type { ContainerEvent, LimiterEvent, PodEvent, ProbeFact, Ref } from '../shared/events.ts';
-import type { Trouble } from './trouble.ts';
+import type { WaitingReason } from './waitingReason.ts';
 
 export interface ContainerInput {
   readonly pod: Pod;
@@ -91,7 +91,7 @@ export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
   /** Why it does not come to run, as a status shows it. */
-  readonly trouble?: Trouble | undefined;
+  readonly waitingReason?: WaitingReason | undefined;
 }
 
 export function initialContext(input: ContainerInput): ContainerContext {
@@ -125,6 +125,12 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 /** Whether the container at the runtime has another size than its spec asks for. */
 export const isMissized = (context: ContainerContext): boolean =>
   context.role !== 'init' && context.size !== undefined && !sameSize(context.size, sizeOf(context));
+
+export const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
+
+/** Under which a limiter knows what it asks for. */
+export const slotKey = (context: ContainerContext, limiter: string): string =>
+  `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 
 /** What a back-off is counted for: another image or other resources begin it anew (C7). */
 export const backOffKey = (context: { readonly pod: Pod; readonly name: string }): string =>

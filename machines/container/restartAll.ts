@@ -18,7 +18,7 @@ export const removedForRestart = ({ run, earlierRun }: ContainerContext): typeof
   run === undefined && earlierRun?.reason === RESTARTING_ALL.reason ? RESTARTING_ALL : undefined;
 
 /** The next attempt of a container whose whole pod restarts: at once, and when its turn has come again. */
-export const anew = (context: ContainerContext): Partial<ContainerContext> => ({
+export const afterReset = (context: ContainerContext): Partial<ContainerContext> => ({
   ...nextAttempt(context),
   ...(context.run || context.id ? { earlierRun: { containerId: '', exitCode: 137, ...RESTARTING_ALL } } : {}),
   hasTurn: false,

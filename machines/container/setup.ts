@@ -2,16 +2,29 @@
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { lacksVolume } from '../../pod/api/containers.ts';
-import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
+import {
+  type EventMessages,
+  eventMessagesOf,
+  involvedPod,
+  type RecordedEvent,
+  recordedEvent,
+} from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { hasFailed, START_REFUSED } from '../../pod/lifecycle/restart.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { needsRestart, sameSize } from '../../pod/resources/resize.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
-import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble, pullClaim, pullLimit } from '../image/trouble.ts';
+import {
+  failedLook,
+  failedPull,
+  neverPullReason,
+  pullBackOffReason,
+  pullClaim,
+  pullLimit,
+} from '../image/waitingReason.ts';
 import { probeMachine } from '../probe/chart.ts';
-import type { ContainerEvent, ContainerStanding } from '../shared/events.ts';
+import type { ContainerEvent, ContainerLifecycle } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import { hasEnded, type StateMeta } from '../shared/stateMeta.ts';
@@ -23,12 +36,14 @@ import {
   crashBackoff,
   failedStart,
   identityOf,
+  imageOf,
   isMissized,
   isOutdated,
   mustStartUp,
   nextAttempt,
   probeInput,
   sizeOf,
+  slotKey,
   sooner,
   specOf,
   stopRequest,
@@ -36,21 +51,17 @@ import {
   unknownEnd,
   wantsRestart,
 } from './context.ts';
-import { anew, isRestartOfAll } from './restartAll.ts';
-import { crashLoopTrouble, createTrouble, failedPostStart, hasFailedToStart, refusedStart } from './trouble.ts';
+import { afterReset, isRestartOfAll } from './restartAll.ts';
+import { crashLoopBackOff, createFailed, failedPostStart, hasFailedToStart, refusedStart } from './waitingReason.ts';
 
 type HookEnd = PortTypes['runHook']['output'];
-
-const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
-const slotKey = (context: ContainerContext, limiter: string): string =>
-  `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 
 export const containerSetup = setup({
   types: {
     input: {} as ContainerInput,
     context: {} as ContainerContext,
     events: {} as ContainerEvent,
-    emitted: {} as Occurrence,
+    emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
     children: {} as { [id: `probe/${string}`]: 'probe' },
   },
@@ -142,23 +153,23 @@ export const containerSetup = setup({
   },
   actions: {
     /** Of what is no fault of one container the kubelet tells as of the pod. */
-    notePod: enqueueActions(({ context: { pod }, enqueue }, notes: Notes) => {
-      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(pod), note));
+    recordPodEvent: enqueueActions(({ context: { pod }, enqueue }, messages: EventMessages) => {
+      for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involvedPod(pod), message));
     }),
     /** Tells the pod's author. A container's id would make each message a new one: its name stands for it. */
-    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
+    recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       const { pod, id, name } = context;
-      for (const note of notesOf(notes)) {
-        const message = id ? note.message.replaceAll(id, name) : note.message;
-        enqueue.emit(occurrence(involvedPod(pod, context), { ...note, message }));
+      for (const each of eventMessagesOf(messages)) {
+        const message = id ? each.message.replaceAll(id, name) : each.message;
+        enqueue.emit(recordedEvent(involvedPod(pod, context), { ...each, message }));
       }
     }),
     report: sendTo(
       ({ context }) => context.parent,
-      ({ context }, params: { standing: ContainerStanding }) => ({
+      ({ context }, params: { lifecycle: ContainerLifecycle }) => ({
         type: 'container.changed' as const,
         name: context.name,
-        standing: params.standing,
+        lifecycle: params.lifecycle,
         ...(context.id === undefined ? {} : { id: context.id }),
         ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
       }),
@@ -236,9 +247,14 @@ export const containerSetup = setup({
       return { pod: event.pod, volumes: event.volumes, ...(isAnother ? { crashDelayMs: undefined } : {}) };
     }),
     forgetCrashes: assign({ crashDelayMs: undefined }),
-    forgetFailedStart: assign({ run: undefined, trouble: undefined, failure: undefined, crashDelayMs: undefined }),
+    forgetFailedStart: assign({
+      run: undefined,
+      waitingReason: undefined,
+      failure: undefined,
+      crashDelayMs: undefined,
+    }),
     askForReset: assign(({ context }) => (context.onEnd === 'stay' ? {} : { onEnd: 'reset' as const })),
-    beginAnew: assign(({ context }) => anew(context)),
+    resetAttempt: assign(({ context }) => afterReset(context)),
     askForNewOne: assign({ onEnd: 'recreate' }),
     stopForGood: assign(({ context, event }) => (event.type === 'container.stop' ? stopRequest(context, event) : {})),
     recordEnd: assign(({ event }) =>
@@ -264,18 +280,20 @@ export const containerSetup = setup({
     recordPullFailure: assign(({ context, event }) => failedPull(context, failureOf(event))),
     recordFailedCreate: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return { ...retryAfter(failure), trouble: createTrouble(context, failure) };
+      return { ...retryAfter(failure), waitingReason: createFailed(context, failure) };
     }),
     recordFailedStart: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return { failure, run: failedStart(context, failure), trouble: refusedStart(failure) };
+      return { failure, run: failedStart(context, failure), waitingReason: refusedStart(failure) };
     }),
-    recordFailedPostStart: assign((_, failure: Failure) => ({ failure, trouble: failedPostStart(failure) })),
-    showPullBackOff: assign(({ context }) => ({ trouble: pullBackOffTrouble(context, imageOf(context)) })),
-    showAbsence: assign(({ context }) => ({ trouble: absenceTrouble(imageOf(context)) })),
-    showCrashLoop: assign(({ context }) => ({ trouble: crashLoopTrouble(context) })),
-    forgetImageTrouble: assign(({ context }) => (context.trouble?.with === 'image' ? { trouble: undefined } : {})),
-    forgetTrouble: assign({ trouble: undefined }),
+    recordFailedPostStart: assign((_, failure: Failure) => ({ failure, waitingReason: failedPostStart(failure) })),
+    showPullBackOff: assign(({ context }) => ({ waitingReason: pullBackOffReason(context, imageOf(context)) })),
+    showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(imageOf(context)) })),
+    showCrashLoop: assign(({ context }) => ({ waitingReason: crashLoopBackOff(context) })),
+    forgetImageReason: assign(({ context }) =>
+      context.waitingReason?.with === 'image' ? { waitingReason: undefined } : {},
+    ),
+    forgetWaitingReason: assign({ waitingReason: undefined }),
     backOff: assign(({ context }) => crashBackoff(context)),
     beginAttempt: assign(({ context }) => nextAttempt(context)),
   },

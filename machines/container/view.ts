@@ -13,7 +13,7 @@ interface PodSide {
   readonly ends: boolean;
   readonly restartsAll?: boolean;
   /** Why a volume that it mounts is not there. */
-  readonly volumeTrouble?: { readonly reason: string; readonly message: string } | undefined;
+  readonly volumeReason?: { readonly reason: string; readonly message: string } | undefined;
   readonly probes: readonly ProbeView[];
 }
 
@@ -21,10 +21,10 @@ interface PodSide {
 export function containerView(
   actor: ActorView,
   snapshot: ContainerSnapshot,
-  { ends, restartsAll = false, volumeTrouble, probes }: PodSide,
+  { ends, restartsAll = false, volumeReason, probes }: PodSide,
 ): ContainerView {
   const { context } = snapshot;
-  const held = snapshot.matches({ pulling: 'awaitingVolumes' }) ? volumeTrouble : undefined;
+  const held = snapshot.matches({ pulling: 'awaitingVolumes' }) ? volumeReason : undefined;
   const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
   const last = [toldEnd(snapshot), context.earlierRun].find((run) => run !== undefined && run !== shown);
@@ -66,12 +66,12 @@ function isReady({ pod, name }: ContainerContext, probes: readonly ProbeView[]):
 }
 
 function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerView['now'] {
-  const { earlierRun, trouble, startedAt } = snapshot.context;
+  const { earlierRun, waitingReason, startedAt } = snapshot.context;
   const run = toldEnd(snapshot);
   if (isShownRunning(snapshot)) return { kind: 'running', startedAt: startedAt ?? 0 };
   const rests = snapshot.matches('finished') || snapshot.matches('stopped');
-  if (trouble !== undefined && !(rests && (run ?? earlierRun))) {
-    return { kind: 'waiting', reason: trouble.reason, message: trouble.message };
+  if (waitingReason !== undefined && !(rests && (run ?? earlierRun))) {
+    return { kind: 'waiting', reason: waitingReason.reason, message: waitingReason.message };
   }
   const removed = removedForRestart(snapshot.context);
   if (removed) return restartsAll ? { kind: 'waiting', ...removed } : creating(snapshot.context);
@@ -82,8 +82,8 @@ function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerV
 /** A container counts as running once its postStart hook is done; one whose hook failed does not while it is killed. */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.matches('running')) return true;
-  const { trouble, onEnd } = snapshot.context;
-  return snapshot.matches('stopping') && (trouble === undefined || onEnd === 'stay');
+  const { waitingReason, onEnd } = snapshot.context;
+  return snapshot.matches('stopping') && (waitingReason === undefined || onEnd === 'stay');
 }
 
 function creating({ pod }: ContainerContext): ContainerView['now'] {

@@ -1,7 +1,7 @@
 /** Writes a machine as a Mermaid state diagram, from the definition that also runs. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { StateMeta } from '../shared/stateMeta.ts';
-import { actionNames, eventName, guardName } from './mermaidWords.ts';
+import { actionNames, eventName, guardName } from './mermaidText.ts';
 
 interface Edge {
   /** The state in whose box the edge is drawn. */

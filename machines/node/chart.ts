@@ -1,5 +1,5 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
-import { admissionNode, tellsReadiness } from './context.ts';
+import { admissionNode, recordReadinessEvent } from './context.ts';
 import { nodeSetup } from './setup.ts';
 
 /** So long the runtime has to be listed when the node is told to stop before that. */
@@ -57,19 +57,19 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     'runtime.containerSeen': { actions: 'routeContainer' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
-      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', tellsReadiness] },
-      { guard: 'hasGone', actions: ['recordHealth', tellsReadiness] },
+      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', recordReadinessEvent] },
+      { guard: 'hasGone', actions: ['recordHealth', recordReadinessEvent] },
       { actions: 'recordHealth' },
     ],
     'admission.preempting': { actions: 'preempt' },
     'node.drain': { target: '.draining', actions: 'recordDrain' },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },
-      { actions: ['keepBroken', 'dismissPod'] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen'] },
+      { actions: ['keepBroken', 'forgetPod'] },
     ],
     'node.ticked': { actions: 'recordTick' },
     'xstate.error.actor.*': [
-      { guard: 'isOfPod', actions: ['keepBroken', 'dismissPod', 'leaveLimiters'] },
+      { guard: 'isOfPod', actions: ['keepBroken', 'forgetPod', 'leaveLimiters'] },
       { target: '.broken', actions: 'recordFault' },
     ],
   },
@@ -77,7 +77,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     /** Until the runtime has told its name and been listed once. */
     starting: {
       meta: { waitsFor: 'the runtime to list its pods and containers' },
-      entry: { type: 'note', params: { reason: 'Starting', message: 'Starting kubelet.' } },
+      entry: { type: 'recordEvent', params: { reason: 'Starting', message: 'Starting kubelet.' } },
       always: { guard: 'isRuntimeSeen', target: 'recovering' },
       on: { 'node.drain': { target: 'leaving', actions: 'recordDrain' } },
     },
@@ -99,20 +99,20 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
     partial: {
       meta: { waitsFor: 'a pod source that cannot be read yet, as pods that run may be of it' },
-      entry: ['holdPlaces', 'welcomeNewcomers'],
+      entry: ['holdPlaces', 'startNewPods'],
       always: { guard: 'haveSourcesSpoken', target: 'running' },
       on: {
-        'config.podsChanged': { actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'welcomeNewcomers'] },
+        'config.podsChanged': { actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'startNewPods'] },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces'] },
-        'node.ticked': { actions: ['recordTick', 'welcomeNewcomers'] },
+        'node.ticked': { actions: ['recordTick', 'startNewPods'] },
         'xstate.done.actor.*': [
-          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
-          { actions: ['keepBroken', 'dismissPod'] },
+          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'startNewPods'] },
+          { actions: ['keepBroken', 'forgetPod'] },
         ],
       },
     },
     running: {
-      entry: ['endOrphans', 'welcomeNewcomers'],
+      entry: ['endOrphans', 'startNewPods'],
       // A fault of its own ends it alone: nothing else needs what it does.
       invoke: {
         src: 'garbage',
@@ -122,16 +122,16 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       },
       on: {
         'config.podsChanged': {
-          actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'endOrphans', 'welcomeNewcomers'],
+          actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'endOrphans', 'startNewPods'],
         },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
         'garbage.asked': { actions: 'answerGarbage' },
         'garbage.podsFound': { actions: ['recordFound', 'endOrphans'] },
         // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
-        'node.ticked': { actions: ['recordTick', 'endOrphans', 'welcomeNewcomers'] },
+        'node.ticked': { actions: ['recordTick', 'endOrphans', 'startNewPods'] },
         'xstate.done.actor.*': [
-          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen', 'welcomeNewcomers'] },
-          { actions: ['keepBroken', 'dismissPod'] },
+          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'startNewPods'] },
+          { actions: ['keepBroken', 'forgetPod'] },
         ],
       },
     },
@@ -144,11 +144,11 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
         'node.ticked': { actions: ['recordTick', 'endStranded'] },
         'xstate.done.actor.*': [
-          { guard: 'isGone', actions: ['dismissPod', 'forgetSeen'] },
-          { actions: ['keepForEnd', 'dismissPod'] },
+          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen'] },
+          { actions: ['keepForEnd', 'forgetPod'] },
         ],
         'xstate.error.actor.*': [
-          { guard: 'isOfPod', actions: ['keepForEnd', 'dismissPod', 'leaveLimiters'] },
+          { guard: 'isOfPod', actions: ['keepForEnd', 'forgetPod', 'leaveLimiters'] },
           { target: 'broken', actions: 'recordFault' },
         ],
       },

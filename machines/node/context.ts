@@ -3,7 +3,7 @@ import { type AdmissionNode, nodeLabels } from '../../pod/admission/node.ts';
 import { safeSysctls } from '../../pod/admission/sysctls.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import type { Note } from '../../pod/events/occurrence.ts';
+import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import {
@@ -29,7 +29,7 @@ import type {
   AdmissionEvent,
   GarbageFound,
   LimiterEvent,
-  NetworkTrouble,
+  NetworkNotReady,
   Ref,
   RuntimeHealth,
   SourceProblem,
@@ -136,7 +136,7 @@ export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
   lookUp(context.observed, pod.metadata.uid) ?? nothingOf(pod.metadata);
 
 /** The wanted pods without an actor; those that already run go first, so that nobody takes their place. */
-export function newcomers(context: NodeContext): Pod[] {
+export function newPods(context: NodeContext): Pod[] {
   const missing = [...wantedPods(context).values()].filter(
     ({ metadata }) => !Object.hasOwn(context.pods, metadata.uid),
   );
@@ -166,17 +166,17 @@ export const edited = (context: NodeContext): Pod[] =>
   });
 
 /** Tells whether the node can run pods, as its runtime says. */
-export const tellsReadiness = {
-  type: 'note' as const,
-  params: ({ context: { nodeName, health } }: { context: NodeContext }): Note => {
+export const recordReadinessEvent = {
+  type: 'recordEvent' as const,
+  params: ({ context: { nodeName, health } }: { context: NodeContext }): EventMessage => {
     const reason = health.ready ? 'NodeReady' : 'NodeNotReady';
     return { reason, message: `Node ${nodeName} status is now: ${reason}` };
   },
 };
 
 /** What pods are told of the runtime's network. */
-export const networkOf = ({ networkTrouble: message, since }: RuntimeHealth): { trouble?: NetworkTrouble } =>
-  message === undefined ? {} : { trouble: { message, since } };
+export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): { networkNotReady?: NetworkNotReady } =>
+  message === undefined ? {} : { networkNotReady: { message, since } };
 
 /** What may go of the pods that go on; those that end remove everything themselves. A runtime that is away has nothing. */
 export function garbageOf({ observed = {}, pods, health, garbage = defaultGarbagePolicy }: NodeContext): GarbageFound {
@@ -218,4 +218,10 @@ export function withObserved(context: NodeContext, pods: readonly ObservedPod[])
     else observed.delete(pod.uid);
   }
   return Object.fromEntries(observed);
+}
+
+/** The uid of the pod whose actor an event is about, if it is about one. */
+export function uidOf(event: object): string | undefined {
+  const id = 'actorId' in event ? String(event.actorId) : '';
+  return id.startsWith('pod/') ? id.slice('pod/'.length) : undefined;
 }

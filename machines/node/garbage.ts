@@ -1,6 +1,6 @@
 /** The node's garbage: at first and once a minute what is dead and old goes, and what is left of pods that nobody knows is found. */
 import { assign, emit, sendTo, setup } from 'xstate';
-import { involvedNode, type Note, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
+import { type EventMessage, involvedNode, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { GarbageEvent, GarbageFound, GarbageWord, Ref } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
@@ -26,13 +26,13 @@ export const garbageMachine = setup({
     input: {} as GarbageInput,
     context: {} as GarbageContext,
     events: {} as GarbageEvent,
-    emitted: {} as Occurrence,
+    emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
   },
   actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer: timerPort() },
   guards: { isClean: ({ context: { found } }) => found.containers.length + found.sandboxes.length === 0 },
   actions: {
-    note: emit(({ context }, note: Note) => occurrence(involvedNode(context.nodeName), note)),
+    recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
     ask: sendTo(({ context }) => context.parent, { type: 'garbage.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => (event.type === 'garbage.found' ? { found: event.found } : {})),
@@ -71,7 +71,7 @@ export const garbageMachine = setup({
           actions: [
             'recordFailure',
             {
-              type: 'note',
+              type: 'recordEvent',
               params: ({ event }) => ({
                 eventType: 'Warning' as const,
                 reason: 'ContainerGCFailed',

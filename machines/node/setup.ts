@@ -1,6 +1,12 @@
 /** The words of the node's chart: its children and feeds, guards and actions. The chart is in chart.ts. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
-import { involvedNode, type Notes, notesOf, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
+import {
+  type EventMessages,
+  eventMessagesOf,
+  involvedNode,
+  type RecordedEvent,
+  recordedEvent,
+} from '../../pod/events/recordedEvent.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
@@ -18,11 +24,12 @@ import {
   type NodeContext,
   type NodeInput,
   networkOf,
-  newcomers,
+  newPods,
   nothingOf,
   observedOf,
   ownPartOf,
   runningLogs,
+  uidOf,
   unwanted,
   wantedPods,
   withObserved,
@@ -34,18 +41,12 @@ import { markedPods, orphans, stranded } from './own.ts';
 
 const podId = (uid: string) => `pod/${uid}` as const;
 
-/** The uid of the pod whose actor an event is about, if it is about one. */
-function uidOf(event: object): string | undefined {
-  const id = 'actorId' in event ? String(event.actorId) : '';
-  return id.startsWith('pod/') ? id.slice('pod/'.length) : undefined;
-}
-
 export const nodeSetup = setup({
   types: {
     input: {} as NodeInput,
     context: {} as NodeContext,
     events: {} as NodeEvent,
-    emitted: {} as Occurrence,
+    emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
     children: {} as { [id: `pod/${string}`]: 'pod' } & { garbage: 'garbage'; logRotation: 'logRotation' },
   },
@@ -80,8 +81,9 @@ export const nodeSetup = setup({
     hasNoPods: ({ context }) => Object.keys(context.pods).length + context.broken.length === 0,
   },
   actions: {
-    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
-      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedNode(context.nodeName), note));
+    recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
+      for (const message of eventMessagesOf(messages))
+        enqueue.emit(recordedEvent(involvedNode(context.nodeName), message));
     }),
     recordSource: assign(({ context, event }) => {
       if (event.type !== 'config.podsChanged') return {};
@@ -104,7 +106,7 @@ export const nodeSetup = setup({
       const { strictGroups } = health;
       if (strictGroups !== undefined)
         enqueue.sendTo(context.admission, { type: 'admission.runtimeSeen', strictGroups });
-      if (health.networkTrouble === context.health.networkTrouble) return;
+      if (health.networkNotReady === context.health.networkNotReady) return;
       for (const uid of Object.keys(context.pods)) {
         enqueue.sendTo(podId(uid), { type: 'runtime.networkChanged', ...networkOf(health) });
       }
@@ -132,12 +134,12 @@ export const nodeSetup = setup({
         enqueue.sendTo(context.admission, entryOfEnding(context, podOfOrphan(observed), observed));
       }
     }),
-    welcomeNewcomers: enqueueActions(({ context, enqueue }) => {
+    startNewPods: enqueueActions(({ context, enqueue }) => {
       const { admission, startLimiter, pullLimiter, crashLoop, statuses, allocations, heardAt: bornAt } = context;
       const common = { admission, startLimiter, pullLimiter, crashLoop, bornAt, limitedSwap: context.limitedSwap };
       const pods = new Map(Object.entries(context.pods));
       let ticket = context.tickets;
-      for (const pod of newcomers(context)) {
+      for (const pod of newPods(context)) {
         const { uid } = pod.metadata;
         const restored = lookUp(statuses, uid);
         const allocation = lookUp(allocations, uid);
@@ -239,7 +241,7 @@ export const nodeSetup = setup({
       for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
     }),
     /** A pod's actor is through: terminated, or broken and to be built anew at the next tick. */
-    dismissPod: enqueueActions(({ context, event, enqueue }) => {
+    forgetPod: enqueueActions(({ context, event, enqueue }) => {
       const uid = uidOf(event);
       if (uid === undefined) return;
       const { [uid]: _gone, ...pods } = context.pods;

@@ -33,11 +33,11 @@ export function nodeOwnView(ref: NodeRef, sinceOf: SinceOf): ActorView {
 }
 
 /** What the node knows of its runtime. */
-export const runtimeView = ({ name, version, ready, since, message, networkTrouble }: RuntimeHealth): RuntimeView => ({
+export const runtimeView = ({ name, version, ready, since, message, networkNotReady }: RuntimeHealth): RuntimeView => ({
   ...{ name, version, ready },
   ...(since === 0 ? {} : { since }),
   ...(message === undefined ? {} : { message }),
-  ...(networkTrouble === undefined ? {} : { networkTrouble }),
+  ...(networkNotReady === undefined ? {} : { networkNotReady }),
 });
 
 /** The view of the node agent, with its limiters, admission and what looks after its disk. */

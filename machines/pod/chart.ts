@@ -2,8 +2,8 @@
 import { not } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
 import { allSandboxes, initialPodContext } from './context.ts';
-import { asFailed, directoryFailed, refusal, tellsDeadline, tellsTermination } from './notes.ts';
 import { othersFailure } from './others.ts';
+import { asFailed, directoryFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from './recordedEvents.ts';
 import { podSetup } from './setup.ts';
 import { resetting } from './states/resetting.ts';
 import { awaitingPodCgroupRetry, resizingPodCgroup } from './states/resizingPodCgroup.ts';
@@ -25,9 +25,9 @@ export const podMachine = podSetup.createMachine({
     { guard: 'isDeadlineStale', actions: 'countDeadline' },
   ],
   on: {
-    'pod.update': { actions: ['desire', 'noteResizeRefusal', 'askAdmission'] },
-    'pod.terminate': { target: '.terminating', actions: ['recordTermination', tellsTermination] },
-    'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', tellsDeadline] },
+    'pod.update': { actions: ['desire', 'recordResizeRefusal', 'askAdmission'] },
+    'pod.terminate': { target: '.terminating', actions: ['recordTermination', recordTerminationEvent] },
+    'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', recordDeadlineEvent] },
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
     'container.changed': { actions: 'recordContainer' },
     'container.sized': { actions: 'recordSizing' },
@@ -51,19 +51,19 @@ export const podMachine = podSetup.createMachine({
     /** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
     awaitingOthers: {
       meta: { waitsFor: 'the agent that made a sandbox of it to remove that' },
-      entry: ['recordOthers', { type: 'note', params: ({ context }) => asFailed(othersFailure(context)) }],
+      entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
       always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
-      on: { 'pod.update': { actions: 'desireAnew' }, 'runtime.containerSeen': {} },
+      on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
     },
     admitting: {
       meta: { waitsFor: 'the node to admit it' },
       entry: 'askAdmission',
       on: {
-        'pod.update': { actions: ['desireAnew', 'askAdmission'] },
+        'pod.update': { actions: ['replaceDesired', 'askAdmission'] },
         'admission.admitted': { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
         'admission.refused': {
           target: 'refused',
-          actions: ['recordRefusal', { type: 'note', params: ({ event }) => refusal(event) }],
+          actions: ['recordRefusal', { type: 'recordEvent', params: ({ event }) => refusal(event) }],
         },
       },
     },
@@ -80,7 +80,10 @@ export const podMachine = podSetup.createMachine({
             onDone: 'cgroup',
             onError: {
               target: 'awaitingRetry',
-              actions: ['recordFailure', { type: 'note', params: ({ event }) => directoryFailed(failureOf(event)) }],
+              actions: [
+                'recordFailure',
+                { type: 'recordEvent', params: ({ event }) => directoryFailed(failureOf(event)) },
+              ],
             },
           },
         },
@@ -92,7 +95,7 @@ export const podMachine = podSetup.createMachine({
             onDone: 'volumes',
             onError: {
               target: 'awaitingRetry',
-              actions: ['recordFailure', { type: 'note', params: ({ event }) => asFailed(failureOf(event)) }],
+              actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => asFailed(failureOf(event)) }],
             },
           },
         },
@@ -127,7 +130,7 @@ export const podMachine = podSetup.createMachine({
         ],
       },
       always: [
-        { guard: 'hasDeparted', actions: 'dismissDeparted' },
+        { guard: 'hasRemoved', actions: 'forgetRemoved' },
         // At any time, also before the init containers are done.
         { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
       ],
@@ -139,7 +142,7 @@ export const podMachine = podSetup.createMachine({
           always: [
             { guard: 'mustRestartAll', target: 'restartingAll' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-            { guard: 'hasNewcomers', actions: 'spawnContainers' },
+            { guard: 'hasNewContainers', actions: 'spawnContainers' },
             { guard: 'isLastTurnOver', target: 'running' },
             { guard: 'isTurnOver', actions: 'startNext' },
             ...launches,
@@ -149,7 +152,7 @@ export const podMachine = podSetup.createMachine({
         restartingAll: {
           meta: { waitsFor: 'all its containers to end, which are to restart' },
           entry: 'resetContainers',
-          always: { guard: 'isAllReset', target: 'initializing', actions: 'beginAnew' },
+          always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
         },
         running: {
           entry: ['initialize', 'startRegular'],
@@ -157,7 +160,7 @@ export const podMachine = podSetup.createMachine({
           always: [
             { guard: 'mustRestartAll', target: 'restartingAll' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-            { guard: 'hasNewcomers', actions: ['spawnContainers', 'startRegular'] },
+            { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
             ...launches,
           ],
           states: {

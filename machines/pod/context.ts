@@ -17,11 +17,11 @@ import type { Termination } from '../../pod/show/view.ts';
 import type { Probed } from '../container/context.ts';
 import type {
   AdmissionEvent,
-  ContainerStanding,
+  ContainerLifecycle,
   LimiterEvent,
-  NetworkTrouble,
+  NetworkNotReady,
   Ref,
-  VolumeStanding,
+  VolumeLifecycle,
 } from '../shared/events.ts';
 import { retryAfter } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
@@ -41,7 +41,7 @@ export interface PodInput {
   /** Whether the node gives out its swap. */
   readonly limitedSwap?: boolean | undefined;
   /** Why the runtime has no network for pods, if that is so. */
-  readonly trouble?: NetworkTrouble;
+  readonly networkNotReady?: NetworkNotReady;
   /** What was admitted for it before the agent restarted. */
   readonly allocation?: Allocation;
   /** What the probes of its containers had come to before the agent restarted. */
@@ -52,7 +52,7 @@ export interface PodInput {
   readonly restored?: PodStatus;
 }
 
-export interface PodContext extends Omit<PodInput, 'pod' | 'trouble' | 'termination'> {
+export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | 'termination'> {
   /** What the sources want. */
   readonly desired: Pod;
   /** What the node was asked to admit last: `desired`, but for resources that can not be changed. */
@@ -65,9 +65,9 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'trouble' | 'terminat
   readonly startedAt: number;
   /** The moment that is counted down to, after which it may not be active any more. */
   readonly activeUntil?: number | undefined;
-  readonly trouble?: NetworkTrouble | undefined;
-  readonly volumes: Readonly<Record<string, { standing: VolumeStanding; hostPath?: string }>>;
-  readonly containers: Readonly<Record<string, ContainerStanding>>;
+  readonly networkNotReady?: NetworkNotReady | undefined;
+  readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; hostPath?: string }>>;
+  readonly containers: Readonly<Record<string, ContainerLifecycle>>;
   /** The ids of their containers at the runtime, as the containers' actors tell them. */
   readonly containerIds: Readonly<Record<string, string>>;
   /** The sizes that the containers at the runtime have, as their actors tell them. */
@@ -128,14 +128,14 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
 
 /** No container has a process now, though some may start again. */
 export const isQuiet = (context: PodContext): boolean =>
-  Object.values(context.containers).every((standing) => !['launching', 'live', 'running'].includes(standing));
+  Object.values(context.containers).every((lifecycle) => !['launching', 'live', 'running'].includes(lifecycle));
 
 export const areVolumesUnmounted = ({ volumes }: PodContext): boolean =>
-  Object.values(volumes).every(({ standing }) => standing === 'unmounted');
+  Object.values(volumes).every(({ lifecycle }) => lifecycle === 'unmounted');
 
 /** As far as the pod waits for them: an image that cannot be had holds up only the containers that mount it (C16). */
 export const areVolumesSettled = ({ volumes }: PodContext): boolean =>
-  Object.values(volumes).every(({ standing }) => standing === 'mounted' || standing === 'delayed');
+  Object.values(volumes).every(({ lifecycle }) => lifecycle === 'mounted' || lifecycle === 'delayed');
 
 export const hostPaths = ({ volumes }: PodContext): Record<string, string> =>
   Object.fromEntries(Object.entries(volumes).flatMap(([name, { hostPath }]) => (hostPath ? [[name, hostPath]] : [])));
@@ -272,17 +272,17 @@ export const departed = ({ containers }: PodContext): string[] =>
   Object.keys(containers).filter((name) => lookUp(containers, name) === 'removed');
 
 /** The spec has containers without an actor, and what their pod waits for is there. */
-export const hasNewcomers = (context: PodContext): boolean =>
+export const hasNewContainers = (context: PodContext): boolean =>
   areVolumesSettled(context) &&
   [...containersOf(context.allocated.spec)].some(({ container }) => !Object.hasOwn(context.containers, container.name));
 
 /** A pod with a network of its own cannot have one now. */
-export const lacksNetwork = ({ trouble, allocated }: PodContext): boolean =>
-  trouble !== undefined && allocated.spec.hostNetwork !== true;
+export const lacksNetwork = ({ networkNotReady, allocated }: PodContext): boolean =>
+  networkNotReady !== undefined && allocated.spec.hostNetwork !== true;
 
 /** That it waits for the runtime's network, in the kubelet's words. */
-export const networkFailure = ({ trouble }: PodContext): Failure => ({
+export const networkFailure = ({ networkNotReady }: PodContext): Failure => ({
   reason: 'NetworkNotReady',
-  message: `network is not ready: ${trouble?.message}`,
-  at: trouble?.since ?? 0,
+  message: `network is not ready: ${networkNotReady?.message}`,
+  at: networkNotReady?.since ?? 0,
 });

@@ -43,8 +43,8 @@ const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
   const { spec } = allocated;
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
     const size = lookUp(sizes, container.name);
-    const standing = lookUp(containers, container.name);
-    const lives = standing === 'running' || standing === 'live' || standing === 'launching';
+    const lifecycle = lookUp(containers, container.name);
+    const lives = lifecycle === 'running' || lifecycle === 'live' || lifecycle === 'launching';
     return (
       lives && isResizable(spec, container) && size !== undefined && !sameSize(size, containerSize(spec, container))
     );

@@ -2,7 +2,7 @@
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { involvedPod, occurrence } from '../../pod/events/occurrence.ts';
+import { involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import {
   isPendingResize,
@@ -15,7 +15,7 @@ import {
 import type { ContainerEvent } from '../shared/events.ts';
 import { departed, hostPaths, mayRun, vanished, withContainer } from './context.ts';
 import { nextLaunch } from './launchOrder.ts';
-import { podResizeWords } from './resizeWords.ts';
+import { podResizeSetup } from './resizeSetup.ts';
 import { keptSize } from './resizing.ts';
 import {
   afterInits,
@@ -37,7 +37,7 @@ const hasSameContainers = (one: Pod, other: Pod): boolean =>
 const containerId = (name: string) => `container/${name}` as const;
 const volumeId = (name: string) => `volume/${name}` as const;
 
-export const podSetup = podResizeWords.extend({
+export const podSetup = podResizeSetup.extend({
   actions: {
     /** A volume whose definition was mended is tried again under the new one; one that shows its pod shows it as it is now. */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
@@ -47,7 +47,7 @@ export const podSetup = podResizeWords.extend({
     }),
     /** A volume that came with an update: the containers that have an actor already may need it. */
     shareVolume: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'volume.changed' || event.standing !== 'mounted') return;
+      if (event.type !== 'volume.changed' || event.lifecycle !== 'mounted') return;
       const { allocated: pod, containers } = context;
       const update: ContainerEvent = { type: 'container.update', pod, volumes: hostPaths(context) };
       for (const { container } of containersOf(pod.spec)) {
@@ -60,7 +60,7 @@ export const podSetup = podResizeWords.extend({
       for (const { name } of context.allocated.spec.volumes ?? []) {
         if (Object.hasOwn(context.volumes, name)) continue;
         enqueue.assign(({ context: now }) => ({
-          volumes: { ...now.volumes, [name]: { standing: 'pending' as const } },
+          volumes: { ...now.volumes, [name]: { lifecycle: 'pending' as const } },
         }));
         enqueue.spawnChild('volume', { id: volumeId(name), input: { ...common, name } });
       }
@@ -83,9 +83,9 @@ export const podSetup = podResizeWords.extend({
         if (Object.hasOwn(context.containers, name)) continue;
         const seen = observed.containers.filter((shown) => shown.name === name);
         const size = seen.length > 0 ? keptSize(context, name) : undefined;
-        const standing = seen[0] && mayRun(seen[0]) ? ('live' as const) : ('pending' as const);
+        const lifecycle = seen[0] && mayRun(seen[0]) ? ('live' as const) : ('pending' as const);
         enqueue.assign(({ context: now }) => ({
-          containers: { ...now.containers, [name]: standing },
+          containers: { ...now.containers, [name]: lifecycle },
           ...(size ? { sizes: { ...now.sizes, [name]: size } } : {}),
         }));
         const probed = context.probed?.find(({ id }) => id === seen[0]?.id);
@@ -204,7 +204,7 @@ export const podSetup = podResizeWords.extend({
       enqueue.assign({ allocated: pod, unadmitted: resizeRefusal(pod, desired, limitedSwap) });
       if (!sameResources(resourcesOf(pod), resourcesOf(allocated))) {
         const message = resizeMessage('Pod resize started', pod);
-        enqueue.emit(occurrence(involvedPod(pod), { reason: 'ResizeStarted', message }));
+        enqueue.emit(recordedEvent(involvedPod(pod), { reason: 'ResizeStarted', message }));
       }
       for (const name of Object.keys(context.containers)) {
         if (wanted.includes(name)) {
@@ -224,7 +224,7 @@ export const podSetup = podResizeWords.extend({
         enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
       }
     }),
-    dismissDeparted: enqueueActions(({ context, enqueue }) => {
+    forgetRemoved: enqueueActions(({ context, enqueue }) => {
       for (const name of departed(context)) {
         enqueue.stopChild(containerId(name));
         enqueue.assign(({ context: now }) => {

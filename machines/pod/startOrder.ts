@@ -26,9 +26,9 @@ export const afterInits = (context: PodContext): string[] =>
 /** The containers' standings when these are told that their turn has come: what they do of it they say later. */
 export const onTheirWay = ({ containers }: PodContext, names: readonly string[]): PodContext['containers'] =>
   Object.fromEntries(
-    Object.entries(containers).map(([name, standing]) => {
-      const sets = standing === 'pending' && names.includes(name);
-      return [name, sets ? ('coming' as const) : standing];
+    Object.entries(containers).map(([name, lifecycle]) => {
+      const sets = lifecycle === 'pending' && names.includes(name);
+      return [name, sets ? ('coming' as const) : lifecycle];
     }),
   );
 
@@ -39,8 +39,8 @@ export const onTheirWay = ({ containers }: PodContext, names: readonly string[])
 export function hasTurnPassed(context: PodContext): boolean {
   const last = initNames(context).findLast((name) => context.told.includes(name));
   if (last === undefined) return true;
-  const standing = lookUp(context.containers, last);
-  return standing === 'succeeded' || (standing === 'running' && roleOf(context, last) === 'sidecar');
+  const lifecycle = lookUp(context.containers, last);
+  return lifecycle === 'succeeded' || (lifecycle === 'running' && roleOf(context, last) === 'sidecar');
 }
 
 /** No init container waits for its turn any more. */
@@ -51,9 +51,9 @@ export const isLastTurn = (context: PodContext): boolean =>
 export function initsAnew(context: PodContext): PodContext['containers'] {
   const inits = initNames(context);
   return Object.fromEntries(
-    Object.entries(context.containers).map(([name, standing]) => {
-      const again = standing === 'succeeded' && inits.includes(name);
-      return [name, again ? ('pending' as const) : standing];
+    Object.entries(context.containers).map(([name, lifecycle]) => {
+      const again = lifecycle === 'succeeded' && inits.includes(name);
+      return [name, again ? ('pending' as const) : lifecycle];
     }),
   );
 }

@@ -1,10 +1,10 @@
 /** In which order the containers of a pod stop: sidecars wait for the regular ones, then go in reverse order (C11). */
 import { containersOf } from '../../pod/api/containers.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { ContainerStanding } from '../shared/events.ts';
+import type { ContainerLifecycle } from '../shared/events.ts';
 import { deadlineOf, type PodContext } from './context.ts';
 
-const WITHOUT_PROCESS: readonly (ContainerStanding | undefined)[] = ['succeeded', 'failed', 'stopped', 'removed'];
+const WITHOUT_PROCESS: readonly (ContainerLifecycle | undefined)[] = ['succeeded', 'failed', 'stopped', 'removed'];
 
 /** Whether a container has no process and will get none by itself; one without an actor has none. */
 const hasStopped = ({ containers }: PodContext, name: string): boolean =>

@@ -1,15 +1,15 @@
 /** One probe of one run of a container: tries again and again, and tells its container when the result changes. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
-import { involvedPod, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
+import { involvedPod, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type ProbeAnswer, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
 import {
   afterAnswer,
+  eventOf,
   initialProbeContext,
   isEnough,
-  noteOf,
   type ProbeContext,
   type ProbeInput,
   periodMs,
@@ -20,7 +20,7 @@ const probeSetup = setup({
     input: {} as ProbeInput,
     context: {} as ProbeContext,
     events: {} as { type: 'timer.elapsed' },
-    emitted: {} as Occurrence,
+    emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
   },
   actors: { runProbe: port('runProbe'), pickMoment: port('pickMoment'), timer: timerPort() },
@@ -33,9 +33,9 @@ const probeSetup = setup({
   },
   actions: {
     count: assign(({ context }, answer: ProbeAnswer) => afterAnswer(context, answer)),
-    note: enqueueActions(({ context, enqueue }, answer: ProbeAnswer) => {
-      const note = noteOf(context, answer);
-      if (note) enqueue.emit(occurrence(involvedPod(context.pod, context), note));
+    recordEvent: enqueueActions(({ context, enqueue }, answer: ProbeAnswer) => {
+      const message = eventOf(context, answer);
+      if (message) enqueue.emit(recordedEvent(involvedPod(context.pod, context), message));
     }),
     tellSuccess: sendTo(
       ({ context }) => context.parent,
@@ -64,7 +64,7 @@ const toPassing = {
   target: '#probe.passing',
   actions: [
     { type: 'count', params: answer },
-    { type: 'note', params: answer },
+    { type: 'recordEvent', params: answer },
     { type: 'tellSuccess', params: answer },
   ],
 } as const;
@@ -73,7 +73,7 @@ const toFailing = {
   target: '#probe.failing',
   actions: [
     { type: 'count', params: answer },
-    { type: 'note', params: answer },
+    { type: 'recordEvent', params: answer },
     { type: 'tellFailure', params: answer },
   ],
 } as const;
@@ -113,7 +113,7 @@ const round = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
               target: 'waiting',
               actions: [
                 { type: 'count', params: answer },
-                { type: 'note', params: answer },
+                { type: 'recordEvent', params: answer },
               ],
             },
           ],

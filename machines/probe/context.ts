@@ -2,7 +2,7 @@
 import { containerNamed } from '../../pod/api/containers.ts';
 import type { Probe } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Note } from '../../pod/events/occurrence.ts';
+import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
 import type { ProbeFact, Ref } from '../shared/events.ts';
@@ -79,7 +79,7 @@ export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial
     dueAt: Math.max(at, beganAt + periodMs(context)),
     ...(verdict ? { last: verdict, inARow: countWith(context, verdict) } : {}),
     ...(result === 'failure' || result === 'error'
-      ? { failure: { reason: 'Unhealthy', message: noteOf(context, answer)?.message ?? message, at } }
+      ? { failure: { reason: 'Unhealthy', message: eventOf(context, answer)?.message ?? message, at } }
       : {}),
   };
 }
@@ -87,7 +87,7 @@ export function afterAnswer(context: ProbeContext, answer: ProbeAnswer): Partial
 const TITLES = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 
 /** What a try is worth telling the pod's author, in the kubelet's words. */
-export function noteOf({ kind }: ProbeInput, { result, message }: ProbeAnswer): Note | undefined {
+export function eventOf({ kind }: ProbeInput, { result, message }: ProbeAnswer): EventMessage | undefined {
   const title = TITLES[kind];
   switch (result) {
     case 'success':

@@ -65,7 +65,7 @@ export type AdmissionEvent =
 export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[] };
 
 /** Where a volume stands, as its pod needs to know it; `delayed` is one whose image cannot be had for now. */
-export type VolumeStanding = 'pending' | 'delayed' | 'mounted' | 'unmounted';
+export type VolumeLifecycle = 'pending' | 'delayed' | 'mounted' | 'unmounted';
 
 export type VolumeEvent =
   | { type: 'volume.unmount' }
@@ -83,7 +83,7 @@ export type VolumeEvent =
  * by themselves, and of one that is `removed` the runtime has nothing any more. The end of one that `restartsAll`
  * restarts its whole pod in place.
  */
-export type ContainerStanding =
+export type ContainerLifecycle =
   | 'pending'
   | 'coming'
   | 'readyToCreate'
@@ -132,9 +132,9 @@ export type PodEvent =
   | AdmissionAnswer
   | { type: 'pod.update'; pod: Pod }
   | { type: 'pod.terminate'; termination: Termination }
-  | { type: 'volume.changed'; name: string; standing: VolumeStanding; hostPath?: string }
+  | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; hostPath?: string }
   /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
-  | { type: 'container.changed'; name: string; standing: ContainerStanding; id?: string; endedAt?: number }
+  | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
   /** It was active for as long as it may be, at this moment (ms since the epoch). */
   | { type: 'pod.deadlineExceeded'; at: number }
   /** The size that a container at the runtime has: told when it runs, and whenever it has another. */
@@ -143,7 +143,7 @@ export type PodEvent =
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.returned' }
   /** The runtime's network has come or gone; sent only when that changes. */
-  | { type: 'runtime.networkChanged'; trouble?: NetworkTrouble }
+  | { type: 'runtime.networkChanged'; networkNotReady?: NetworkNotReady }
   | ErrorActorEvent
   | SlotGranted
   | TimerEvent;
@@ -171,7 +171,7 @@ export type LogsWord = { type: 'logs.asked' };
 export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
 
 /** Why the runtime has no network for pods, in its words, and since when (ms since the epoch). */
-export interface NetworkTrouble {
+export interface NetworkNotReady {
   readonly message: string;
   readonly since: number;
 }
@@ -182,7 +182,7 @@ export interface RuntimeHealth {
   readonly ready: boolean;
   readonly message?: string;
   /** Absent while it has a network for pods; while it does not answer what it said last holds. */
-  readonly networkTrouble?: string;
+  readonly networkNotReady?: string;
   /** It is not ready for that alone. */
   readonly lacksOnlyNetwork?: true;
   readonly name: string;

@@ -11,7 +11,7 @@ import {
   type PromiseActorLogic,
 } from 'xstate';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { Note } from '../../pod/events/occurrence.ts';
+import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type {
   ContainerRun,
@@ -49,7 +49,7 @@ export interface PortTypes {
   runSandbox: {
     input: { pod: Pod; attempt: number };
     /** With what its author should know of how it was made; `madeAt` is when it answered, in milliseconds since the epoch. */
-    output: ObservedSandbox & { readonly madeAt: number; readonly warnings?: readonly Note[] };
+    output: ObservedSandbox & { readonly madeAt: number; readonly warnings?: readonly EventMessage[] };
   };
   /** The sandbox as it is, null when the runtime does not have it. */
   inspectSandbox: { input: { id: string }; output: ObservedSandbox | null };
@@ -131,7 +131,7 @@ export interface PortTypes {
       deadline: number | undefined;
     };
     /** With what the pod's author should know of how it was run. */
-    output: { deadline: number; failure: Failure | null; warnings?: readonly Note[] };
+    output: { deadline: number; failure: Failure | null; warnings?: readonly EventMessage[] };
   };
   /**
    * Tries a probe once, within its timeout. What the container does wrong is its answer; so is an `error` of the tool,

@@ -1,13 +1,13 @@
 /** Plain views of the actors' snapshots: nobody else reads a snapshot. What they show is in pod/show/view.ts. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
-import { troubleOfVolumes } from '../../pod/api/containers.ts';
-import { KIND_WORDS } from '../../pod/show/explainWords.ts';
+import { waitingReasonOfVolumes } from '../../pod/api/containers.ts';
+import { KIND_NAMES } from '../../pod/show/explainText.ts';
 import type { ContainerView, LimiterView, PodView, VolumeView } from '../../pod/show/view.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';
 import { holdersFor, type LimiterContext, lineOf } from '../limiter/chart.ts';
-import { type NodeContext, newcomers } from '../node/context.ts';
+import { type NodeContext, newPods } from '../node/context.ts';
 import type { podMachine } from '../pod/chart.ts';
 import { deadlineOf } from '../pod/context.ts';
 import { heldUpBy } from '../pod/launchOrder.ts';
@@ -80,16 +80,16 @@ function viewOfContainer(ref: ContainerRef, { path, ends, restartsAll, volumes, 
   const own = ref.getSnapshot();
   const since = sinceOf(ref);
   const spec = specOf(own.context);
-  const volumeTrouble = troubleOfVolumes(volumes, spec);
+  const volumeReason = waitingReasonOfVolumes(volumes, spec);
   const probes = probeRefs(own).flatMap((probe) => [probe.getSnapshot(), sinceOf(probe)]);
-  const shows = [own, since, ends, restartsAll, volumeTrouble?.reason, volumeTrouble?.message, ...probes];
+  const shows = [own, since, ends, restartsAll, volumeReason?.reason, volumeReason?.message, ...probes];
   return containerViews(ref, shows, () => {
     const { retryAt: again, stopBy, failure, crashDelayMs = 0 } = own.context;
     // A back-off after an end that nobody saw lasts its delay from its own beginning.
     const moments = { retryAt: again || since + crashDelayMs, stopBy, pullBy: pullBy(ref, own, sinceOf) };
     const actor = { path: `${path}/${ref.id}`, since, snapshot: own, moments, failure };
     const wait = pullWait(own.matches({ pulling: 'fetching' }), spec.image);
-    const side = { ends, restartsAll, volumeTrouble, probes: probeViews(actor.path, own, sinceOf) };
+    const side = { ends, restartsAll, volumeReason, probes: probeViews(actor.path, own, sinceOf) };
     return containerView({ ...actorView(actor), ...wait }, own, side);
   });
 }
@@ -98,7 +98,7 @@ function viewOfContainer(ref: ContainerRef, { path, ends, restartsAll, volumes, 
 function inLine(containers: readonly ContainerView[], heldUp: string | undefined): readonly ContainerView[] {
   const first = containers.find(({ name }) => name === heldUp);
   if (first === undefined) return containers;
-  const whom = `${KIND_WORDS[first.role]} ${first.name}`;
+  const whom = `${KIND_NAMES[first.role]} ${first.name}`;
   const waitingFor =
     first.state === 'runningPostStart' ? `${whom}'s postStart hook` : `${whom}, which starts before it`;
   return containers.map((each) => (each !== first && each.state === 'readyToCreate' ? { ...each, waitingFor } : each));
@@ -129,7 +129,7 @@ const UNASKED = [
 export function awaitedViews(context: NodeContext): PodView[] {
   const { health } = context;
   if (health.ready || health.since === 0) return [];
-  return newcomers(context).map((pod) => ({
+  return newPods(context).map((pod) => ({
     path: `pod/${pod.metadata.uid}`,
     state: 'awaitingNode',
     since: health.since,
@@ -143,7 +143,7 @@ export function awaitedViews(context: NodeContext): PodView[] {
 }
 
 /** Why the runtime itself is not ready, for who waits for it; undefined while it is, or is not known yet. */
-export const runtimeTroubleOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
+export const runtimeNotReadyOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
   ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'it does not say why');
 
 /** When a pull that goes on has to be done. */
@@ -162,15 +162,15 @@ function viewOfVolume(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView
 
 function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   const snapshot = ref.getSnapshot();
-  const { name, retryAt, failure, trouble } = snapshot.context;
+  const { name, retryAt, failure, waitingReason } = snapshot.context;
   const moments = { retryAt, pullBy: pullBy(ref, snapshot, sinceOf) };
   return {
     ...actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments, failure }),
     ...pullWait(snapshot.matches({ pulling: 'fetching' }), referenceOf(snapshot.context)),
     name,
     mounted: snapshot.matches('mounted'),
-    ...(trouble && snapshot.matches('pulling')
-      ? { trouble: { reason: trouble.reason, message: trouble.message } }
+    ...(waitingReason && snapshot.matches('pulling')
+      ? { waitingReason: { reason: waitingReason.reason, message: waitingReason.message } }
       : {}),
   };
 }

@@ -22,7 +22,10 @@ export const volumeMachine = volumeSetup.createMachine({
         ],
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordFailure', { type: 'note', params: ({ context, event }) => mountFailed(context, event) }],
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ context, event }) => mountFailed(context, event) },
+          ],
         },
       },
       // What an aborted mount left half-made, the unmount removes.
@@ -44,7 +47,7 @@ export const volumeMachine = volumeSetup.createMachine({
     },
     pulling,
     mounted: {
-      entry: { type: 'report', params: { standing: 'mounted' } },
+      entry: { type: 'report', params: { lifecycle: 'mounted' } },
       initial: 'steady',
       on: { 'volume.unmount': 'unmounting' },
       states: {
@@ -62,7 +65,10 @@ export const volumeMachine = volumeSetup.createMachine({
             onDone: { target: 'steady', actions: assign({ delayMs: 0, failure: undefined }) },
             onError: {
               target: 'awaitingRefresh',
-              actions: ['recordFailure', { type: 'note', params: ({ context, event }) => mountFailed(context, event) }],
+              actions: [
+                'recordFailure',
+                { type: 'recordEvent', params: ({ context, event }) => mountFailed(context, event) },
+              ],
             },
           },
           on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
@@ -88,6 +94,6 @@ export const volumeMachine = volumeSetup.createMachine({
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'unmounting' },
     },
-    unmounted: { entry: { type: 'report', params: { standing: 'unmounted' } } },
+    unmounted: { entry: { type: 'report', params: { lifecycle: 'unmounted' } } },
   },
 });

@@ -5,18 +5,25 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
 import { followsPod } from '../../pod/environment/projection.ts';
 import {
+  type EventMessage,
+  type EventMessages,
+  eventMessagesOf,
   involvedPod,
-  type Note,
-  type Notes,
-  notesOf,
-  type Occurrence,
-  occurrence,
-} from '../../pod/events/occurrence.ts';
+  type RecordedEvent,
+  recordedEvent,
+} from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
-import type { Trouble } from '../container/trouble.ts';
-import { absenceTrouble, failedLook, failedPull, pullBackOffTrouble, pullClaim, pullLimit } from '../image/trouble.ts';
-import type { LimiterEvent, PodEvent, Ref, VolumeEvent, VolumeStanding } from '../shared/events.ts';
+import type { WaitingReason } from '../container/waitingReason.ts';
+import {
+  failedLook,
+  failedPull,
+  neverPullReason,
+  pullBackOffReason,
+  pullClaim,
+  pullLimit,
+} from '../image/waitingReason.ts';
+import type { LimiterEvent, PodEvent, Ref, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
 import { failureOf, isRuntimeAway } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
@@ -39,7 +46,7 @@ export interface VolumeContext extends VolumeInput {
   /** The wait after the last pull that failed, in milliseconds. */
   readonly pullDelayMs: number;
   /** Why its image is not there, as a status shows it. */
-  readonly trouble?: Trouble | undefined;
+  readonly waitingReason?: WaitingReason | undefined;
   /** When its image was last looked for: a pull may have to wait for its turn. */
   readonly soughtAt: number;
   /** How long the pull may take, in milliseconds; absent: as long as it takes. */
@@ -64,8 +71,8 @@ function withBackOff(context: VolumeContext, failure: Failure) {
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
 
-/** While the runtime is away that is the trouble of the node. */
-export function mountFailed({ name }: VolumeContext, event: { type: string }): Note[] {
+/** While the runtime is away that is the node's problem. */
+export function mountFailed({ name }: VolumeContext, event: { type: string }): EventMessage[] {
   const failure = failureOf(event);
   if (isRuntimeAway(failure)) return [];
   const message = `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`;
@@ -77,7 +84,7 @@ export const volumeSetup = setup({
     input: {} as VolumeInput,
     context: {} as VolumeContext,
     events: {} as VolumeEvent,
-    emitted: {} as Occurrence,
+    emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
   },
   actors: {
@@ -101,37 +108,37 @@ export const volumeSetup = setup({
     mayNotPull: ({ context }) => imageOf(context)?.pullPolicy === 'Never',
   },
   actions: {
-    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
-      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.pod), note));
+    recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
+      for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involvedPod(context.pod), message));
     }),
     /** What the volume cannot have, the containers wait for that their statuses show to be held by it: it is told of them too. */
-    noteOfHeld: enqueueActions(({ context: { pod, name }, enqueue }, notes: Notes) => {
+    recordEventOfHeld: enqueueActions(({ context: { pod, name }, enqueue }, messages: EventMessages) => {
       for (const { container, role } of heldBy(pod.spec, [name])) {
         const involved = involvedPod(pod, { name: container.name, role });
-        for (const note of notesOf(notes)) enqueue.emit(occurrence(involved, note));
+        for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involved, message));
       }
     }),
     report: sendTo(
       ({ context }) => context.parent,
-      ({ context }, params: { standing: VolumeStanding }) => ({
+      ({ context }, params: { lifecycle: VolumeLifecycle }) => ({
         type: 'volume.changed' as const,
         name: context.name,
-        standing: params.standing,
+        lifecycle: params.lifecycle,
         ...(context.hostPath === undefined ? {} : { hostPath: context.hostPath }),
       }),
     ),
     /** An image that cannot be had holds up only those that mount it; while the runtime is away nobody can start. */
     reportDelay: enqueueActions(({ context, enqueue }) => {
       if (imageOf(context) === undefined || isRuntimeAway(context.failure)) return;
-      enqueue.sendTo(context.parent, { type: 'volume.changed', name: context.name, standing: 'delayed' });
+      enqueue.sendTo(context.parent, { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),
     update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
     recordLookFailure: assign(({ context, event }) => failedLook(context, referenceOf(context), failureOf(event))),
     recordPullFailure: assign(({ context, event }) => failedPull(context, failureOf(event))),
-    showPullBackOff: assign(({ context }) => ({ trouble: pullBackOffTrouble(context, referenceOf(context)) })),
-    showAbsence: assign(({ context }) => ({ trouble: absenceTrouble(referenceOf(context)) })),
-    forgetImageTrouble: assign({ pullDelayMs: 0, failure: undefined, trouble: undefined }),
+    showPullBackOff: assign(({ context }) => ({ waitingReason: pullBackOffReason(context, referenceOf(context)) })),
+    showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(referenceOf(context)) })),
+    forgetImageReason: assign({ pullDelayMs: 0, failure: undefined, waitingReason: undefined }),
     requestPull: sendTo(pullLimiterOf, ({ context, self }) => ({
       type: 'slot.request',
       key: pullKey(context),

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { shortWords } from '../../pod/show/shortWords.ts';
+import { shortText } from '../../pod/show/shortText.ts';
 
 /** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */
 export class ConfigError extends Error {
@@ -51,7 +51,7 @@ const MOST_LINES = 50;
 const LONGEST_LINE = 500;
 
 function cut(line: string): string {
-  const text = shortWords(line, LONGEST_LINE);
+  const text = shortText(line, LONGEST_LINE);
   return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}...` : text;
 }
 

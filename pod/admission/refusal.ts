@@ -29,7 +29,7 @@ const KIB = 1024;
 const UNITS = ['Ki', 'Mi', 'Gi', 'Ti'] as const;
 
 /** Bytes in the largest unit that leaves a number of some size: `512Mi`, `1.5Gi`. */
-function bytesWords(bytes: number): string {
+function bytesText(bytes: number): string {
   const power = Math.min(UNITS.length, Math.max(0, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(KIB))));
   const unit = power === 0 ? '' : (UNITS[power - 1] ?? '');
   return `${Number((bytes / KIB ** power).toFixed(1))}${unit}`;
@@ -38,7 +38,7 @@ function bytesWords(bytes: number): string {
 function amountOf(resource: string, amount: number): string {
   if (resource === 'cpu') return `${amount / 1000}`;
   const isBytes = resource === 'memory' || resource === 'ephemeral-storage' || resource.startsWith('hugepages-');
-  return isBytes ? bytesWords(amount) : `${amount}`;
+  return isBytes ? bytesText(amount) : `${amount}`;
 }
 
 /** `asks for 100 CPUs, the node has 2`. */

@@ -21,8 +21,11 @@ const mounts = ({ volumeMounts = [] }: Container, volume: string): boolean =>
   volumeMounts.some(({ name }) => name === volume);
 
 /** What is wrong with the volumes that a container mounts: as with a kubelet the last one counts (C16). */
-export const troubleOfVolumes = (volumes: readonly VolumeView[], container: Container): VolumeView['trouble'] =>
-  volumes.findLast(({ name, trouble }) => trouble !== undefined && mounts(container, name))?.trouble;
+export const waitingReasonOfVolumes = (
+  volumes: readonly VolumeView[],
+  container: Container,
+): VolumeView['waitingReason'] =>
+  volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mounts(container, name))?.waitingReason;
 
 /** Whether a container mounts a volume of its pod that is not among these, which are those that are there. */
 export const lacksVolume = (spec: PodSpec, container: Container, there: Readonly<Record<string, string>>): boolean =>

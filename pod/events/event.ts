@@ -1,7 +1,7 @@
 /** The core/v1 Event: what `get events` shows, made of what a machine told. */
 
 import { rfc3339 } from '../api/rfc3339.ts';
-import type { EventType, InvolvedObject, Occurrence } from './occurrence.ts';
+import type { EventType, InvolvedObject, RecordedEvent } from './recordedEvent.ts';
 
 export interface CoreEvent {
   readonly apiVersion: 'v1';
@@ -34,7 +34,7 @@ export interface EventDetails {
 }
 
 export function coreEvent(
-  { involved, reason, message, eventType }: Occurrence,
+  { involved, reason, message, eventType }: RecordedEvent,
   { host, at, firstAt, count, name }: EventDetails,
 ): CoreEvent {
   return {

@@ -55,4 +55,4 @@ export function shareOf(lists: readonly ResourceList[], resource: string, alloca
   return { amount: quantityLike(sum, amounts[0] ?? '0'), percent: has > 0n ? Number((sum * 100n) / has) : 0 };
 }
 
-export const shareWords = ({ amount, percent }: Share): string => `${amount} (${percent}%)`;
+export const shareText = ({ amount, percent }: Share): string => `${amount} (${percent}%)`;

@@ -3,7 +3,7 @@ import type { PodPhase } from '../api/schema/status.ts';
 import type { Failure } from '../failure.ts';
 import { podStatus } from '../status/status.ts';
 import { answerOf } from './explainAnswer.ts';
-import { AWAITS_ROOM, type ExplainedKind, failureWords, type QueuePlace, queuePlace } from './explainWords.ts';
+import { AWAITS_ROOM, type ExplainedKind, failureText, type QueuePlace, queuePlace } from './explainText.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
 import { podRow } from './table.ts';
 import type { ActorView, ContainerView, LimiterView, PodView, TerminatedRun } from './view.ts';
@@ -58,19 +58,19 @@ export interface Explanation {
 /** What else an explanation takes into account. */
 interface Surroundings {
   readonly limiters?: readonly LimiterView[];
-  readonly runtimeTrouble?: string | undefined;
+  readonly runtimeNotReady?: string | undefined;
   /** How the logs of its failed containers end. */
   readonly logs?: LogTails | undefined;
 }
 
 /**
  * Explains a pod from the states of its actors alone, and from what of the node it may wait for: the limiters where it may
- * stand in line, and the runtime. `runtimeTrouble` says why that itself is not ready, be its network as it may.
+ * stand in line, and the runtime. `runtimeNotReady` says why that itself is not ready, be its network as it may.
  */
 export function explainPod(
   seen: PodView,
   now: number,
-  { limiters = [], runtimeTrouble, logs = new Map() }: Surroundings = {},
+  { limiters = [], runtimeNotReady, logs = new Map() }: Surroundings = {},
 ): Explanation {
   const view = withWaitObjects(withLogTails(seen, logs));
   const { namespace, name, uid } = view.pod.metadata;
@@ -85,7 +85,7 @@ export function explainPod(
     phase: status.phase ?? 'Unknown',
     status: row.status,
     ready: row.ready,
-    answer: answerOf({ view, now, limiters, status, runtimeTrouble }),
+    answer: answerOf({ view, now, limiters, status, runtimeNotReady }),
     addresses: view.sandbox?.ips ?? [],
     pod: {
       ...explained('pod', name, view, queuePlace(view, limiters)),
@@ -102,12 +102,11 @@ export function explainPod(
 }
 
 function updateNotes({ unadmitted, awaitsRoom }: PodView): string[] {
-  if (unadmitted) return [`update not admitted: ${refusalWords(unadmitted)}`];
+  if (unadmitted) return [`update not admitted: ${refusalText(unadmitted)}`];
   return awaitsRoom ? [AWAITS_ROOM] : [];
 }
 
-const refusalWords = ({ reason, message, cause }: Refusal): string =>
-  failureWords({ reason, message: cause ?? message });
+const refusalText = ({ reason, message, cause }: Refusal): string => failureText({ reason, message: cause ?? message });
 
 function explainContainer(view: PodView, container: ContainerView, limiters: readonly LimiterView[]): ExplainedActor {
   const { now, last, ready, restartCount, role } = container;

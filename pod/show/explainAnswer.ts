@@ -4,14 +4,14 @@ import type { Failure } from '../failure.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import {
   endCause,
-  failureWords,
-  KIND_WORDS,
-  momentWords,
+  failureText,
+  KIND_NAMES,
+  momentText,
   queuePlace,
-  queueWords,
+  queueText,
   shortened,
-  untilWords,
-} from './explainWords.ts';
+  untilText,
+} from './explainText.ts';
 import type { ActorView, ContainerView, LimiterView, PodView, ProbeView } from './view.ts';
 
 /** What an answer is taken from. */
@@ -21,7 +21,7 @@ interface Question {
   readonly limiters: readonly LimiterView[];
   readonly status: PodStatus;
   /** Why the runtime itself is not ready, be its network as it may; undefined while it is. */
-  readonly runtimeTrouble: string | undefined;
+  readonly runtimeNotReady: string | undefined;
 }
 
 /** An answer, and the failure that it names. */
@@ -68,31 +68,31 @@ export function answerOf(question: Question): string {
 }
 
 /** Who waits for a runtime that is away is told so, unless that is the failure which the answer names. */
-function besides(failure: Failure | undefined, { runtimeTrouble }: Question): string {
-  if (runtimeTrouble === undefined || failure?.reason === 'RuntimeUnavailable') return '';
-  return `; the container runtime is not ready: ${shortened(runtimeTrouble)}`;
+function besides(failure: Failure | undefined, { runtimeNotReady }: Question): string {
+  if (runtimeNotReady === undefined || failure?.reason === 'RuntimeUnavailable') return '';
+  return `; the container runtime is not ready: ${shortened(runtimeNotReady)}`;
 }
 
 /** What has failed and how, and when it is tried again. */
 const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
-  words: `${who}: ${failureWords(failure)}${nextTry(until, now)}`,
+  words: `${who}: ${failureText(failure)}${nextTry(until, now)}`,
   failure,
 });
 
 const nextTry = (until: number | undefined, now: number): string =>
-  until === undefined ? '' : `; the next try is at${momentWords(until, now)}`;
+  until === undefined ? '' : `; the next try is at${momentText(until, now)}`;
 
 const restart = (container: ContainerView, now: number): string =>
   container.until === undefined
     ? `; it restarts${stillWaits(container, now)}`
-    : `; it restarts at${momentWords(container.until, now)}`;
+    : `; it restarts at${momentText(container.until, now)}`;
 
 function named(view: PodView): string {
   return `pod ${view.pod.metadata.name}`;
 }
 
 function titled({ role, name }: ContainerView): string {
-  return `${KIND_WORDS[role]} ${name}`;
+  return `${KIND_NAMES[role]} ${name}`;
 }
 
 function refusal({ view }: Question): string | undefined {
@@ -100,7 +100,7 @@ function refusal({ view }: Question): string | undefined {
   const { reason, cause } = view.refused;
   const why =
     cause === undefined
-      ? failureWords(view.refused)
+      ? failureText(view.refused)
       : `it ${/^(asks) /.test(cause) ? '' : 'cannot run: '}${cause} (${reason})`;
   return `${named(view)} is refused: ${why}; this is final until its manifest changes or the agent restarts`;
 }
@@ -109,10 +109,10 @@ function hasEnded({ view, status }: Question): string | undefined {
   if (!view.ended && !isTerminalPhase(status.phase)) return undefined;
   const cause = view.termination;
   if (cause && (cause.phase !== undefined || !isTerminalPhase(status.phase))) {
-    return `${named(view)} has ended: ${failureWords({ reason: cause.reason, message: cause.message ?? '' })}`;
+    return `${named(view)} has ended: ${failureText({ reason: cause.reason, message: cause.message ?? '' })}`;
   }
   if (status.phase === 'Failed' && status.reason) {
-    return `${named(view)} has failed: ${failureWords({ reason: status.reason, message: status.message ?? '' })}`;
+    return `${named(view)} has failed: ${failureText({ reason: status.reason, message: status.message ?? '' })}`;
   }
   if (status.phase === 'Succeeded') return `${named(view)} has succeeded: every container exited with code 0`;
   const failed = view.containers.find(({ now }) => now.kind === 'terminated' && now.run.exitCode !== 0);
@@ -134,7 +134,7 @@ function isEnding({ view, now }: Question): Answer {
   if (!slow) return start;
   const who = 'mounted' in slow ? `: volume ${slow.name} waits` : ': waits';
   return (
-    retrying(`${start}${who}${forWords(slow)}`, slow, now) ?? `${start}${who}${forWords(slow)}${spanWords(slow, now)}`
+    retrying(`${start}${who}${forText(slow)}`, slow, now) ?? `${start}${who}${forText(slow)}${spanText(slow, now)}`
   );
 }
 
@@ -147,15 +147,15 @@ interface Stop {
 
 /** What the first container that still runs has left, and what it does meanwhile. */
 function stopping(start: string, { first, others, until, now }: Stop): Answer {
-  const failed = retrying(`${start}: ${titled(first)} waits${forWords(first)}`, first, now);
+  const failed = retrying(`${start}: ${titled(first)} waits${forText(first)}`, first, now);
   if (failed) return failed;
   const who = others > 0 ? `${titled(first)} and ${others} more` : titled(first);
   const meanwhile =
     first.waitingFor === undefined || first.state.endsWith('killing')
       ? ''
-      : `; ${others > 0 ? first.name : 'it'} waits${forWords(first)}`;
+      : `; ${others > 0 ? first.name : 'it'} waits${forText(first)}`;
   if (until === undefined) return `${start}: waits for ${who} to stop${meanwhile}`;
-  return `${start}: ${who} ${others > 0 ? 'have' : 'has'}${untilWords(until, now)} to stop${meanwhile}`;
+  return `${start}: ${who} ${others > 0 ? 'have' : 'has'}${untilText(until, now)} to stop${meanwhile}`;
 }
 
 /** Why the last try failed, of one that waits for the next. */
@@ -171,18 +171,18 @@ function volumeFailure({ view, now }: Question): Answer {
 
 function podQueue({ view, limiters }: Question): string | undefined {
   const place = queuePlace(view, limiters);
-  return place && `${named(view)} waits ${queueWords(place)}`;
+  return place && `${named(view)} waits ${queueText(place)}`;
 }
 
 function podFailure({ view, now }: Question): Answer {
   if (!view.lastFailure || view.sandbox?.state === 'ready') return undefined;
-  return failing(`${named(view)} waits${forWords(view)}`, view.lastFailure, view.until, now);
+  return failing(`${named(view)} waits${forText(view)}`, view.lastFailure, view.until, now);
 }
 
 function containerTrouble({ view, now, limiters }: Question): Answer {
   for (const container of view.containers) {
     const place = queuePlace(view, limiters, container.name);
-    if (place) return `${titled(container)} waits ${queueWords(place)}`;
+    if (place) return `${titled(container)} waits ${queueText(place)}`;
     const trouble = troubleOf(container, now);
     if (typeof trouble === 'object') return { ...trouble, words: `${titled(container)} ${trouble.words}` };
     if (trouble !== undefined) return `${titled(container)} ${trouble}`;
@@ -202,21 +202,21 @@ function troubleOf(container: ContainerView, now: number): Answer {
   if (state.reason === 'CrashLoopBackOff' && last) {
     return `${until === undefined ? 'has ended' : 'keeps failing'}: ${endCause(last)}${restart(container, now)}`;
   }
-  if (state.reason === 'CrashLoopBackOff') return `waits in back-off${untilWords(until, now)}`;
+  if (state.reason === 'CrashLoopBackOff') return `waits in back-off${untilText(until, now)}`;
   if (!lastFailure) return undefined;
-  const what = state.reason === 'ImagePullBackOff' ? 'waits in image pull back-off' : `waits${forWords(container)}`;
+  const what = state.reason === 'ImagePullBackOff' ? 'waits in image pull back-off' : `waits${forText(container)}`;
   return failing(what, lastFailure, until, now);
 }
 
 function volumeWait({ view, now }: Question): string | undefined {
   const volume = view.volumes.find(({ mounted }) => !mounted);
   if (!volume) return undefined;
-  return `volume ${volume.name} is not mounted yet: it waits${forWords(volume)}${spanWords(volume, now)}`;
+  return `volume ${volume.name} is not mounted yet: it waits${forText(volume)}${spanText(volume, now)}`;
 }
 
 function podWait({ view, now }: Question): string | undefined {
   if (view.waitingFor === undefined || view.sandbox?.state === 'ready') return undefined;
-  return `${named(view)} waits${forWords(view)}${spanWords(view, now)}`;
+  return `${named(view)} waits${forText(view)}${spanText(view, now)}`;
 }
 
 function containerWait({ view, now }: Question): Answer {
@@ -224,26 +224,26 @@ function containerWait({ view, now }: Question): Answer {
   if (!container) return undefined;
   const { now: state, role, waitingFor } = container;
   if (state.kind === 'waiting') {
-    return `${titled(container)} waits${waitingFor ? forWords(container) : `: ${state.reason}`}${spanWords(container, now)}`;
+    return `${titled(container)} waits${waitingFor ? forText(container) : `: ${state.reason}`}${spanText(container, now)}`;
   }
   if (role === 'init')
     return `${titled(container)} has run for ${humanDuration(now - container.since)}, the rest waits for it`;
   const start = `${titled(container)} runs but`;
-  const failed = retrying(`${start} waits${forWords(container)}`, container, now);
-  return failed ?? `${start} ${probeWords(container, now) ?? `is not ready${stillWaits(container, now)}`}`;
+  const failed = retrying(`${start} waits${forText(container)}`, container, now);
+  return failed ?? `${start} ${probeText(container, now) ?? `is not ready${stillWaits(container, now)}`}`;
 }
 
 /** What the probe that holds a running container up has said, and when it is tried again. */
-function probeWords({ started, probes = [] }: ContainerView, now: number): string | undefined {
+function probeText({ started, probes = [] }: ContainerView, now: number): string | undefined {
   const probe = probes.find(({ kind }) => kind === (started ? 'readiness' : 'startup'));
   if (probe === undefined) return undefined;
   const { kind, lastFailure, until } = probe;
   const said = lastFailure ? shortened(lastFailure.message) : `its ${kind} probe has not passed yet`;
-  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${failuresWords(probe)}${nextTry(until, now)}`;
+  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${failuresText(probe)}${nextTry(until, now)}`;
 }
 
 /** `, 3 of 30 failures`: how near a startup probe is to having its container killed. */
-function failuresWords({ kind, failures }: ProbeView): string {
+function failuresText({ kind, failures }: ProbeView): string {
   return kind === 'startup' && failures ? `, ${failures.count} of ${failures.limit} failures` : '';
 }
 
@@ -260,18 +260,18 @@ function gatesUnmet({ view, status }: Question): string | undefined {
 }
 
 function stillWaits(container: ContainerView, now: number): string {
-  return container.waitingFor ? `: it waits${forWords(container)}${untilWords(container.until, now)}` : '';
+  return container.waitingFor ? `: it waits${forText(container)}${untilText(container.until, now)}` : '';
 }
 
 /** A wait of less is nobody's concern. */
 const LONG_WAIT_MS = 10_000;
 
 /** Until when it waits, or else for how long it has. */
-function spanWords({ until, since }: ActorView, now: number): string {
-  if (until !== undefined) return untilWords(until, now);
+function spanText({ until, since }: ActorView, now: number): string {
+  if (until !== undefined) return untilText(until, now);
   return now - since < LONG_WAIT_MS ? '' : ` (for ${humanDuration(now - since)} so far)`;
 }
 
-function forWords({ waitingFor }: { readonly waitingFor?: string }): string {
+function forText({ waitingFor }: { readonly waitingFor?: string }): string {
   return waitingFor === undefined ? '' : ` for ${waitingFor}`;
 }

@@ -107,12 +107,12 @@ function answerOf({ name, state, runtime, waitingFor, until, limiters, pods }: N
   const count = Object.keys(pods).length;
   if (state === 'draining' && count > 0) {
     const held = runtime.ready ? '' : `; the container runtime is not ready: ${troubleOf(runtime)}`;
-    return `node ${name} drains: ${endingWords(count, until, now)}${held}`;
+    return `node ${name} drains: ${endingText(count, until, now)}${held}`;
   }
   if (!runtime.ready) return `node ${name} waits for the container runtime, which is not ready: ${troubleOf(runtime)}`;
   if (waitingFor !== undefined) return `node ${name} waits for ${waitingFor}`;
-  if (runtime.networkTrouble !== undefined) {
-    return `node ${name} runs, but its pods wait for a network: ${runtime.networkTrouble}`;
+  if (runtime.networkNotReady !== undefined) {
+    return `node ${name} runs, but its pods wait for a network: ${runtime.networkNotReady}`;
   }
   const queues = limiters.flatMap(({ name: limiter, queue }) =>
     queue.length > 0 ? [`${queue.length} in the ${limiter} queue`] : [],
@@ -123,15 +123,15 @@ function answerOf({ name, state, runtime, waitingFor, until, limiters, pods }: N
 const troubleOf = ({ message = 'it does not say why' }: NodeView['runtime']): string => message;
 
 /** `3 pods ending, up to 57s`: for as long as the last of them has to be waited for, where that is known. */
-export function endingWords(pods: number, until: number | undefined, now: number): string {
+export function endingText(pods: number, until: number | undefined, now: number): string {
   const left = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
   return `${pods} ${pods === 1 ? 'pod' : 'pods'} ending${left}`;
 }
 
 function runtimeOf({ runtime, since: sinceNode }: NodeView): ExplainedActor {
-  const { name, version, ready, since = sinceNode, networkTrouble } = runtime;
+  const { name, version, ready, since = sinceNode, networkNotReady } = runtime;
   const actor = { path: 'nodeAgent/runtimeHealth', state: ready ? 'ready' : 'not ready', since };
-  const waits = ready ? networkTrouble && `its network: ${networkTrouble}` : `it to be ready: ${troubleOf(runtime)}`;
+  const waits = ready ? networkNotReady && `its network: ${networkNotReady}` : `it to be ready: ${troubleOf(runtime)}`;
   return {
     ...explained('runtime', name || 'unknown', waits === undefined ? actor : { ...actor, waitingFor: waits }),
     notes: version === '' ? [] : [version],

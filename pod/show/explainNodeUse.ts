@@ -1,6 +1,6 @@
 import type { Pod } from '../api/schema/pod.ts';
 import type { NodeObject } from '../node/nodeObject.ts';
-import { nodeUse, nonTerminated, shareWords } from '../node/nodeUse.ts';
+import { nodeUse, nonTerminated, shareText } from '../node/nodeUse.ts';
 import type { NodeExplanation } from './explainNode.ts';
 
 /** The explanation of a node with its addresses, and how much of it is asked for. */
@@ -13,7 +13,7 @@ export function withUse(explanation: NodeExplanation, node: NodeObject, pods: re
     use: [
       `pods: ${running} of ${most}`,
       ...nodeUse(node, pods).map(
-        ({ resource, requests, allocatable: has }) => `${resource}: ${shareWords(requests)} of ${has} requested`,
+        ({ resource, requests, allocatable: has }) => `${resource}: ${shareText(requests)} of ${has} requested`,
       ),
     ],
   };

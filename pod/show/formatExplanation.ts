@@ -2,7 +2,7 @@ import { humanDuration } from '../api/duration.ts';
 import { type ForeignPod, UNKNOWN } from '../lifecycle/observed.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
-import { clockWords, endCause, failureWords, KIND_WORDS, queueWords, shortened, untilWords } from './explainWords.ts';
+import { clockText, endCause, failureText, KIND_NAMES, queueText, shortened, untilText } from './explainText.ts';
 
 const WIDTH = 80;
 const LONGEST_LABEL = 36;
@@ -55,11 +55,11 @@ export const formatNodeExplanation = (explanation: NodeExplanation): string =>
 function foreignLines(foreign: readonly ForeignPod[]): string[] {
   if (foreign.length === 0) return [];
   const head = `it leaves alone ${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} of others:`;
-  const lines = foreign.flatMap((pod) => wrapped(foreignWords(pod), '    '));
+  const lines = foreign.flatMap((pod) => wrapped(foreignText(pod), '    '));
   return ['', ...wrapped(head, '  '), ...lines];
 }
 
-function foreignWords({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
+function foreignText({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
   const count = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
   const what = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [count] : [])];
   const who = namespace === UNKNOWN ? uid : `${namespace}/${name} (${uid})`;
@@ -91,7 +91,7 @@ function textOf({ title, at, answer, addresses, more, top }: Explained): string 
 /** Who it is and how it stands, with the moment at the right. */
 function headOf(title: string, at: number): string[] {
   const head = wrapped(title, '');
-  const clock = `${clockWords(at, at)} UTC`;
+  const clock = `${clockText(at, at)} UTC`;
   const last = head.pop() ?? '';
   if (last.length + 2 + clock.length > WIDTH) return [...head, last, clock.padStart(WIDTH)];
   return [...head, last + clock.padStart(WIDTH - last.length)];
@@ -113,7 +113,7 @@ function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
 }
 
 function labelOf({ branch, actor }: Line): string {
-  return cut(`${branch}${KIND_WORDS[actor.kind]} ${actor.name}`, LONGEST_LABEL);
+  return cut(`${branch}${KIND_NAMES[actor.kind]} ${actor.name}`, LONGEST_LABEL);
 }
 
 function stateOf({ state }: ExplainedActor): string {
@@ -149,13 +149,13 @@ function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
 function detailsOf(actor: ExplainedActor, at: number): string[] {
   const { waitingFor, until, queue, lastRun, lastFailure, holders, line, refused } = actor;
   return [
-    ...(queue ? [`waits ${queueWords(queue)}`] : waitWords(waitingFor, until, at)),
+    ...(queue ? [`waits ${queueText(queue)}`] : waitText(waitingFor, until, at)),
     ...(holders ? [`held by ${holders.join(', ')}`] : []),
     ...(line ? [`in line: ${line.join(', ')}`] : []),
     ...(refused ? [`no room for updates of ${refused.join(', ')}`] : []),
     ...(lastRun ? [`last run: ${endCause(lastRun)}${endedAt(lastRun, at)}`] : []),
     ...messageOf(lastRun),
-    ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureWords(lastFailure)}`] : []),
+    ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureText(lastFailure)}`] : []),
   ];
 }
 
@@ -166,14 +166,14 @@ function logLines({ log }: ExplainedActor, trunk: string): string[] {
   return [...wrapped(`${title} ${log.file}`, trunk), ...log.lines.flatMap((line) => wrapped(line, `${trunk}  | `))];
 }
 
-function waitWords(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
+function waitText(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
   if (waitingFor === undefined && until === undefined) return [];
-  return [`waits${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilWords(until, at)}`];
+  return [`waits${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilText(until, at)}`];
 }
 
 /** A moment and not a distance: how long it ran stands just before it. */
 const endedAt = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
-  finishedAt === undefined ? '' : `, at ${clockWords(finishedAt, at)}`;
+  finishedAt === undefined ? '' : `, at ${clockText(finishedAt, at)}`;
 
 /** The whole of what it left behind, where its last line is not all of it. */
 function messageOf(run: ExplainedActor['lastRun']): string[] {

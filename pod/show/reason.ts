@@ -1,6 +1,6 @@
 /** Why something is not as it should be, cause first and as short as a column of a table is. */
 import { humanDuration } from '../api/duration.ts';
-import { AWAITS_ROOM, endCause } from './explainWords.ts';
+import { AWAITS_ROOM, endCause } from './explainText.ts';
 import type { ActorView, ContainerView, PodView, VolumeView } from './view.ts';
 
 /** `; retried in 17s`: when the wait ends, where it does. */

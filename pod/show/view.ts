@@ -82,7 +82,7 @@ export interface VolumeView extends ActorView {
   readonly name: string;
   readonly mounted: boolean;
   /** Why the containers that mount it cannot be made, in the words of a ContainerStateWaiting (C16). */
-  readonly trouble?: { readonly reason: string; readonly message: string };
+  readonly waitingReason?: { readonly reason: string; readonly message: string };
 }
 
 /** Why a pod ends that its source says is being deleted. */
@@ -159,7 +159,7 @@ export interface RuntimeView {
   /** Why it is not ready. */
   readonly message?: string;
   /** Why its pods cannot have a network. */
-  readonly networkTrouble?: string;
+  readonly networkNotReady?: string;
 }
 
 /** The node agent, and the actors that serve all of its pods. */

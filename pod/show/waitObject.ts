@@ -11,7 +11,7 @@ const HOOKS = new Map<string, 'postStart' | 'preStop'>([
 ]);
 
 /** `exec /bin/drain --all`, `http-get :8080/stop`, `sleep 5s`. */
-function handlerWords({ exec, httpGet, tcpSocket, sleep }: LifecycleHandler): string {
+function handlerText({ exec, httpGet, tcpSocket, sleep }: LifecycleHandler): string {
   if (exec) return `exec ${(exec.command ?? []).join(' ')}`;
   if (httpGet) return `http-get ${httpGet.host ?? ''}:${httpGet.port}/${(httpGet.path ?? '').replace(/^\//, '')}`;
   if (tcpSocket) return `tcp-socket ${tcpSocket.host ?? ''}:${tcpSocket.port}`;
@@ -24,7 +24,7 @@ function ofContainer({ spec }: PodView['pod'], view: ContainerView): ContainerVi
   const hook = HOOKS.get(view.state);
   const handler = hook && own?.lifecycle?.[hook];
   if (!handler || named.waitingFor === undefined) return named;
-  return { ...named, waitingFor: `${named.waitingFor} (${handlerWords(handler)})` };
+  return { ...named, waitingFor: `${named.waitingFor} (${handlerText(handler)})` };
 }
 
 function ofVolume({ spec }: PodView['pod'], view: VolumeView): VolumeView {

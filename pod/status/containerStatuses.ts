@@ -1,4 +1,4 @@
-import { containersOf, heldBy, troubleOfVolumes } from '../api/containers.ts';
+import { containersOf, heldBy, waitingReasonOfVolumes } from '../api/containers.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
@@ -133,7 +133,7 @@ function unseenStatus(
   const creating = { reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
   return {
     name: spec.name,
-    state: { waiting: volumeTrouble(view, spec.name) ?? creating },
+    state: { waiting: volumeReason(view, spec.name) ?? creating },
     lastState: previous?.lastState ?? {},
     ready: false,
     restartCount: previous?.restartCount ?? 0,
@@ -143,14 +143,14 @@ function unseenStatus(
 }
 
 /** What a container waits for because of a volume that it mounts. */
-function volumeTrouble({ pod, volumes }: PodView, name: string): ContainerState['waiting'] {
-  const troubled = volumes.filter(({ trouble }) => trouble !== undefined);
+function volumeReason({ pod, volumes }: PodView, name: string): ContainerState['waiting'] {
+  const troubled = volumes.filter(({ waitingReason }) => waitingReason !== undefined);
   const held = heldBy(
     pod.spec,
     troubled.map((volume) => volume.name),
   );
   const own = held.find(({ container }) => container.name === name);
-  return own && troubleOfVolumes(troubled, own.container);
+  return own && waitingReasonOfVolumes(troubled, own.container);
 }
 
 function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {

@@ -23,7 +23,7 @@ export async function installNodePackages() {
   stampNodePackages();
 }
 
-/** Notes that the packages that are there are those of package-lock.json. */
+/** EventMessages that the packages that are there are those of package-lock.json. */
 export function stampNodePackages() {
   writeFileSync(stamp, lockHash());
 }

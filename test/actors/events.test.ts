@@ -16,7 +16,7 @@ describe('events leave the actors', () => {
     });
     await node.advance('3s');
     expect(told.find(({ reason }) => reason === 'Started')).toEqual({
-      type: 'occurred',
+      type: 'event.recorded',
       eventType: 'Normal',
       reason: 'Started',
       message: 'Container started',

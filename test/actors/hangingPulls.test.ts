@@ -50,7 +50,7 @@ test('the pull of an image volume has the same limit', async () => {
   await node.advance('59m');
   await node.advance('5s');
   expect(node.view('web').volumes).toMatchObject([
-    { state: 'pulling.backingOff', trouble: { reason: 'ImagePullBackOff' } },
+    { state: 'pulling.backingOff', waitingReason: { reason: 'ImagePullBackOff' } },
   ]);
 });
 

@@ -4,7 +4,7 @@ import { run } from '../../cli/run.ts';
 import { type UpParts, up } from '../../cli/up.ts';
 import { readFlags } from '../../node/config/flags.ts';
 import type { StartNode } from '../../node/startNode.ts';
-import { involvedNode, involvedPod, occurrence } from '../../pod/events/occurrence.ts';
+import { involvedNode, involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { fakeAgent } from '../fakes/agent.ts';
 import { podView, running, sandbox } from '../pod/views.ts';
 
@@ -31,10 +31,13 @@ const startNode: StartNode = async ({ config, simulated }) => {
   const odd = modes.includes('odd') ? { problems, warnings } : {};
   const agent = fakeAgent({ now, views: [view], node: { simulated, ...odd } });
   const note = { reason: 'Started', message: 'Container started' };
-  agent.record({ ...occurrence(involvedNode('host'), { reason: 'Starting', message: 'Starting kubelet.' }), at: now });
-  agent.record({ ...occurrence(involvedPod(view.pod, { name: 'web', role: 'regular' }), note), at: now });
+  agent.record({
+    ...recordedEvent(involvedNode('host'), { reason: 'Starting', message: 'Starting kubelet.' }),
+    at: now,
+  });
+  agent.record({ ...recordedEvent(involvedPod(view.pod, { name: 'web', role: 'regular' }), note), at: now });
   const warning = { eventType: 'Warning', reason: 'FailedMount', message: 'no such disk' } as const;
-  agent.record({ ...occurrence(involvedPod(view.pod), warning), at: now });
+  agent.record({ ...recordedEvent(involvedPod(view.pod), warning), at: now });
   return {
     agent,
     drain: async () => {

@@ -6,7 +6,7 @@ import { describe as describeObject } from '../../cli/describe.ts';
 import { explain } from '../../cli/explain.ts';
 import { type GetNodesOptions, getNodes } from '../../cli/getNodes.ts';
 import { ownVersion } from '../../node/version.ts';
-import { involvedNode, occurrence } from '../../pod/events/occurrence.ts';
+import { involvedNode, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { type AgentSocket, serveSocket } from '../../server/socket.ts';
 import { socketPath } from '../../server/socketPath.ts';
 import { fakeAgent } from '../fakes/agent.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   const web = podView({ main: { web: running() }, meta: { name: 'web-host', uid: 'u' }, spec: { nodeName: 'host' } });
   const agent = fakeAgent({ now: NOW, views: [web] });
   const note = { reason: 'StoreRecovered', message: 'All durable facts are written again' };
-  agent.record({ ...occurrence(involvedNode('host'), note), at: NOW });
+  agent.record({ ...recordedEvent(involvedNode('host'), note), at: NOW });
   socket = await serveSocket({ path: socketPath(rootDir), agent, version: ownVersion() });
 });
 

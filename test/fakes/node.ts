@@ -121,7 +121,7 @@ export class SimulatedNode {
       fileCheckMs: 20_000,
       cri: connection.cri,
       clock: this.clock,
-      chance: () => 0.5,
+      jitter: () => 0.5,
       node,
       store,
       durable,

@@ -48,11 +48,11 @@ test('a later process of the same pid is another', async () => {
 
 /** What a process sees that may open 64 files, of which it has all open but `left`. */
 async function seenWith(left: number, look: string): Promise<unknown> {
-  const folder = new URL('../../../cri/managed/', import.meta.url);
+  const product = new URL('../../', import.meta.url);
   const program = `
     import { closeSync, openSync } from 'node:fs';
-    const { findContainerd, findShims } = await import('${folder}process.ts');
-    const { isRunning, mayRun, processOf } = await import('${folder}runningProcess.ts');
+    const { findContainerd, findShims } = await import('${product}cri/managed/process.ts');
+    const { isRunning, mayRun, processOf } = await import('${product}host/runningProcess.ts');
     const layout = { pidFile: '/none', config: '/none', socket: '/none' };
     const self = await processOf(process.pid);
     const open = [];

@@ -34,8 +34,8 @@ export const containerMutations: readonly Mutation[] = [
     rule: 'C16',
     breaks: 'a volume whose image cannot be had holds up the whole pod',
     file: 'machines/pod/context.ts',
-    find: "standing === 'mounted' || standing === 'delayed'",
-    put: "standing === 'mounted'",
+    find: "lifecycle === 'mounted' || lifecycle === 'delayed'",
+    put: "lifecycle === 'mounted'",
   },
   {
     rule: 'C16',
@@ -103,7 +103,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C22',
     breaks: 'a container that succeeded tells its log',
-    file: 'cri/lastWords.ts',
+    file: 'cri/terminationMessage.ts',
     find: 'const hasLog = exitCode !== 0 && !neverBegan(reason)',
     put: 'const hasLog = !neverBegan(reason)',
   },
@@ -131,7 +131,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C26',
     breaks: 'a symlink may lead outside the volume',
-    file: 'host/files/within.ts',
+    file: 'host/files/safeOpen.ts',
     find: "if (inside[0] === '..') throw new Error(",
     put: "if (inside[0] === 'nowhere') throw new Error(",
   },

@@ -62,8 +62,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C4',
     breaks: 'a sidecar that runs does not let the next one start',
     file: 'machines/pod/startOrder.ts',
-    find: "(standing === 'running' && roleOf(context, last) === 'sidecar')",
-    put: "(standing === 'running' && roleOf(context, last) === 'ephemeral')",
+    find: "(lifecycle === 'running' && roleOf(context, last) === 'sidecar')",
+    put: "(lifecycle === 'running' && roleOf(context, last) === 'ephemeral')",
   },
   {
     rule: 'C4',

@@ -22,7 +22,7 @@ describe('what goes wrong beside the pods', () => {
     ['subscriber', 'error'],
     ['nodeAgent', 'error'],
     ['relist', 'warn'],
-    ['hints', 'warn'],
+    ['containerEvents', 'warn'],
     ['pullImage', 'debug'],
   ])('%s is logged as %s', async (source, level) => {
     const { lines, onError } = await log();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Clock } from '../../actors/clock.ts';
 import { type RootWatch, watchRoot } from '../../node/rootWatch.ts';
-import type { Note } from '../../pod/events/occurrence.ts';
+import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import { explainNode, withLostRoot } from '../../pod/show/explainNode.ts';
 import { formatNodeExplanation } from '../../pod/show/formatExplanation.ts';
 import { eventually } from '../e2e/support/eventually.ts';
@@ -15,7 +15,7 @@ let watch: RootWatch;
 /** What the watch waits for: to be called is to have it look. */
 let timers: (() => void)[];
 let lines: string[];
-let notes: Note[];
+let notes: EventMessage[];
 
 const clock: Clock = { now: () => NOW, setTimeout: (fn) => timers.push(fn), clearTimeout: () => {} };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { logStatuses } from '../../node/statusLog.ts';
-import { involvedPod, occurrence } from '../../pod/events/occurrence.ts';
+import { involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { PodView } from '../../pod/show/view.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
 import { NOW, podView, waiting } from '../pod/views.ts';
@@ -38,7 +38,7 @@ test('a failure of an actor is logged once', () => {
 describe('events', () => {
   const involved = involvedPod(podView({ main: {} }).pod, { name: 'app', role: 'regular' });
   const failed = (message: string) =>
-    ({ ...occurrence(involved, { eventType: 'Warning', reason: 'Failed', message }), at: NOW }) as const;
+    ({ ...recordedEvent(involved, { eventType: 'Warning', reason: 'Failed', message }), at: NOW }) as const;
 
   test('a warning is logged when it is new, and the failure that it tells of is not logged again', () => {
     const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW };
@@ -61,8 +61,8 @@ describe('events', () => {
   test('a missing cluster DNS is told of the node alone', () => {
     const missing = { eventType: 'Warning', reason: 'MissingClusterDNS', message: 'no clusterDNS' } as const;
     const lines = logWhile((agent) => {
-      agent.record({ ...occurrence(involved, missing), at: NOW });
-      agent.record({ ...occurrence({ kind: 'Node', name: 'host', uid: 'host' }, missing), at: NOW });
+      agent.record({ ...recordedEvent(involved, missing), at: NOW });
+      agent.record({ ...recordedEvent({ kind: 'Node', name: 'host', uid: 'host' }, missing), at: NOW });
     });
     expect(lines).toEqual(['node host: MissingClusterDNS: no clusterDNS']);
   });

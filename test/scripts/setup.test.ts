@@ -11,7 +11,7 @@ const copied = [
   'scripts/setup.mjs',
   'scripts/setup',
   ...['host', 'program', 'staticProgram'].map((name) => `cri/managed/${name}.ts`),
-  'pod/failure.ts',
+  ...['host/limit.ts', 'host/program.ts', 'pod/api/duration.ts', 'pod/failure.ts'],
   'cli/statelet.sh',
 ];
 

@@ -3,7 +3,7 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { occurrence } from '../../pod/events/occurrence.ts';
+import { recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { agentClient } from '../../server/client.ts';
 import { serveSocket } from '../../server/socket.ts';
 import { UNREAD_LIMIT } from '../../server/watch.ts';
@@ -343,7 +343,7 @@ test('a pod in back-off is explained by its failure', async () => {
 describe('events', () => {
   const tell = (name: string, at = NOW) =>
     served.agent.record({
-      ...occurrence(
+      ...recordedEvent(
         { kind: 'Pod', namespace: 'default', name, uid: `uid-${name}` },
         { reason: 'Started', message: 'Container started' },
       ),

@@ -8,7 +8,7 @@ import { claimPod } from '../../host/pods/podClaim.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
 import { MARK_FILE, writeMark } from '../../host/pods/podMark.ts';
 import { unmount } from '../../volume/mounter.ts';
-import { removeOrphan } from '../../volume/orphans.ts';
+import { removePodFiles } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
@@ -33,8 +33,8 @@ test('an orphan goes with its volumes, also twice, and the other pods stay', asy
     await mkdir(cache, { recursive: true });
     await writeFile(path.join(cache, 'file'), '');
     await mkdir(layout.podDir('u2'), { recursive: true });
-    await removeOrphan({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
-    await removeOrphan({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
     expect(await podDirectories(layout)).toEqual(['u2']);
   });
 });
@@ -48,10 +48,10 @@ withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is 
     await mkdir(foreign, { recursive: true });
     await run('mount', ['-t', 'tmpfs', 'tmpfs', foreign]);
     const orphan = { uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal };
-    await expect(removeOrphan(orphan)).rejects.toMatchObject({ reason: 'FailedUnmount' });
+    await expect(removePodFiles(orphan)).rejects.toMatchObject({ reason: 'FailedUnmount' });
     expect(await mountsUnder(layout.podDir('u1'), signal)).toEqual([{ path: foreign, type: 'tmpfs' }]);
     await unmount(foreign, signal);
-    await removeOrphan(orphan);
+    await removePodFiles(orphan);
     expect(await podDirectories(layout)).toEqual([]);
   });
 });
@@ -72,7 +72,7 @@ withRoot('of others nothing is unmounted and nothing removed, whatever mark they
     ];
     for (const mark of marks) {
       await mark();
-      await removeOrphan({ uid: 'u1', layout, maker, plugins: volumePlugins, signal });
+      await removePodFiles({ uid: 'u1', layout, maker, plugins: volumePlugins, signal });
       expect(await readFile(path.join(cache, 'file'), 'utf8')).toBe('kept');
     }
   });

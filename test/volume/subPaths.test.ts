@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest } from '@jest/globals';
 import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
-import { readWithin } from '../../host/files/within.ts';
+import { readInside } from '../../host/files/safeOpen.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { claimPod } from '../../host/pods/podClaim.ts';
 import { mount, unmount } from '../../volume/mounter.ts';
-import { removeOrphan } from '../../volume/orphans.ts';
+import { removePodFiles } from '../../volume/orphans.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { bindSubPath, removeSubPaths } from '../../volume/subPaths.ts';
 import { inFolder, makerIn, signal, withRoot } from './onDisk.ts';
@@ -198,7 +198,7 @@ withVolume(
     await writeFile(join(volume, 'inside', 'kept'), '');
     await claimPod({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
     await bind('inside');
-    await removeOrphan({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
     expect(await mounted()).toEqual([]);
     expect(await readdir(join(volume, 'inside'))).toEqual(['kept']);
   },
@@ -210,15 +210,15 @@ withVolume(
     const { volume, outside } = place;
     await symlink('file', join(volume, 'link'));
     await symlink(join(outside, 'secret'), join(volume, 'out'));
-    expect([await readWithin(volume, 'link', 4), await readWithin(volume, 'none/file', 4)]).toEqual([
+    expect([await readInside(volume, 'link', 4), await readInside(volume, 'none/file', 4)]).toEqual([
       'mine',
       undefined,
     ]);
-    await expect(readWithin(volume, 'out', 100)).rejects.toThrow('leads outside of the volume');
-    await expect(readWithin(volume, 'inside', 100)).rejects.toThrow('inside is not a file');
-    await expect(readWithin(volume, 'file', 3)).rejects.toThrow('file is larger than 3 bytes');
+    await expect(readInside(volume, 'out', 100)).rejects.toThrow('leads outside of the volume');
+    await expect(readInside(volume, 'inside', 100)).rejects.toThrow('inside is not a file');
+    await expect(readInside(volume, 'file', 3)).rejects.toThrow('file is larger than 3 bytes');
     // Its size says nothing, as that of a file that somebody makes grow just now.
-    await expect(readWithin('/proc', 'meminfo', 100)).rejects.toThrow('meminfo is larger than 100 bytes');
+    await expect(readInside('/proc', 'meminfo', 100)).rejects.toThrow('meminfo is larger than 100 bytes');
     expect(await readdir(volume)).not.toContain('none');
   },
 );

@@ -2,11 +2,17 @@
 import { and, assign } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { terminatedRun } from '../context.ts';
-import { launchFailed, tellsCreation, tellsOutdated, tellsStart, tellsStop } from '../notes.ts';
+import {
+  launchFailed,
+  recordCreationEvent,
+  recordOutdatedEvent,
+  recordStartEvent,
+  recordStopEvent,
+} from '../recordedEvents.ts';
 import { containerSetup } from '../setup.ts';
 
 export const launching = containerSetup.createStateConfig({
-  entry: [{ type: 'report', params: { standing: 'launching' } }, 'requestSlot'],
+  entry: [{ type: 'report', params: { lifecycle: 'launching' } }, 'requestSlot'],
   exit: 'releaseSlot',
   initial: 'queued',
   on: { 'sandbox.lost': { target: 'readyToCreate', actions: ['loseSandbox', 'forgetIt'] } },
@@ -18,7 +24,7 @@ export const launching = containerSetup.createStateConfig({
         'slot.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],
         'container.stop': [
           { guard: 'neverMade', target: '#container.stopped', actions: 'stopForGood' },
-          { target: '#container.stopping', actions: ['stopForGood', tellsStop] },
+          { target: '#container.stopping', actions: ['stopForGood', recordStopEvent] },
         ],
         'container.reset': [
           { guard: 'neverMade', target: '#container.reset' },
@@ -29,7 +35,7 @@ export const launching = containerSetup.createStateConfig({
           {
             guard: 'changesIdentity',
             target: '#container.stopping',
-            actions: ['update', 'askForNewOne', tellsOutdated],
+            actions: ['update', 'askForNewOne', recordOutdatedEvent],
           },
           { actions: 'update' },
         ],
@@ -60,7 +66,7 @@ export const launching = containerSetup.createStateConfig({
           },
           {
             target: 'starting',
-            actions: [assign(({ event }) => ({ id: event.output.id })), tellsCreation],
+            actions: [assign(({ event }) => ({ id: event.output.id })), recordCreationEvent],
           },
         ],
         onError: [
@@ -68,7 +74,10 @@ export const launching = containerSetup.createStateConfig({
           { guard: 'mustReset', target: '#container.reset' },
           {
             target: '#container.awaitingRelaunch',
-            actions: ['recordFailedCreate', { type: 'note', params: ({ event }) => launchFailed(failureOf(event)) }],
+            actions: [
+              'recordFailedCreate',
+              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+            ],
           },
         ],
       },
@@ -83,8 +92,8 @@ export const launching = containerSetup.createStateConfig({
             guard: 'hasSeenEnd',
             target: '#container.exited',
             actions: [
-              assign(({ event }) => ({ made: event.output.made, failure: undefined, trouble: undefined })),
-              tellsStart,
+              assign(({ event }) => ({ made: event.output.made, failure: undefined, waitingReason: undefined })),
+              recordStartEvent,
             ],
           },
           {
@@ -95,9 +104,9 @@ export const launching = containerSetup.createStateConfig({
                 run: terminatedRun(output),
                 made: output.made,
                 failure: undefined,
-                trouble: undefined,
+                waitingReason: undefined,
               })),
-              tellsStart,
+              recordStartEvent,
             ],
           },
           {
@@ -105,8 +114,8 @@ export const launching = containerSetup.createStateConfig({
             target: '#container.stopping',
             actions: [
               assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
-              tellsStart,
-              tellsStop,
+              recordStartEvent,
+              recordStopEvent,
             ],
           },
           {
@@ -117,7 +126,7 @@ export const launching = containerSetup.createStateConfig({
                 made: output.made,
                 failure: undefined,
               })),
-              tellsStart,
+              recordStartEvent,
             ],
           },
         ],
@@ -125,13 +134,16 @@ export const launching = containerSetup.createStateConfig({
           {
             guard: 'hasSeenEnd',
             target: '#container.exited',
-            actions: assign({ failure: undefined, trouble: undefined }),
+            actions: assign({ failure: undefined, waitingReason: undefined }),
           },
-          { guard: 'mustStay', target: '#container.stopping', actions: tellsStop },
+          { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
           {
             guard: 'isStartRefused',
             target: '#container.exited',
-            actions: ['recordFailedStart', { type: 'note', params: ({ event }) => launchFailed(failureOf(event)) }],
+            actions: [
+              'recordFailedStart',
+              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+            ],
           },
           // It may run all the same: the same attempt is launched again, and finds it.
           { target: '#container.awaitingRelaunch', actions: 'recordCallFailure' },

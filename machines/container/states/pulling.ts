@@ -1,17 +1,17 @@
 /** What a container needs before it is made: its volumes, and its image, pulled by its policy (C17). A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
-import { shownFailedMs } from '../../image/trouble.ts';
+import { shownFailedMs } from '../../image/waitingReason.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { specOf } from '../context.ts';
 import {
   donePull,
   failedLook,
   failedPull,
-  tellsMissingImage,
-  tellsPresentImage,
-  tellsPull,
-  tellsPullBackOff,
-} from '../notes.ts';
+  recordMissingImageEvent,
+  recordPresentImageEvent,
+  recordPullBackOffEvent,
+  recordPullEvent,
+} from '../recordedEvents.ts';
 import { containerSetup } from '../setup.ts';
 
 export const pulling = containerSetup.createStateConfig({
@@ -29,12 +29,12 @@ export const pulling = containerSetup.createStateConfig({
     /** The image of a volume cannot be had, which holds up nobody who does not mount it (C16). */
     awaitingVolumes: {
       meta: { waitsFor: 'the volumes that it mounts' },
-      entry: { type: 'report', params: { standing: 'delayed' } },
+      entry: { type: 'report', params: { lifecycle: 'delayed' } },
       always: { guard: not('lacksVolume'), target: 'checkingImage' },
     },
     checkingImage: {
       meta: { waitsFor: 'the runtime to look for its image' },
-      entry: { type: 'report', params: { standing: 'coming' } },
+      entry: { type: 'report', params: { lifecycle: 'coming' } },
       invoke: {
         src: 'findImage',
         input: ({ context }) => ({ pod: context.pod, image: specOf(context).image ?? '' }),
@@ -42,7 +42,10 @@ export const pulling = containerSetup.createStateConfig({
           {
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },
             target: 'found',
-            actions: [assign(({ event }) => ({ imageRef: event.output.imageRef ?? undefined })), tellsPresentImage],
+            actions: [
+              assign(({ event }) => ({ imageRef: event.output.imageRef ?? undefined })),
+              recordPresentImageEvent,
+            ],
           },
           {
             guard: 'mayNotPull',
@@ -54,14 +57,14 @@ export const pulling = containerSetup.createStateConfig({
           target: 'awaitingRetry',
           actions: [
             'recordLookFailure',
-            { type: 'note', params: ({ context, event }) => failedLook(context, failureOf(event)) },
+            { type: 'recordEvent', params: ({ context, event }) => failedLook(context, failureOf(event)) },
           ],
         },
       },
     },
     queued: {
       meta: { waitsFor: 'a pull slot' },
-      entry: [tellsPull, 'requestPull'],
+      entry: [recordPullEvent, 'requestPull'],
       on: { 'slot.granted': { target: 'fetching', actions: 'recordPullLimit' } },
     },
     fetching: {
@@ -78,7 +81,7 @@ export const pulling = containerSetup.createStateConfig({
           target: 'found',
           actions: [
             assign(({ event }) => ({ imageRef: event.output.imageRef, pullDelayMs: 0, failure: undefined })),
-            { type: 'note', params: ({ context, event }) => donePull(context, event.output) },
+            { type: 'recordEvent', params: ({ context, event }) => donePull(context, event.output) },
           ],
         },
         onError: [
@@ -87,7 +90,7 @@ export const pulling = containerSetup.createStateConfig({
             target: 'failed',
             actions: [
               'recordPullFailure',
-              { type: 'note', params: ({ context, event }) => failedPull(context, failureOf(event)) },
+              { type: 'recordEvent', params: ({ context, event }) => failedPull(context, failureOf(event)) },
             ],
           },
         ],
@@ -96,33 +99,33 @@ export const pulling = containerSetup.createStateConfig({
     /** The pull's own error is shown before its back-off is (C16). */
     failed: {
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
-      entry: { type: 'report', params: { standing: 'delayed' } },
+      entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: { src: 'timer', input: ({ context }) => ({ after: shownFailedMs(context) }) },
       on: { 'timer.elapsed': 'backingOff' },
     },
     backingOff: {
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
-      entry: ['showPullBackOff', tellsPullBackOff],
+      entry: ['showPullBackOff', recordPullBackOffEvent],
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'checkingImage' },
     },
     /** Absent, and the policy forbids to pull (C17): somebody may load it by hand, so it is looked for again. */
     missing: {
       meta: { waitsFor: 'its image to be loaded by hand (imagePullPolicy Never)', afterMs: 10_000 },
-      entry: ['showAbsence', tellsMissingImage, { type: 'report', params: { standing: 'delayed' } }],
+      entry: ['showAbsence', recordMissingImageEvent, { type: 'report', params: { lifecycle: 'delayed' } }],
       invoke: { src: 'timer', input: { after: 10_000 } },
       on: { 'timer.elapsed': 'checkingImage' },
     },
     awaitingRetry: {
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
-      entry: { type: 'report', params: { standing: 'delayed' } },
+      entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'checkingImage',
         'runtime.returned': { guard: 'failedForRuntime', target: 'checkingImage' },
       },
     },
-    found: { type: 'final', entry: 'forgetImageTrouble' },
+    found: { type: 'final', entry: 'forgetImageReason' },
   },
   exit: 'releasePull',
   onDone: [{ guard: 'hasNoPast', target: 'counting' }, { target: 'readyToCreate' }],

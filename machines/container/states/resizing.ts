@@ -17,7 +17,7 @@ export const resizing = containerSetup.createStateConfig({
       actions: [
         'recordCallFailure',
         {
-          type: 'note',
+          type: 'recordEvent',
           params: ({ context, event }) => ({
             eventType: 'Warning' as const,
             reason: 'ResizeError',

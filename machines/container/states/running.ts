@@ -2,31 +2,38 @@
 import { assign } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { terminatedRun } from '../context.ts';
-import { failedProbe, statusUnknown, tellsOutdated, tellsResize, tellsStop, tellsUnknownState } from '../notes.ts';
+import {
+  failedProbe,
+  recordOutdatedEvent,
+  recordResizeEvent,
+  recordStopEvent,
+  recordUnknownStateEvent,
+  statusUnknown,
+} from '../recordedEvents.ts';
 import { containerSetup } from '../setup.ts';
 import { awaitingResize, resizing } from './resizing.ts';
 
 export const running = containerSetup.createStateConfig({
-  entry: ['forgetTrouble', 'reportSize'],
+  entry: ['forgetWaitingReason', 'reportSize'],
   initial: 'choosing',
   // The spec may have changed since it was made, also while the agent was away.
   always: [
-    { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', tellsOutdated] },
-    { guard: 'resizesByRestart', target: 'stopping', actions: ['askForNewOne', tellsResize] },
+    { guard: 'isOutdated', target: 'stopping', actions: ['askForNewOne', recordOutdatedEvent] },
+    { guard: 'resizesByRestart', target: 'stopping', actions: ['askForNewOne', recordResizeEvent] },
   ],
   on: {
     'container.reset': { target: 'stopping', actions: 'askForReset' },
-    'container.stop': { target: 'stopping', actions: ['stopForGood', tellsStop] },
-    'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', tellsStop] },
+    'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
+    'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', recordStopEvent] },
     'runtime.containerObserved': [
       { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
-      { guard: 'showsUnknown', target: 'stopping', actions: tellsUnknownState },
+      { guard: 'showsUnknown', target: 'stopping', actions: recordUnknownStateEvent },
       { guard: 'showsAbsence', target: '.verifying' },
     ],
     'probe.failed': {
       guard: 'isFatal',
       target: 'stopping',
-      actions: ['condemn', { type: 'note', params: ({ context, event }) => failedProbe(context, event.kind) }],
+      actions: ['condemn', { type: 'recordEvent', params: ({ context, event }) => failedProbe(context, event.kind) }],
     },
     'probe.succeeded': { guard: 'isStartup', target: '.begun' },
   },
@@ -37,11 +44,11 @@ export const running = containerSetup.createStateConfig({
     /** Until its startup probe has passed it is not started, and nothing else is asked of it (C4). */
     startingUp: {
       meta: { waitsFor: 'its startup probe' },
-      entry: { type: 'report', params: { standing: 'live' } },
+      entry: { type: 'report', params: { lifecycle: 'live' } },
       always: { guard: 'isMissized', target: 'resizing' },
     },
     begun: {
-      entry: ['endStartup', { type: 'report', params: { standing: 'running' } }, 'beginProbes'],
+      entry: ['endStartup', { type: 'report', params: { lifecycle: 'running' } }, 'beginProbes'],
       always: 'steady',
     },
     /** After what may come between while it starts up as well as later. */
@@ -69,13 +76,16 @@ export const running = containerSetup.createStateConfig({
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
-            actions: tellsUnknownState,
+            actions: recordUnknownStateEvent,
           },
           { target: 'goingOn' },
         ],
         onError: {
           target: 'awaitingVerification',
-          actions: ['recordCallFailure', { type: 'notePod', params: ({ event }) => statusUnknown(failureOf(event)) }],
+          actions: [
+            'recordCallFailure',
+            { type: 'recordPodEvent', params: ({ event }) => statusUnknown(failureOf(event)) },
+          ],
         },
       },
     },

@@ -2,16 +2,16 @@
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { hookRequest, terminatedRun } from '../context.ts';
-import { preStopFailed, stopFailed } from '../notes.ts';
+import { preStopFailed, stopFailed } from '../recordedEvents.ts';
 import { containerSetup } from '../setup.ts';
-import { hasFailedPostStart } from '../trouble.ts';
+import { hasFailedPostStart } from '../waitingReason.ts';
 
 export const stopping = containerSetup.createStateConfig({
   entry: [
     // The kill after a postStart hook that failed is a part of its start: it holds up the others as well (C9).
     {
       type: 'report',
-      params: ({ context }) => ({ standing: hasFailedPostStart(context) ? 'launching' : 'live' }),
+      params: ({ context }) => ({ lifecycle: hasFailedPostStart(context) ? 'launching' : 'live' }),
     },
     'endStartupAndLiveness',
   ],
@@ -42,15 +42,15 @@ export const stopping = containerSetup.createStateConfig({
           target: 'awaitingOthers',
           actions: [
             { type: 'recordHook', params: ({ event }) => event.output },
-            { type: 'note', params: ({ event }) => preStopFailed(event.output.failure) },
-            { type: 'notePod', params: ({ event }) => event.output.warnings ?? [] },
+            { type: 'recordEvent', params: ({ event }) => preStopFailed(event.output.failure) },
+            { type: 'recordPodEvent', params: ({ event }) => event.output.warnings ?? [] },
           ],
         },
         onError: {
           target: 'awaitingOthers',
           actions: [
             assign(({ event }) => ({ failure: failureOf(event) })),
-            { type: 'note', params: ({ event }) => preStopFailed(failureOf(event)) },
+            { type: 'recordEvent', params: ({ event }) => preStopFailed(failureOf(event)) },
           ],
         },
       },
@@ -108,7 +108,7 @@ export const stopping = containerSetup.createStateConfig({
         ],
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordCallFailure', { type: 'note', params: ({ event }) => stopFailed(failureOf(event)) }],
+          actions: ['recordCallFailure', { type: 'recordEvent', params: ({ event }) => stopFailed(failureOf(event)) }],
         },
       },
     },

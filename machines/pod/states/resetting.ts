@@ -1,7 +1,7 @@
 /** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in chart.ts. */
-import { statusUnknown } from '../../container/notes.ts';
+import { statusUnknown } from '../../container/recordedEvents.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { tellsNewSandbox } from '../notes.ts';
+import { recordNewSandboxEvent } from '../recordedEvents.ts';
 import { podSetup } from '../setup.ts';
 
 export const resetting = podSetup.createStateConfig({
@@ -23,7 +23,7 @@ export const resetting = podSetup.createStateConfig({
         ],
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordFailure', { type: 'note', params: ({ event }) => statusUnknown(failureOf(event)) }],
+          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => statusUnknown(failureOf(event)) }],
         },
       },
     },
@@ -36,7 +36,7 @@ export const resetting = podSetup.createStateConfig({
       meta: { waitsFor: 'the containers of its lost sandbox to end' },
       always: [
         { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-        { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: tellsNewSandbox },
+        { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: recordNewSandboxEvent },
       ],
     },
   },

@@ -5,12 +5,12 @@ import { networkFailure, unfit } from '../context.ts';
 import {
   asFailed,
   killFailed,
+  recordDeadlineEvent,
+  recordExceededGraceEvent,
+  recordNewSandboxEvent,
+  recordTerminationEvent,
   sandboxUnreadable,
-  tellsDeadline,
-  tellsExceededGrace,
-  tellsNewSandbox,
-  tellsTermination,
-} from '../notes.ts';
+} from '../recordedEvents.ts';
 import { podSetup } from '../setup.ts';
 
 /** A kubelet says it every second, which soon uses up what its own filter lets a pod tell of itself. */
@@ -28,7 +28,7 @@ export const sandboxing = podSetup.createStateConfig({
         { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
         // How what runs there has to end is known once the runtime has told of its sandbox.
         { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
-        { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
+        { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
         { target: 'creatingSandbox' },
       ],
     },
@@ -58,11 +58,14 @@ export const sandboxing = podSetup.createStateConfig({
               'loseSandbox',
             ],
           },
-          { target: 'clearing', actions: ['loseSandbox', tellsNewSandbox] },
+          { target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
         ],
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordFailure', { type: 'note', params: ({ event }) => sandboxUnreadable(failureOf(event)) }],
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => sandboxUnreadable(failureOf(event)) },
+          ],
         },
       },
     },
@@ -75,7 +78,7 @@ export const sandboxing = podSetup.createStateConfig({
         onDone: { target: 'creatingSandbox', actions: assign({ stale: [] }) },
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
         },
       },
     },
@@ -90,7 +93,7 @@ export const sandboxing = podSetup.createStateConfig({
           meta: { waitsFor: 'the network of the runtime' },
           entry: [
             assign(({ context }) => ({ failure: networkFailure(context) })),
-            { type: 'note', params: ({ context }) => asFailed(networkFailure(context)) },
+            { type: 'recordEvent', params: ({ context }) => asFailed(networkFailure(context)) },
           ],
           invoke: { src: 'timer', input: { after: TOLD_AGAIN_MS } },
           always: { guard: not('lacksNetwork'), target: 'queued' },
@@ -124,7 +127,7 @@ export const sandboxing = podSetup.createStateConfig({
                 target: '#pod.active',
                 actions: [
                   assign(({ event }) => ({ sandbox: event.output, failure: undefined })),
-                  { type: 'note', params: ({ event }) => event.output.warnings ?? [] },
+                  { type: 'recordEvent', params: ({ event }) => event.output.warnings ?? [] },
                   'announceSandbox',
                 ],
               },
@@ -133,17 +136,17 @@ export const sandboxing = podSetup.createStateConfig({
               { guard: 'mustEnd', target: '#pod.terminating' },
               {
                 target: '#pod.sandboxing.awaitingAcquisition',
-                actions: ['recordFailure', { type: 'note', params: ({ event }) => asFailed(failureOf(event)) }],
+                actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => asFailed(failureOf(event)) }],
               },
             ],
           },
           // The call is awaited: what it makes must be known to be removed.
           on: {
-            'pod.terminate': { actions: ['recordTermination', tellsTermination] },
+            'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
             'pod.deadlineExceeded': [
-              { guard: and(['mustEnd', 'isDeadlineOver']), actions: tellsExceededGrace },
+              { guard: and(['mustEnd', 'isDeadlineOver']), actions: recordExceededGraceEvent },
               { guard: 'mustEnd' },
-              { actions: ['exceedDeadline', tellsDeadline] },
+              { actions: ['exceedDeadline', recordDeadlineEvent] },
             ],
           },
         },
@@ -153,7 +156,7 @@ export const sandboxing = podSetup.createStateConfig({
     unfit: {
       meta: { waitsFor: 'another try to make its sandbox, as the last one is unfit', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      on: { 'timer.elapsed': { target: 'clearing', actions: tellsNewSandbox } },
+      on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
     },
     awaitingAcquisition: {
       meta: { waitsFor: 'another try to make its sandbox', until: 'retryAt' },

@@ -1,11 +1,11 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
 import { failureOf } from '../../shared/failure.ts';
 import { allSandboxes } from '../context.ts';
-import { killFailed, tellsExceededGrace } from '../notes.ts';
+import { killFailed, recordExceededGraceEvent } from '../recordedEvents.ts';
 import { podSetup } from '../setup.ts';
 
 /** One whose own time to be active is over just when it ends is in time. */
-const overdue = { guard: 'isDeadlineOver', actions: tellsExceededGrace } as const;
+const overdue = { guard: 'isDeadlineOver', actions: recordExceededGraceEvent } as const;
 
 export const terminating = podSetup.createStateConfig({
   initial: 'containers',
@@ -36,7 +36,7 @@ export const terminating = podSetup.createStateConfig({
         onDone: { target: 'volumes', actions: 'leaveSandbox' },
         onError: {
           target: 'awaitingStopRetry',
-          actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
         },
       },
       on: { 'pod.deadlineExceeded': overdue },
@@ -64,7 +64,7 @@ export const terminating = podSetup.createStateConfig({
         onDone: [{ guard: 'staysAfterwards', target: '#pod.finished' }, { target: 'removing' }],
         onError: {
           target: 'awaitingCgroupRetry',
-          actions: ['recordFailure', { type: 'note', params: ({ event }) => killFailed(failureOf(event)) }],
+          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
         },
       },
     },

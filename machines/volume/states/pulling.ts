@@ -10,13 +10,13 @@ import {
   pullBegins,
   pullDone,
   pullFailed,
-} from '../../image/notes.ts';
-import { shownFailedMs } from '../../image/trouble.ts';
+} from '../../image/recordedEvents.ts';
+import { shownFailedMs } from '../../image/waitingReason.ts';
 import { failureOf, isRuntimeAway } from '../../shared/failure.ts';
 import { referenceOf, volumeSetup } from '../setup.ts';
 
 /** What the kubelet says of each container that the volume holds. */
-const tellsHeld = (reason: string) => ({ type: 'noteOfHeld' as const, params: imageError(reason) });
+const recordHeldEvent = (reason: string) => ({ type: 'recordEventOfHeld' as const, params: imageError(reason) });
 
 export const pulling = volumeSetup.createStateConfig({
   initial: 'checkingImage',
@@ -38,7 +38,7 @@ export const pulling = volumeSetup.createStateConfig({
             target: 'found',
             actions: [
               assign(({ event }) => ({ hostPath: event.output.imageRef ?? '' })),
-              { type: 'note', params: ({ context }) => imagePresent(referenceOf(context)) },
+              { type: 'recordEvent', params: ({ context }) => imagePresent(referenceOf(context)) },
             ],
           },
           { guard: 'mayNotPull', target: 'missing' },
@@ -49,11 +49,11 @@ export const pulling = volumeSetup.createStateConfig({
           actions: [
             'recordLookFailure',
             {
-              type: 'note',
+              type: 'recordEvent',
               params: ({ context, event }) => inspectionFailed(referenceOf(context), failureOf(event)),
             },
             {
-              type: 'noteOfHeld',
+              type: 'recordEventOfHeld',
               params: ({ event }) => {
                 const failure = failureOf(event);
                 return isRuntimeAway(failure) ? [] : imageError(lookError(failure));
@@ -65,7 +65,7 @@ export const pulling = volumeSetup.createStateConfig({
     },
     queued: {
       meta: { waitsFor: 'a pull slot' },
-      entry: [{ type: 'note', params: ({ context }) => pullBegins(referenceOf(context)) }, 'requestPull'],
+      entry: [{ type: 'recordEvent', params: ({ context }) => pullBegins(referenceOf(context)) }, 'requestPull'],
       on: { 'slot.granted': { target: 'fetching', actions: 'recordPullLimit' } },
     },
     fetching: {
@@ -83,7 +83,7 @@ export const pulling = volumeSetup.createStateConfig({
           actions: [
             assign(({ event }) => ({ hostPath: event.output.imageRef })),
             {
-              type: 'note',
+              type: 'recordEvent',
               params: ({ context, event }) => pullDone(referenceOf(context), context.soughtAt, event.output),
             },
           ],
@@ -95,10 +95,10 @@ export const pulling = volumeSetup.createStateConfig({
             actions: [
               'recordPullFailure',
               {
-                type: 'note',
+                type: 'recordEvent',
                 params: ({ context, event }) => pullFailed(referenceOf(context), failureOf(event)),
               },
-              { type: 'noteOfHeld', params: ({ event }) => imageError(failureOf(event).reason) },
+              { type: 'recordEventOfHeld', params: ({ event }) => imageError(failureOf(event).reason) },
             ],
           },
         ],
@@ -115,8 +115,8 @@ export const pulling = volumeSetup.createStateConfig({
       meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
       entry: [
         'showPullBackOff',
-        { type: 'note', params: ({ context }) => pullBacksOff(referenceOf(context)) },
-        tellsHeld('ImagePullBackOff'),
+        { type: 'recordEvent', params: ({ context }) => pullBacksOff(referenceOf(context)) },
+        recordHeldEvent('ImagePullBackOff'),
       ],
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'checkingImage' },
@@ -127,8 +127,8 @@ export const pulling = volumeSetup.createStateConfig({
       entry: [
         'reportDelay',
         'showAbsence',
-        { type: 'note', params: ({ context }) => imageMissing(referenceOf(context)) },
-        tellsHeld('ErrImageNeverPull'),
+        { type: 'recordEvent', params: ({ context }) => imageMissing(referenceOf(context)) },
+        recordHeldEvent('ErrImageNeverPull'),
       ],
       invoke: { src: 'timer', input: { after: 10_000 } },
       on: { 'timer.elapsed': 'checkingImage' },
@@ -142,6 +142,6 @@ export const pulling = volumeSetup.createStateConfig({
         'runtime.returned': { guard: 'failedForRuntime', target: 'checkingImage' },
       },
     },
-    found: { type: 'final', entry: 'forgetImageTrouble' },
+    found: { type: 'final', entry: 'forgetImageReason' },
   },
 });

@@ -131,18 +131,18 @@ const amounts = (list: Readonly<Record<string, string>> = {}): string[] =>
 
 function probeLines({ livenessProbe, readinessProbe, startupProbe }: Container): string[] {
   const probes = { Liveness: livenessProbe, Readiness: readinessProbe, Startup: startupProbe };
-  return Object.entries(probes).flatMap(([name, probe]) => (probe ? [`${name}:\t${probeWords(probe)}`] : []));
+  return Object.entries(probes).flatMap(([name, probe]) => (probe ? [`${name}:\t${probeText(probe)}`] : []));
 }
 
 /** What a probe does, then its times; absent ones are Kubernetes' defaults. */
-function probeWords(probe: Probe): string {
+function probeText(probe: Probe): string {
   const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10 } = probe;
   const { successThreshold = 1, failureThreshold = 3 } = probe;
   const times = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`;
-  return `${checkWords(probe)} ${times} #success=${successThreshold} #failure=${failureThreshold}`;
+  return `${checkText(probe)} ${times} #success=${successThreshold} #failure=${failureThreshold}`;
 }
 
-function checkWords({ exec, httpGet, tcpSocket, grpc }: Probe): string {
+function checkText({ exec, httpGet, tcpSocket, grpc }: Probe): string {
   if (exec) return `exec [${(exec.command ?? []).join(' ')}]`;
   if (httpGet) {
     const { scheme = 'HTTP', host = '', port, path = '/' } = httpGet;

@@ -8,7 +8,7 @@ export function listed(title: string, words: readonly string[]): string[] {
 }
 
 /** Labels as `key=value`, in order. */
-export const labelWords = (labels: Readonly<Record<string, string>> = {}): string[] =>
+export const labelText = (labels: Readonly<Record<string, string>> = {}): string[] =>
   Object.keys(labels)
     .sort()
     .map((key) => `${key}=${lookUp(labels, key)}`);

@@ -5,10 +5,10 @@ import type { ResourceList } from '../../api/schema/scalars.ts';
 import type { CoreEvent } from '../../events/event.ts';
 import type { NodeObject } from '../../node/nodeObject.ts';
 import { rolesOf } from '../../node/nodeTable.ts';
-import { nodeUse, nonTerminated, shareOf, shareWords } from '../../node/nodeUse.ts';
+import { nodeUse, nonTerminated, shareOf, shareText } from '../../node/nodeUse.ts';
 import { effectiveResources } from '../../resources/effectiveResources.ts';
 import { describeEvents } from './events.ts';
-import { labelWords, listed } from './labels.ts';
+import { labelText, listed } from './labels.ts';
 import { indented, tabbed } from './tabbed.ts';
 import { localTime } from './time.ts';
 
@@ -24,7 +24,7 @@ export function describeNode(
   const lines = [
     `Name:\t${metadata.name}`,
     `Roles:\t${rolesOf(node)}`,
-    ...listed('Labels', labelWords(metadata.labels)),
+    ...listed('Labels', labelText(metadata.labels)),
     'Annotations:\t<none>',
     `CreationTimestamp:\t${localTime(metadata.creationTimestamp)}`,
     ...listed('Taints', taints),
@@ -79,7 +79,7 @@ function infoLines({ status: { nodeInfo } }: NodeObject): string[] {
 function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[], now: number): string[] {
   const rows = pods.map(({ metadata, spec, status = {} }) => {
     const { requests = {}, limits = {} } = effectiveResources(spec);
-    const share = (list: ResourceList, resource: string) => shareWords(shareOf([list], resource, allocatable));
+    const share = (list: ResourceList, resource: string) => shareText(shareOf([list], resource, allocatable));
     const since = metadata.creationTimestamp ?? status.startTime;
     return [
       ...[metadata.namespace, metadata.name, ''],
@@ -93,7 +93,7 @@ function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[],
 
 function useLines(node: NodeObject, pods: readonly Pod[]): string[] {
   const rows = nodeUse(node, pods).map(({ resource, requests, limits }) =>
-    [resource, shareWords(requests), shareWords(limits)].join('\t'),
+    [resource, shareText(requests), shareText(limits)].join('\t'),
   );
   return section('Allocated resources', [
     '(Total limits may be over 100 percent, i.e., overcommitted.)',

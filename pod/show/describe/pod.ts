@@ -6,7 +6,7 @@ import { qosClass } from '../../resources/qos.ts';
 import type { LogTails } from '../logTail.ts';
 import { describeContainers } from './containers.ts';
 import { describeEvents } from './events.ts';
-import { annotationLines, labelWords, listed } from './labels.ts';
+import { annotationLines, labelText, listed } from './labels.ts';
 import { indented, tabbed } from './tabbed.ts';
 import { localTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
@@ -44,8 +44,8 @@ export function describePod(pod: Pod, events: readonly CoreEvent[], now: number,
     ...conditionLines(pod),
     ...describeVolumes(spec.volumes),
     `QoS Class:\t${status.qosClass ?? qosClass(spec)}`,
-    ...listed('Node-Selectors', labelWords(spec.nodeSelector)),
-    ...listed('Tolerations', [...(spec.tolerations ?? [])].sort(byKey).map(tolerationWords)),
+    ...listed('Node-Selectors', labelText(spec.nodeSelector)),
+    ...listed('Tolerations', [...(spec.tolerations ?? [])].sort(byKey).map(tolerationText)),
     ...(manifestProblems.length > 0 ? listed('Manifest Problems', manifestProblems) : []),
     ...(manifestWarnings.length > 0 ? listed('Manifest Warnings', manifestWarnings) : []),
   ];
@@ -63,7 +63,7 @@ function headLines({ metadata, spec, status = {} }: Pod): string[] {
     ...(serviceAccountName ? [`Service Account:\t${serviceAccountName}`] : []),
     `Node:\t${nodeName ? `${nodeName}/${status.hostIP ?? ''}` : '<none>'}`,
     ...(status.startTime ? [`Start Time:\t${localTime(status.startTime)}`] : []),
-    ...listed('Labels', labelWords(metadata.labels)),
+    ...listed('Labels', labelText(metadata.labels)),
     ...annotationLines(metadata.annotations ?? {}),
   ];
 }
@@ -103,7 +103,7 @@ type Toleration = NonNullable<Pod['spec']['tolerations']>[number];
 
 const byKey = ({ key: a = '' }: Toleration, { key: b = '' }: Toleration): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function tolerationWords({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration): string {
+function tolerationText({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration): string {
   const what = `${key}${value ? `=${value}` : ''}${effect ? `:${effect}` : ''}`;
   const how = operator === 'Exists' && value === '' ? `${what === '' ? '' : ' '}op=Exists` : '';
   return `${what}${how}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`;

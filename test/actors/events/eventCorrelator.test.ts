@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { createCorrelator } from '../../../actors/events/eventCorrelator.ts';
 import { createEventRecorder, type EventChange } from '../../../actors/events/eventRecorder.ts';
-import type { Occurrence } from '../../../pod/events/occurrence.ts';
+import type { RecordedEvent } from '../../../pod/events/recordedEvent.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 
-const told = (message: string, reason = 'Started', name = 'web'): Occurrence => ({
-  type: 'occurred',
+const told = (message: string, reason = 'Started', name = 'web'): RecordedEvent => ({
+  type: 'event.recorded',
   eventType: 'Normal',
   reason,
   message,
@@ -27,16 +27,16 @@ describe('events are kept few', () => {
   test('from the tenth message of one reason within 10 min on they are one', () => {
     const correlate = createCorrelator();
     const all = Array.from({ length: 12 }, (_, index) => correlate(told(`message ${index}`), START + index));
-    expect(all.slice(0, 9).map((each) => each?.occurrence.message)).toEqual(
+    expect(all.slice(0, 9).map((each) => each?.recordedEvent.message)).toEqual(
       Array.from({ length: 9 }, (_, index) => `message ${index}`),
     );
     expect(all.slice(9)).toMatchObject([
-      { count: 1, occurrence: { message: '(combined from similar events): message 9' } },
-      { count: 2, occurrence: { message: '(combined from similar events): message 10' } },
-      { count: 3, occurrence: { message: '(combined from similar events): message 11' } },
+      { count: 1, recordedEvent: { message: '(combined from similar events): message 9' } },
+      { count: 2, recordedEvent: { message: '(combined from similar events): message 10' } },
+      { count: 3, recordedEvent: { message: '(combined from similar events): message 11' } },
     ]);
-    expect(correlate(told('message 3'), START + MINUTE)).toMatchObject({ count: 2, occurrence: told('message 3') });
-    expect(correlate(told('late'), START + 12 * MINUTE)?.occurrence.message).toBe('late');
+    expect(correlate(told('message 3'), START + MINUTE)).toMatchObject({ count: 2, recordedEvent: told('message 3') });
+    expect(correlate(told('late'), START + 12 * MINUTE)?.recordedEvent.message).toBe('late');
   });
 
   test('an object that tells too much is heard 25 times, then once in 5 min; what is not heard counts', () => {

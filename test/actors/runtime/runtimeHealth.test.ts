@@ -52,7 +52,9 @@ describe('the health of the runtime', () => {
 
   test('that its network is not ready is told in the words of a kubelet', async () => {
     const { told, end } = await watched(['NetworkReady']);
-    expect(told[0]?.networkTrouble).toBe('container runtime network not ready: NetworkReady=false reason:Why message:');
+    expect(told[0]?.networkNotReady).toBe(
+      'container runtime network not ready: NetworkReady=false reason:Why message:',
+    );
     await end();
   });
 
@@ -69,7 +71,7 @@ describe('the health of the runtime', () => {
       expect(story.pod('web-uid')).toBe('sandboxing.creatingSandbox.awaitingNetwork');
     }
     expect(story.ports.asked('runSandbox')).toEqual([]);
-    expect(told[1]).toMatchObject({ ready: false, message: 'Status: away', networkTrouble: told[0]?.networkTrouble });
+    expect(told[1]).toMatchObject({ ready: false, message: 'Status: away', networkNotReady: told[0]?.networkNotReady });
     await end();
   });
 
@@ -79,7 +81,7 @@ describe('the health of the runtime', () => {
     await network.end();
     const both = await watched(['NetworkReady', 'RuntimeReady'], ['NetworkReady', 'RuntimeReady']);
     expect(both.told[0]).toMatchObject({ message: 'RuntimeReady is false: Why' });
-    expect(both.told[0]?.networkTrouble).toBeDefined();
+    expect(both.told[0]?.networkNotReady).toBeDefined();
     expect(both.told[0]?.lacksOnlyNetwork).toBeUndefined();
     await both.end();
   });

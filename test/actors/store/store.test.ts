@@ -167,18 +167,18 @@ test('what could not be written is kept, tried again, and told of until it is du
   await inFolder(async (folder) => {
     const clock = new SimulatedClock();
     const told: (number | undefined)[] = [];
-    const store = await openStore(folder, schemas, { clock, onTrouble: (trouble) => told.push(trouble?.facts) });
+    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.facts) });
     const inTheWay = ['u1', 'u2'].map((key) => path.join(folder, 'allocations', `${key}.json.tmp`));
     await Promise.all(inTheWay.map((directory) => mkdir(directory)));
     await Promise.allSettled(['u1', 'u2'].map((key) => store.write('allocations', key, { cpu: 1 })));
     await clock.advance(0);
-    expect(store.trouble()).toMatchObject({ facts: 2, failure: { reason: 'StoreFailed' } });
+    expect(store.failure()).toMatchObject({ facts: 2, failure: { reason: 'StoreFailed' } });
     await expect(store.write('allocations', 'u1', { cpu: 2 })).rejects.toMatchObject({ reason: 'StoreFailed' });
     await clock.advance(60_000);
     expect(told).toEqual([2]);
     await Promise.all(inTheWay.map((directory) => rm(directory, { recursive: true })));
     await clock.advance(10_000);
-    expect([told, store.trouble(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
+    expect([told, store.failure(), clock.pending]).toEqual([[2, undefined], undefined, 0]);
     const { facts } = await (await openStore(folder, schemas)).read();
     expect(Object.fromEntries(facts.allocations)).toEqual({ u1: { cpu: 2 }, u2: { cpu: 1 } });
   });
@@ -188,7 +188,7 @@ test('a newer value that goes in the place of one that failed is no recovery', a
   await inFolder(async (folder) => {
     const told: (number | undefined)[] = [];
     const clock = new SimulatedClock();
-    const store = await openStore(folder, schemas, { clock, onTrouble: (trouble) => told.push(trouble?.facts) });
+    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.facts) });
     const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
     await mkdir(inTheWay);
     await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});

@@ -34,12 +34,12 @@ afterEach(async () => {
 const overGrpc = () => new Actions({ cri, image: IMAGE, uid: 'u1', signal: noAbort, wait: simulation.play.wait });
 
 test('exits arrive over the event stream', async () => {
-  const { hints, opened } = follow(cri);
+  const { containerEvents, opened } = follow(cri);
   await opened;
   const { container } = await runOne({ ...simulation, play: overGrpc() });
   simulation.runtime.exitContainer(container, 1);
-  await until(() => hints.length > 0);
-  expect(hints).toEqual([{ containerId: container }]);
+  await until(() => containerEvents.length > 0);
+  expect(containerEvents).toEqual([{ containerId: container }]);
 });
 
 test('a runtime that goes away breaks the stream and fails calls; they work again when it is back', async () => {

@@ -1,5 +1,5 @@
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import type { Cri, RuntimeHint } from '../../../cri/calls.ts';
+import type { ContainerHint, Cri } from '../../../cri/calls.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -34,11 +34,11 @@ export async function runOne({ play }: Simulation, command: readonly string[] = 
   return { sandbox, container };
 }
 
-/** Follows the hints; `ended` is what the stream's promise comes to. */
+/** Follows the containerEvents; `ended` is what the stream's promise comes to. */
 export function follow(cri: Cri, signal: AbortSignal = noAbort) {
-  const hints: RuntimeHint[] = [];
+  const containerEvents: ContainerHint[] = [];
   const opened = Promise.withResolvers<void>();
-  const ended = cri.hints((hint) => hints.push(hint), { signal, onOpen: opened.resolve });
+  const ended = cri.containerEvents((hint) => containerEvents.push(hint), { signal, onOpen: opened.resolve });
   ended.catch(opened.reject);
-  return { hints, opened: opened.promise, ended };
+  return { containerEvents, opened: opened.promise, ended };
 }

@@ -14,7 +14,7 @@ import type { NodeFacts } from '../../../cri/nodeFacts.ts';
 import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
 import { podCgroups } from '../../../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../../../host/cgroup/systemd.ts';
-import { cgroupFacts, enforcementNote } from '../../../node/cgroups.ts';
+import { cgroupFacts, enforcementEvent } from '../../../node/cgroups.ts';
 import { nodeResources } from '../../../node/config/nodeResources.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { startTestContainerd, type TestContainerd } from './containerd.ts';
@@ -81,7 +81,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
     signal: ending.signal,
     onEnforcement: (failure) => {
-      const { reason, message } = enforcementNote(node.cgroupRoot, failure);
+      const { reason, message } = enforcementEvent(node.cgroupRoot, failure);
       told.push(`${nodeName}: ${reason}: ${message}`);
     },
     onTrouble: (error) => onError('cgroups', error),

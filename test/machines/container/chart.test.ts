@@ -23,7 +23,7 @@ describe('start', () => {
     expect(story.state()).toBe('readyToCreate');
     story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod()) });
     expect(story.state()).toBe('running.steady');
-    expect(story.standings()).toEqual(['pending', 'coming', 'readyToCreate', 'launching', 'running']);
+    expect(story.lifecycles()).toEqual(['pending', 'coming', 'readyToCreate', 'launching', 'running']);
     expect(story.ports.asked('createContainer')).toMatchObject([{ container: 'main', attempt: 0 }]);
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
@@ -123,7 +123,7 @@ describe('start', () => {
       story.ports.advance(ms);
       story.send({ type: 'sandbox.lost' });
       expect(story.state()).toBe('readyToCreate');
-      const ran = { run: undefined, earlierRun: { exitCode: 1 }, trouble: undefined, failure: undefined };
+      const ran = { run: undefined, earlierRun: { exitCode: 1 }, waitingReason: undefined, failure: undefined };
       expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
       story.begin(1);
       expect(story.state()).toBe('running.steady');
@@ -206,7 +206,7 @@ describe('postStart', () => {
     story.ports.hold('runHook');
     story.begin();
     expect(story.state()).toBe('runningPostStart');
-    expect(story.standings()).toEqual(['pending', 'coming', 'readyToCreate', 'launching']);
+    expect(story.lifecycles()).toEqual(['pending', 'coming', 'readyToCreate', 'launching']);
     story.ports.answer('runHook');
     expect(story.state()).toBe('running.steady');
   });

@@ -54,7 +54,7 @@ const makes = ({ ports }: ContainerStory) =>
   ports.asked('createContainer').length + ports.asked('startContainer').length;
 const processes = ({ world }: ContainerStory) =>
   [...world.containers.values()].filter(({ state }) => state === 'running');
-const isQuiet = (story: ContainerStory) => !['launching', 'live', 'running'].includes(story.standings().at(-1) ?? '');
+const isQuiet = (story: ContainerStory) => !['launching', 'live', 'running'].includes(story.lifecycles().at(-1) ?? '');
 
 /** What holds after every step. */
 function expectSound(model: Model, story: ContainerStory, madeBefore: number): void {

@@ -33,7 +33,7 @@ describe('a stop of a container that runs', () => {
     expect(story.ports.asked('stopContainer')).toMatchObject([{ id: 'main-0-0', deadline }]);
     story.ports.answer('stopContainer');
     expect(story.state()).toBe('stopped');
-    expect(story.standings().at(-1)).toBe('stopped');
+    expect(story.lifecycles().at(-1)).toBe('stopped');
     expect(story.context().run).toMatchObject({ exitCode: 137 });
   });
 
@@ -135,7 +135,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(story.state()).toBe('stopped');
     expect(story.ports.pending()).toEqual([]);
     expect([queueOf(story.pullLimiter), queueOf(story.startLimiter)]).toEqual([empty, empty]);
-    expect(story.standings()).toEqual(['pending', 'coming', 'stopped']);
+    expect(story.lifecycles()).toEqual(['pending', 'coming', 'stopped']);
   });
 
   test('before its turn, and while it waits for a sandbox', () => {
@@ -253,7 +253,7 @@ describe('a lost sandbox', () => {
     story.begin();
     lose(story);
     expect(story.state()).toBe('readyToCreate');
-    expect(story.standings().at(-1)).toBe('readyToCreate');
+    expect(story.lifecycles().at(-1)).toBe('readyToCreate');
     story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod(), 1) });
     expect(story.state()).toBe('readyToCreate');
     story.send({ type: 'container.start' });
@@ -270,7 +270,7 @@ describe('a lost sandbox', () => {
       const story = containerAt(port, aPod({ containers: [aContainer({ lifecycle: { postStart: exec } })] }));
       lose(story);
       expect(story.state()).toBe('readyToCreate');
-      expect(story.standings().at(-1)).toBe('readyToCreate');
+      expect(story.lifecycles().at(-1)).toBe('readyToCreate');
       expect(queueOf(story.startLimiter)).toEqual(empty);
       story.begin(1);
       expect(story.ports.pending()).toEqual([port]);
@@ -285,7 +285,7 @@ describe('a lost sandbox', () => {
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
     lose(story);
-    expect(story.standings().at(-1)).toBe('readyToCreate');
+    expect(story.lifecycles().at(-1)).toBe('readyToCreate');
     story.begin(1);
     expect(story.state()).toBe('running.steady');
     expect(story.ports.asked('createContainer')).toHaveLength(2);

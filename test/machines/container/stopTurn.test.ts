@@ -53,6 +53,6 @@ test('one that an update took out is removed with its former runs, however often
   expect(story.state()).toBe('removing.awaitingRetry');
   story.ports.advance(1_000);
   expect(story.state()).toBe('removed');
-  expect(story.standings().slice(-2)).toEqual(['stopped', 'removed']);
+  expect(story.lifecycles().slice(-2)).toEqual(['stopped', 'removed']);
   expect([...story.world.containers.keys()]).toEqual([]);
 });

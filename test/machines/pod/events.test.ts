@@ -45,7 +45,7 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual(['Warning FailedMount: MountVolume.SetUp failed for volume "data" : no such disk']);
   });
 
-  test('its sandbox cannot be made; while the runtime is away that is the trouble of the node', () => {
+  test('its sandbox cannot be made; while the runtime is away that is the problem of the node', () => {
     const story = podStory({ held: ['runSandbox'] });
     story.told();
     story.ports.fail('runSandbox', 'RuntimeUnavailable');
@@ -55,7 +55,7 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual(['Warning FailedCreatePodSandBox: Failed to create pod sandbox: no network']);
   });
 
-  test('the sandbox that it has cannot be looked at; while the runtime is away that is the trouble of the node', () => {
+  test('the sandbox that it has cannot be looked at; while the runtime is away that is the problem of the node', () => {
     const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
     expect(story.told()).toEqual([]);
     story.ports.fail('inspectSandbox', 'RuntimeUnavailable');

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RuntimeHealth } from '../../../machines/shared/events.ts';
-import { runtimeTroubleOf } from '../../../machines/shared/views.ts';
+import { runtimeNotReadyOf } from '../../../machines/shared/views.ts';
 import { aPod } from '../../pod/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 import { podStory } from '../support/podStory.ts';
 import { queueOf } from '../support/stand.ts';
 
 const WORDS = 'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:no plugin';
-const trouble = { message: WORDS, since: 0 };
+const networkNotReady = { message: WORDS, since: 0 };
 const TOLD = `Warning NetworkNotReady: network is not ready: ${WORDS}`;
 const AWAITING = 'sandboxing.creatingSandbox.awaitingNetwork';
 
 describe('while the runtime has no network for pods', () => {
-  const offlinePod = (pod = aPod()) => podStory({ pod, trouble });
+  const offlinePod = (pod = aPod()) => podStory({ pod, networkNotReady });
   const told = (story: ReturnType<typeof offlinePod>) =>
     story.told().filter((sentence) => sentence.includes('NetworkNotReady'));
 
@@ -48,7 +48,7 @@ describe('while the runtime has no network for pods', () => {
 
   test('what runs goes on', () => {
     const story = podStory();
-    story.send({ type: 'runtime.networkChanged', trouble });
+    story.send({ type: 'runtime.networkChanged', networkNotReady });
     expect(story.state()).toBe('active.running.steady');
     expect(told(story)).toEqual([]);
   });
@@ -62,9 +62,9 @@ describe('while the runtime has no network for pods', () => {
 
 test('the node tells its pods of the network, those that come later too', () => {
   const story = nodeStory();
-  const health = (networkTrouble?: string): RuntimeHealth => ({
-    ...{ since: 0, ready: networkTrouble === undefined, name: 'fake', version: '1' },
-    ...(networkTrouble === undefined ? {} : { networkTrouble }),
+  const health = (networkNotReady?: string): RuntimeHealth => ({
+    ...{ since: 0, ready: networkNotReady === undefined, name: 'fake', version: '1' },
+    ...(networkNotReady === undefined ? {} : { networkNotReady }),
   });
   story.tell({ type: 'runtime.healthChanged', health: health(WORDS) });
   story.tell({ type: 'runtime.podsObserved', pods: [], at: 0 });
@@ -80,10 +80,10 @@ test('the node tells its pods of the network, those that come later too', () => 
 });
 
 test('that the network is away is no word that the runtime is', () => {
-  const health = { since: 1, ready: false, name: 'fake', version: '1', message: WORDS, networkTrouble: WORDS };
-  expect(runtimeTroubleOf({ ...health, lacksOnlyNetwork: true })).toBeUndefined();
-  expect(runtimeTroubleOf(health)).toBe(WORDS);
-  expect(runtimeTroubleOf({ ...health, since: 0 })).toBeUndefined();
-  expect(runtimeTroubleOf({ since: 1, ready: false, name: 'fake', version: '1' })).toBe('it does not say why');
-  expect(runtimeTroubleOf({ ...health, ready: true })).toBeUndefined();
+  const health = { since: 1, ready: false, name: 'fake', version: '1', message: WORDS, networkNotReady: WORDS };
+  expect(runtimeNotReadyOf({ ...health, lacksOnlyNetwork: true })).toBeUndefined();
+  expect(runtimeNotReadyOf(health)).toBe(WORDS);
+  expect(runtimeNotReadyOf({ ...health, since: 0 })).toBeUndefined();
+  expect(runtimeNotReadyOf({ since: 1, ready: false, name: 'fake', version: '1' })).toBe('it does not say why');
+  expect(runtimeNotReadyOf({ ...health, ready: true })).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type AnyMachineSnapshot, type EventObject, fromTransition } from 'xstate';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import { deadlineOf } from '../../../machines/pod/context.ts';
-import type { AdmissionEvent, ContainerStanding, LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
+import type { AdmissionEvent, ContainerLifecycle, LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
@@ -28,7 +28,7 @@ interface Walked {
   readonly pod: Pod;
   readonly edits: readonly Pod[];
   /** What its containers may tell. */
-  readonly standings: Readonly<Record<string, readonly ContainerStanding[]>>;
+  readonly lifecycles: Readonly<Record<string, readonly ContainerLifecycle[]>>;
   /** Whether the runtime's network comes and goes. */
   readonly losesNetwork?: boolean;
 }
@@ -37,7 +37,7 @@ const volumes = [{ name: 'data', emptyDir: {} }];
 const plain: Walked = {
   pod: aPod({ volumes, initContainers: [aContainer({ name: 'setup' })] }),
   edits: [],
-  standings: {
+  lifecycles: {
     setup: ['running', 'succeeded', 'failed', 'stopped'],
     main: ['pending', 'running', 'succeeded', 'restartsAll', 'stopped'],
   },
@@ -45,20 +45,20 @@ const plain: Walked = {
 const edited: Walked = {
   pod: aPod(),
   edits: [aPod({ volumes, containers: [aContainer({ name: 'late' })] })],
-  standings: { main: ['running', 'failed', 'stopped'], late: ['running', 'stopped'] },
+  lifecycles: { main: ['running', 'failed', 'stopped'], late: ['running', 'stopped'] },
 };
 
 const sized = (cpu: string): Pod => aPod({ containers: [aContainer({ resources: { limits: { cpu } } })] });
 const resized: Walked = {
   pod: sized('1'),
   edits: [sized('2')],
-  standings: { main: ['running', 'restartsAll', 'stopped'] },
+  lifecycles: { main: ['running', 'restartsAll', 'stopped'] },
 };
 
 const several: Walked = {
   pod: aPod({ containers: [aContainer({ name: 'first' }), aContainer({ name: 'second' })] }),
   edits: [],
-  standings: {
+  lifecycles: {
     first: ['coming', 'readyToCreate', 'delayed', 'running', 'stopped'],
     second: ['coming', 'readyToCreate', 'running', 'stopped'],
   },
@@ -91,14 +91,14 @@ const outputs: Outputs = {
 };
 
 const networkReturns: PodEvent = { type: 'runtime.networkChanged' };
-const networkGoes: PodEvent = { ...networkReturns, trouble: { message: 'no plugin', since: 0 } };
+const networkGoes: PodEvent = { ...networkReturns, networkNotReady: { message: 'no plugin', since: 0 } };
 
 const termination = (graceSeconds: number) => ({ reason: 'Removed', graceSeconds, at: 1_000 });
 const fault = { type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' };
 
 /** Whatever may come in from outside; what its children tell comes only from those that there are. */
 const eventsOf =
-  ({ edits, standings, losesNetwork = false }: Walked) =>
+  ({ edits, lifecycles, losesNetwork = false }: Walked) =>
   ({ context, value }: AnyMachineSnapshot): EventObject[] => {
     const told: PodEvent[] = [
       { type: 'admission.admitted' },
@@ -115,11 +115,11 @@ const eventsOf =
       ...edits.map((pod) => ({ type: 'pod.update' as const, pod })),
     ];
     const containers = Object.keys(context.containers).flatMap((name) =>
-      (standings[name] ?? []).map((standing) => ({ type: 'container.changed' as const, name, standing })),
+      (lifecycles[name] ?? []).map((lifecycle) => ({ type: 'container.changed' as const, name, lifecycle })),
     );
-    const standing = value.terminating ? 'unmounted' : 'mounted';
+    const lifecycle = value.terminating ? 'unmounted' : 'mounted';
     const mounts = Object.keys(context.volumes).map((name) => {
-      return { type: 'volume.changed' as const, name, standing, hostPath: '/data' };
+      return { type: 'volume.changed' as const, name, lifecycle, hostPath: '/data' };
     });
     return [...told, fault, ...containers, ...mounts];
   };
@@ -134,7 +134,9 @@ const distinguisherOf =
     if (value.terminating && value.terminating !== 'containers') return [isAway, present !== undefined];
     const pods = [edits.indexOf(context.desired), edits.indexOf(context.allocated)];
     const isEarly = !value.active && !value.resetting && !value.terminating;
-    const early = isEarly ? [observed.sandboxes[0]?.state, mounts.data?.standing, context.trouble?.message] : [];
+    const early = isEarly
+      ? [observed.sandboxes[0]?.state, mounts.data?.lifecycle, context.networkNotReady?.message]
+      : [];
     return [...early, isAway, containers, present !== undefined, round, end?.graceSeconds, pods];
   };
 
@@ -164,7 +166,7 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
   return (snapshot) => {
     const [invoked] = invokedBy(snapshot);
     if (invoked === undefined) return childrenSay(snapshot);
-    if (snapshot.context.trouble) return networkReturns;
+    if (snapshot.context.networkNotReady) return networkReturns;
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
     if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
     failed.add(invoked.src);
@@ -178,8 +180,8 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   if (where === 'awaitingOthers') return { type: 'runtime.podObserved', ...{ pod: nothing } };
   if (where === 'admitting') return { type: 'admission.admitted' };
   if (where.endsWith('queued')) return { type: 'slot.granted', ...{ key: 'key' } };
-  const standing = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
-  if (where.endsWith('volumes')) return { type: 'volume.changed', ...{ name: 'data', hostPath: '/data', standing } };
+  const lifecycle = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
+  if (where.endsWith('volumes')) return { type: 'volume.changed', ...{ name: 'data', hostPath: '/data', lifecycle } };
   const told = {
     'active.initializing': 'succeeded',
     'active.restartingAll': 'pending',
@@ -188,7 +190,7 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   };
   const said = told[where as keyof typeof told] ?? 'succeeded';
   const silent = Object.keys(context.containers).find((name) => context.containers[name] !== said);
-  return { type: 'container.changed', ...{ name: silent, standing: said } };
+  return { type: 'container.changed', ...{ name: silent, lifecycle: said } };
 }
 
 const kinds = {
@@ -243,7 +245,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
   });
 
   test('C9: at most one of its containers is launched at a time', () => {
-    const isLaunching = (standing: unknown) => standing === 'launching';
+    const isLaunching = (lifecycle: unknown) => lifecycle === 'launching';
     const wrong = states.filter(({ context }) => Object.values(context.containers).filter(isLaunching).length > 1);
     expect(wrong.map(({ value }) => value)).toEqual([]);
   });

@@ -40,7 +40,7 @@ function probeStory(over: Over = {}) {
   });
   const actor = createActor(machine, { input: inputOf(over, parent.ref) });
   const told: string[] = [];
-  actor.on('occurred', ({ eventType, reason, message }) => void told.push(`${eventType} ${reason} ${message}`));
+  actor.on('event.recorded', ({ eventType, reason, message }) => void told.push(`${eventType} ${reason} ${message}`));
   actor.start();
   return {
     ports,

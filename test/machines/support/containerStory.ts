@@ -6,7 +6,7 @@ import { containerView } from '../../../machines/container/view.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import { probeViews } from '../../../machines/probe/view.ts';
 import { actorView } from '../../../machines/shared/actorView.ts';
-import type { ContainerEvent, ContainerStanding, PodEvent } from '../../../machines/shared/events.ts';
+import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
@@ -98,12 +98,12 @@ export function containerStory(options: Options = {}) {
     },
     /** What it emitted since it was last asked, as `Normal Started: Container started`. */
     told,
-    /** The standings that the pod was told, without repetitions. */
-    standings: (): ContainerStanding[] =>
+    /** The lifecycles that the pod was told, without repetitions. */
+    lifecycles: (): ContainerLifecycle[] =>
       parent
         .heard()
-        .flatMap((event) => (event.type === 'container.changed' ? [event.standing] : []))
-        .filter((standing, index, all) => standing !== all[index - 1]),
+        .flatMap((event) => (event.type === 'container.changed' ? [event.lifecycle] : []))
+        .filter((lifecycle, index, all) => lifecycle !== all[index - 1]),
     /** Gives it a sandbox and its turn. */
     begin: (attempt = 0) => {
       send({ type: 'sandbox.ready', sandbox: world.sandbox(pod, attempt) });

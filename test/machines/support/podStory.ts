@@ -18,7 +18,7 @@ import { aPod } from '../../pod/fixtures.ts';
 import { fakedContainer } from './containerStory.ts';
 import { admission, ear, eventEar, limiter, START } from './stand.ts';
 
-type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'trouble'>> & {
+type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady'>> & {
   readonly pod?: Pod;
   /** Puts into the world what is there before the actor. */
   readonly before?: (world: FakeWorld, pod: Pod) => unknown;

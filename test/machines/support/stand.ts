@@ -14,7 +14,7 @@ import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
 import type { AdmissionFact, Ref } from '../../../machines/shared/events.ts';
 import type { AdmissionNode } from '../../../pod/admission/node.ts';
-import type { Occurrence } from '../../../pod/events/occurrence.ts';
+import type { RecordedEvent } from '../../../pod/events/recordedEvent.ts';
 import type { Capacity } from '../../../pod/resources/requests.ts';
 
 export const START = Date.UTC(2026, 0, 1);
@@ -33,7 +33,7 @@ export function eventEar(): {
   told(): string[];
   toldOf(): string[];
 } {
-  const events: Occurrence[] = [];
+  const events: RecordedEvent[] = [];
   const listen = eventListener((event) => void events.push(event), { ...systemClock, now: () => START });
   return {
     inspect: (event) => {
@@ -45,7 +45,7 @@ export function eventEar(): {
   };
 }
 
-const sentence = ({ eventType, reason, message }: Occurrence): string => `${eventType} ${reason}: ${message}`;
+const sentence = ({ eventType, reason, message }: RecordedEvent): string => `${eventType} ${reason}: ${message}`;
 
 export function limiter(capacity: number): ActorRefFrom<typeof limiterMachine> {
   return createActor(limiterMachine, { input: { capacity } }).start();

@@ -36,7 +36,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
     start: () => void actor.start(),
     update: (version: string) => actor.send({ type: 'volume.update', pod: podOf(volume, version) }),
     failure: () => actor.getSnapshot().context.failure?.reason,
-    trouble: () => actor.getSnapshot().context.trouble,
+    waitingReason: () => actor.getSnapshot().context.waitingReason,
     returned: () => actor.send({ type: 'runtime.returned' }),
     unmount: () => actor.send({ type: 'volume.unmount' }),
     state: () => actor.getSnapshot().value,
@@ -53,7 +53,7 @@ test('it is mounted, and tells its pod where', () => {
   story.start();
   expect(story.state()).toEqual({ mounted: 'steady' });
   expect(story.reports()).toEqual([
-    { type: 'volume.changed', name: 'data', standing: 'mounted', hostPath: '/volumes/data' },
+    { type: 'volume.changed', name: 'data', lifecycle: 'mounted', hostPath: '/volumes/data' },
   ]);
 });
 
@@ -83,7 +83,7 @@ test.each(['mounting', 'awaitingRetry', 'mounted'])('from %s it is unmounted: a 
   expect(story.ports.asked('unmountVolume')).toHaveLength(1);
   expect(story.ports.pending()).toEqual([]);
   expect(story.ports.untilNext).toBeUndefined();
-  expect(story.reports().at(-1)).toMatchObject({ standing: 'unmounted' });
+  expect(story.reports().at(-1)).toMatchObject({ lifecycle: 'unmounted' });
 });
 
 test('a failed unmount is tried again until it works', () => {
@@ -115,7 +115,7 @@ describe('an update of its pod while it is mounted', () => {
     story.ports.answer('mountVolume');
     expect(story.state()).toEqual({ mounted: 'steady' });
     expect(versions(story)).toEqual(['1', '2', '3']);
-    expect(story.reports().map((each) => each.type === 'volume.changed' && each.standing)).toEqual(['mounted']);
+    expect(story.reports().map((each) => each.type === 'volume.changed' && each.lifecycle)).toEqual(['mounted']);
   });
 
   test('is tried again with the back-off of mounts, and forgets its failure when it works', () => {
@@ -163,7 +163,7 @@ describe('C17: an image', () => {
     return story;
   };
   const pulled = { imageRef: 'sha256:1', sizeBytes: 1, startedAt: START, finishedAt: START };
-  const mounted = { type: 'volume.changed', name: 'data', standing: 'mounted', hostPath: 'sha256:1' };
+  const mounted = { type: 'volume.changed', name: 'data', lifecycle: 'mounted', hostPath: 'sha256:1' };
 
   test('that is there is not pulled', () => {
     const story = imageStory('IfNotPresent');
@@ -180,12 +180,12 @@ describe('C17: an image', () => {
     const story = imageStory(policy);
     story.ports.answer('findImage', { imageRef: there, at: START });
     expect(story.state()).toEqual({ pulling: 'queued' });
-    expect(story.asksOfLimiter()).toEqual([`limiter.request ${key}`]);
+    expect(story.asksOfLimiter()).toEqual([`slot.request ${key}`]);
     story.grant();
     expect(story.ports.asked('pullImage')).toMatchObject([{ image: 'site:1' }]);
     story.ports.answer('pullImage', pulled);
     expect(story.reports()).toEqual([mounted]);
-    expect(story.asksOfLimiter()).toContain(`limiter.release ${key}`);
+    expect(story.asksOfLimiter()).toContain(`slot.release ${key}`);
   });
 
   /** Finds no image, and has the pull of it fail. */
@@ -200,10 +200,10 @@ describe('C17: an image', () => {
     for (const wait of [10_000, 20_000]) {
       failPull(story);
       expect(story.state()).toEqual({ pulling: 'failed' });
-      expect(story.trouble()).toMatchObject({ reason: 'ErrImagePull', message: 'pullImage failed' });
+      expect(story.waitingReason()).toMatchObject({ reason: 'ErrImagePull', message: 'pullImage failed' });
       story.ports.advance(3_000);
       expect(story.state()).toEqual({ pulling: 'backingOff' });
-      expect(story.trouble()).toMatchObject({
+      expect(story.waitingReason()).toMatchObject({
         reason: 'ImagePullBackOff',
         message: 'Back-off pulling image "site:1": ErrImagePull: pullImage failed',
       });
@@ -213,7 +213,11 @@ describe('C17: an image', () => {
     story.ports.answer('findImage', { imageRef: null, at: START });
     story.grant();
     story.ports.answer('pullImage', pulled);
-    expect([story.state(), story.failure(), story.trouble()]).toEqual([{ mounted: 'steady' }, undefined, undefined]);
+    expect([story.state(), story.failure(), story.waitingReason()]).toEqual([
+      { mounted: 'steady' },
+      undefined,
+      undefined,
+    ]);
   });
 
   test('tells of its pulls as a container does, but of the pod; what is wrong, of the containers that mount it as well', () => {
@@ -260,7 +264,7 @@ describe('C17: an image', () => {
     const story = imageStory('IfNotPresent');
     story.ports.fail('findImage', failure);
     expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
-    expect(story.trouble()).toEqual({ with: 'image', reason, message });
+    expect(story.waitingReason()).toEqual({ with: 'image', reason, message });
     expect(story.toldOf()[1]).toBe(`spec.containers{main} Warning Failed: Error: ${reason}`);
     story.returned();
     expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
@@ -274,7 +278,7 @@ describe('C17: an image', () => {
       if (port === 'findImage') story.ports.fail('findImage', 'RuntimeUnavailable');
       else failPull(story, 'RuntimeUnavailable');
       expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
-      expect([story.trouble(), story.ports.untilNext]).toEqual([undefined, 1_000]);
+      expect([story.waitingReason(), story.ports.untilNext]).toEqual([undefined, 1_000]);
       expect(story.told().filter((each) => each.startsWith('Warning'))).toEqual([]);
       story.returned();
       expect(story.state()).toEqual({ pulling: 'checkingImage' });
@@ -301,14 +305,14 @@ describe('C17: an image', () => {
     const story = imageStory('Never');
     story.ports.answer('findImage', { imageRef: null, at: START });
     expect(story.state()).toEqual({ pulling: 'missing' });
-    expect(story.trouble()?.reason).toBe('ErrImageNeverPull');
+    expect(story.waitingReason()?.reason).toBe('ErrImageNeverPull');
     expect(story.toldOf()).toEqual([
       'pod Warning ErrImageNeverPull: Container image "site:1" is not present with pull policy of Never',
       'spec.containers{main} Warning Failed: Error: ErrImageNeverPull',
     ]);
     story.ports.advance(10_000);
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
-    expect(story.reports()).toEqual([{ type: 'volume.changed', name: 'data', standing: 'delayed' }, mounted]);
+    expect(story.reports()).toEqual([{ type: 'volume.changed', name: 'data', lifecycle: 'delayed' }, mounted]);
   });
 
   test.each(['checkingImage', 'queued', 'fetching', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(
@@ -323,8 +327,7 @@ describe('C17: an image', () => {
       expect(story.state()).toEqual({ pulling: state });
       story.unmount();
       expect(story.state()).toBe('unmounted');
-      if (state === 'queued' || state === 'fetching')
-        expect(story.asksOfLimiter().at(-1)).toBe(`limiter.release ${key}`);
+      if (state === 'queued' || state === 'fetching') expect(story.asksOfLimiter().at(-1)).toBe(`slot.release ${key}`);
     },
   );
 

@@ -102,7 +102,7 @@ describe('C16: a container that waits for a volume', () => {
     const story = containerStory({ pod: aPod({ volumes, containers: [mounting('main')] }) });
     story.begin();
     expect(story.state()).toBe('pulling.awaitingVolumes');
-    expect(story.standings().at(-1)).toBe('delayed');
+    expect(story.lifecycles().at(-1)).toBe('delayed');
     return story;
   };
   const there = { site: 'sha256:site' };

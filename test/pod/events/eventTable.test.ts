@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { coreEvent } from '../../../pod/events/event.ts';
 import { eventAge, eventTable } from '../../../pod/events/eventTable.ts';
-import { occurrence } from '../../../pod/events/occurrence.ts';
+import { recordedEvent } from '../../../pod/events/recordedEvent.ts';
 import { NOW } from '../views.ts';
 
 const involved = { kind: 'Pod' as const, namespace: 'shop', name: 'web', uid: 'u', fieldPath: 'spec.containers{app}' };
 const event = (count: number) =>
-  coreEvent(occurrence(involved, { eventType: 'Warning', reason: 'BackOff', message: 'Back-off ' }), {
+  coreEvent(recordedEvent(involved, { eventType: 'Warning', reason: 'BackOff', message: 'Back-off ' }), {
     ...{ host: 'node', name: 'web.1', count },
     ...{ at: NOW - 5_000, firstAt: NOW - 180_000 },
   });

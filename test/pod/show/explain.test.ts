@@ -157,7 +157,7 @@ default/web  Terminating  1/1 ready                                 12:02:56 UTC
   pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s)
   to stop
 
-pod web           terminating          10s
+pod web           terminating       10s
 │    address 10.88.0.5
 │    waits for containers until 12:03:10 (in 14s)
 └─ container app  stopping.killing  10s    ready
@@ -195,7 +195,7 @@ describe('the explanation of', () => {
 });
 
 describe('while the runtime is not ready', () => {
-  const told = (view: PodView) => explainPod(view, NOW, { runtimeTrouble: 'no answer within 5 s' }).answer;
+  const told = (view: PodView) => explainPod(view, NOW, { runtimeNotReady: 'no answer within 5 s' }).answer;
   const why = '; the container runtime is not ready: no answer within 5 s';
 
   test('who waits is told so', () => {

@@ -32,7 +32,7 @@ describe('the answer is what all pods wait for', () => {
     ],
     [
       'node host runs, but its pods wait for a network: cni plugin not initialized',
-      { runtime: { ...runtime, networkTrouble: 'cni plugin not initialized' } },
+      { runtime: { ...runtime, networkNotReady: 'cni plugin not initialized' } },
     ],
   ])('%s', (words, more) => expect(answer(more)).toBe(words));
 });

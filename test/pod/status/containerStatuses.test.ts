@@ -291,9 +291,9 @@ describe('C13: at the end of a pod', () => {
 });
 
 describe('C16: a volume whose image cannot be had', () => {
-  const trouble = { reason: 'ErrImagePull', message: 'no route' };
+  const waitingReason = { reason: 'ErrImagePull', message: 'no route' };
   const volumeMounts = [{ name: 'site', mountPath: '/site' }];
-  const volumes = [volumeView('data'), volumeView('site', { mounted: false, trouble })];
+  const volumes = [volumeView('data'), volumeView('site', { mounted: false, waitingReason })];
   const reasons = (containers: Partial<Pod['spec']>) => {
     const view = podView({ spec: containers, view: { volumes } });
     const { init, regular, ephemeral } = of(view);
@@ -306,7 +306,7 @@ describe('C16: a volume whose image cannot be had', () => {
       ...['ErrImagePull', 'ContainerCreating', 'ErrImagePull'],
     ]);
     const view = podView({ spec: { containers: [container('a', true)] }, view: { volumes } });
-    expect(of(view).regular[0]?.state).toEqual({ waiting: trouble });
+    expect(of(view).regular[0]?.state).toEqual({ waiting: waitingReason });
   });
 
   test('is told of the first init container that mounts it, as nobody after that is begun with', () => {

@@ -117,7 +117,7 @@ export interface Any {
    *   on changes to types. (Use versioned type names to manage
    *   breaking changes.)
    *
-   * Note: this functionality is not currently available in the official
+   * EventMessage: this functionality is not currently available in the official
    * protobuf release, and it is not used for type URLs beginning with
    * type.googleapis.com.
    *

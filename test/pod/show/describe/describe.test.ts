@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { type CoreEvent, coreEvent } from '../../../../pod/events/event.ts';
-import { type Note, occurrence } from '../../../../pod/events/occurrence.ts';
+import { type EventMessage, recordedEvent } from '../../../../pod/events/recordedEvent.ts';
 import { describePod } from '../../../../pod/show/describe/pod.ts';
 import { localTime } from '../../../../pod/show/describe/time.ts';
 import { aPod } from '../../fixtures.ts';
@@ -11,10 +11,10 @@ import { everything } from './everything.ts';
 
 const involved = { kind: 'Pod' as const, namespace: 'default', name: 'web-host', uid: 'u1' };
 
-function event(note: Note, [firstAgo, lastAgo]: [number, number], count = 1, fieldPath?: string): CoreEvent {
+function event(note: EventMessage, [firstAgo, lastAgo]: [number, number], count = 1, fieldPath?: string): CoreEvent {
   const about = { ...involved, ...(fieldPath ? { fieldPath } : {}) };
   const times = { firstAt: NOW - firstAgo * 1_000, at: NOW - lastAgo * 1_000 };
-  return coreEvent(occurrence(about, note), { host: 'host', name: 'e', count, ...times });
+  return coreEvent(recordedEvent(about, note), { host: 'host', name: 'e', count, ...times });
 }
 
 const main = 'spec.containers{main}';

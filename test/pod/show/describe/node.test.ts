@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { coreEvent } from '../../../../pod/events/event.ts';
-import { involvedNode, occurrence } from '../../../../pod/events/occurrence.ts';
+import { involvedNode, recordedEvent } from '../../../../pod/events/recordedEvent.ts';
 import { describeNode } from '../../../../pod/show/describe/node.ts';
 import { aPod } from '../../fixtures.ts';
 import { aNode, STARTED } from '../../nodes.ts';
@@ -17,7 +17,7 @@ test('a node is described as kubectl lays it out', () => {
   };
   const note = { eventType: 'Warning' as const, reason: 'StoreFailed', message: 'no space left' };
   const at = { at: minutes(4), firstAt: minutes(4), count: 1, name: 'e', host: 'host' };
-  const events = [coreEvent(occurrence(involvedNode('host'), note), at)];
+  const events = [coreEvent(recordedEvent(involvedNode('host'), note), at)];
   const text = describeNode(aNode(), [web], events, minutes(5));
   expect(text.replaceAll(/\w{3}, 01 Jan 2026 [\d:]+ [+-]\d{4}/g, 'THEN')).toBe(`Name:               host
 Roles:              edge

@@ -1,6 +1,6 @@
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { NodeFailure } from '../pod/failure.ts';
-import type { Cri, RuntimeHint } from './calls.ts';
+import type { ContainerHint, Cri } from './calls.ts';
 import { closedFailure, runtimeFailure } from './failure.ts';
 import { type Envelope, EventsService, TaskExit } from './generated/containerd_events.ts';
 import { type ContainerEventResponse, ContainerEventType, RuntimeServiceService } from './generated/runtime.ts';
@@ -12,7 +12,7 @@ const EXITS_OF_CRI_CONTAINERS = 'namespace==k8s.io,topic=="/tasks/exit"';
 /** Any quick call to the same runtime over the same connection. */
 type RoundTrip = (signal: AbortSignal) => Promise<unknown>;
 
-type HintsOptions = Parameters<Cri['hints']>[1];
+type HintsOptions = Parameters<Cri['containerEvents']>[1];
 
 /**
  * Hints of exits from the CRI's event stream or, on a runtime without it, from containerd's event service on the same
@@ -23,7 +23,7 @@ type HintsOptions = Parameters<Cri['hints']>[1];
  * have been answered; the runtime reads requests in order, so it had the subscription before both. That it had also
  * entered it in its books is as good as certain but not promised: list once after `onOpen`, and go on listing at times.
  */
-export function hintsOver(client: Client, roundTrip: RoundTrip): Cri['hints'] {
+export function hintsOver(client: Client, roundTrip: RoundTrip): Cri['containerEvents'] {
   return async (onHint, options) => {
     try {
       await follow(client, RuntimeServiceService.getContainerEvents, {}, tell(criHint, onHint), options, roundTrip);
@@ -35,7 +35,7 @@ export function hintsOver(client: Client, roundTrip: RoundTrip): Cri['hints'] {
   };
 }
 
-function tell<Event>(read: (event: Event) => RuntimeHint | undefined, onHint: (hint: RuntimeHint) => void) {
+function tell<Event>(read: (event: Event) => ContainerHint | undefined, onHint: (hint: ContainerHint) => void) {
   return (event: Event) => {
     const hint = read(event);
     if (hint) onHint(hint);
@@ -43,13 +43,13 @@ function tell<Event>(read: (event: Event) => RuntimeHint | undefined, onHint: (h
 }
 
 /** Only exits: what else the stream tells of are our own calls, whose answers we have. */
-function criHint(event: ContainerEventResponse): RuntimeHint | undefined {
+function criHint(event: ContainerEventResponse): ContainerHint | undefined {
   if (event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT) return undefined;
   return { containerId: event.containerId };
 }
 
 /** An exit whose id is not its container's is that of an exec in it. */
-function containerdHint(envelope: Envelope): RuntimeHint | undefined {
+function containerdHint(envelope: Envelope): ContainerHint | undefined {
   const exit = envelope.event && taskExit(envelope.event.value);
   return exit && exit.id === exit.containerId ? { containerId: exit.containerId } : undefined;
 }

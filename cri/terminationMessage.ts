@@ -4,7 +4,7 @@ import { neverBegan } from '../pod/lifecycle/restart.ts';
 import type { ContainerStatus } from './generated/runtime.ts';
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './labels.ts';
 
-export interface LastWordsPlace {
+export interface TerminationMessagePlace {
   /** The host's path of its termination file. */
   readonly file?: string;
   /** The log whose end counts when the file is empty: only after a failure, and where the policy asks for it. */
@@ -12,7 +12,7 @@ export interface LastWordsPlace {
 }
 
 /** Taken from what the runtime keeps of the container, so that it is known after a restart of the agent too. */
-export function lastWordsPlace(status: ContainerStatus): LastWordsPlace {
+export function terminationMessagePlace(status: ContainerStatus): TerminationMessagePlace {
   const { annotations, mounts, exitCode, reason, logPath } = status;
   const path = annotations[TERMINATION_MESSAGE_PATH];
   const mount = path ? mounts.find(({ containerPath }) => containerPath === posix.resolve('/', path)) : undefined;

@@ -4,7 +4,7 @@ const LONGEST_WORD = 80;
  * A text in which, if it has more characters than `longest`, long words such as paths are cut in their middle: what is
  * said of them is then still there.
  */
-export function shortWords(text: string, longest: number): string {
+export function shortText(text: string, longest: number): string {
   if (text.length <= longest) return text;
   const end = Math.floor((LONGEST_WORD * 2) / 3);
   return text.replace(/\S+/g, (word) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ContainerStatus, Mount } from '../../cri/generated/runtime.ts';
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from '../../cri/labels.ts';
-import { lastWordsPlace, loggedText } from '../../cri/lastWords.ts';
+import { loggedText, terminationMessagePlace } from '../../cri/terminationMessage.ts';
 
 const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerStatus =>
   ContainerStatus.fromPartial({
@@ -15,12 +15,12 @@ const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerSt
 
 describe('C22: the last words are', () => {
   test('in what is mounted at the path of its annotations', () => {
-    expect(lastWordsPlace(ended('File'))).toEqual({ file: '/host/0' });
-    expect(lastWordsPlace(ended('File', { mounts: [] }))).toEqual({});
+    expect(terminationMessagePlace(ended('File'))).toEqual({ file: '/host/0' });
+    expect(terminationMessagePlace(ended('File', { mounts: [] }))).toEqual({});
   });
 
   test('in its log too where the policy falls back to it', () => {
-    expect(lastWordsPlace(ended('FallbackToLogsOnError'))).toEqual({ file: '/host/0', log: '/log/0.log' });
+    expect(terminationMessagePlace(ended('FallbackToLogsOnError'))).toEqual({ file: '/host/0', log: '/log/0.log' });
   });
 
   test.each<[string, Partial<ContainerStatus>]>([
@@ -29,7 +29,7 @@ describe('C22: the last words are', () => {
     ['could not be run', { exitCode: 127, reason: 'ContainerCannotRun' }],
     ['has no log', { logPath: '' }],
   ])('not in the log of one that %s', (_, more) => {
-    expect(lastWordsPlace(ended('FallbackToLogsOnError', more))).toEqual({ file: '/host/0' });
+    expect(terminationMessagePlace(ended('FallbackToLogsOnError', more))).toEqual({ file: '/host/0' });
   });
 });
 

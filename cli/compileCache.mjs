@@ -19,7 +19,7 @@ const GROWTH = 1.005;
  * Runs the bundle in a file: a function as CommonJS wraps modules, in ASCII. `directory` is where compiled code is kept;
  * it may be read-only or absent. V8's flags must stay as they are until `onKept` is called: it keeps code by them.
  */
-export function runKept(file, { directory, onKept, afterMs = KEEP_AFTER_MS }) {
+export function runCompiled(file, { directory, onKept, afterMs = KEEP_AFTER_MS }) {
   const text = readFileSync(file);
   const build = hash('sha256', text);
   const kept = join(directory, `${build}.${cachedDataVersionTag()}`);

@@ -3,40 +3,40 @@ import { follow, runOne, simulate } from './support.ts';
 
 test('exits are hinted at; our own calls are not', async () => {
   const simulation = simulate();
-  const { hints, opened } = follow(simulation.cri);
+  const { containerEvents, opened } = follow(simulation.cri);
   await opened;
   const { container } = await runOne(simulation, ['sleep', '1']);
-  expect(hints).toEqual([]);
+  expect(containerEvents).toEqual([]);
   await simulation.clock.advance(1000);
-  expect(hints).toEqual([{ containerId: container }]);
+  expect(containerEvents).toEqual([{ containerId: container }]);
 });
 
 test('a hint can come before the status shows the exit', async () => {
   const simulation = simulate();
   simulation.runtime.hintLeadMs = 15;
-  const { hints } = follow(simulation.cri);
+  const { containerEvents } = follow(simulation.cri);
   const { container } = await runOne(simulation, ['sleep', '1']);
   await simulation.clock.advance(1000);
-  expect(hints).toHaveLength(1);
+  expect(containerEvents).toHaveLength(1);
   expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_RUNNING/);
   await simulation.clock.advance(15);
   expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 0/);
 });
 
-test('hints can be kept back, lost and doubled', async () => {
+test('containerEvents can be kept back, lost and doubled', async () => {
   const simulation = simulate();
   const { runtime, clock, play } = simulation;
-  const { hints } = follow(simulation.cri);
+  const { containerEvents } = follow(simulation.cri);
   const { sandbox } = await runOne(simulation);
   const exitOf = async (name: string) => {
     await play.runToEnd(sandbox, 'web', name, ['true'], 0);
     await clock.advance(0);
-    return hints.splice(0).length;
+    return containerEvents.splice(0).length;
   };
   runtime.events.deliver('paused');
   expect(await exitOf('kept')).toBe(0);
   runtime.events.deliver('normal');
-  expect(hints.splice(0)).toHaveLength(1);
+  expect(containerEvents.splice(0)).toHaveLength(1);
   runtime.events.deliver('dropped');
   expect(await exitOf('lost')).toBe(0);
   runtime.events.deliver('doubled');

@@ -2,7 +2,13 @@
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { fullName } from '../../pod/api/staticPod.ts';
-import { involvedPod, type Notes, notesOf, type Occurrence, occurrence } from '../../pod/events/occurrence.ts';
+import {
+  type EventMessages,
+  eventMessagesOf,
+  involvedPod,
+  type RecordedEvent,
+  recordedEvent,
+} from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { requestsOf } from '../../pod/resources/requests.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
@@ -25,7 +31,7 @@ import {
   doubtsSandbox,
   fits,
   hasLateSandbox,
-  hasNewcomers,
+  hasNewContainers,
   isQuiet,
   isStillSound,
   lacksNetwork,
@@ -68,12 +74,12 @@ export const admissionRequest = (context: PodContext, holder: Ref<AdmissionAnswe
   holder,
 });
 
-export const podWords = setup({
+export const podBaseSetup = setup({
   types: {
     input: {} as PodInput,
     context: {} as PodContext,
     events: {} as PodEvent,
-    emitted: {} as Occurrence,
+    emitted: {} as RecordedEvent,
     output: {} as { isGone: boolean },
     meta: {} as StateMeta,
     children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' } & {
@@ -116,13 +122,13 @@ export const podWords = setup({
     wasInitialized: ({ context }) => wasInitialized(context),
     isTurnOver: ({ context }) => hasTurnPassed(context) && nextInit(context) !== undefined,
     isLastTurnOver: ({ context }) => hasTurnPassed(context) && isLastTurn(context),
-    hasNewcomers: ({ context }) => hasNewcomers(context),
+    hasNewContainers: ({ context }) => hasNewContainers(context),
     isRoundOver: ({ context }) => isRoundOver(context),
     isLaunchDue: ({ context }) => nextLaunch(context) !== undefined,
     mustRestartAll: ({ context }) => Object.values(context.containers).includes('restartsAll'),
     isAllReset: ({ context }) => isAllReset(context),
     hasNewEphemeral: ({ context }) => newEphemeral(context).length > 0,
-    hasDeparted: ({ context }) => departed(context).length > 0,
+    hasRemoved: ({ context }) => departed(context).length > 0,
     doubtsSandbox: ({ context, event }) => event.type === 'runtime.podObserved' && doubtsSandbox(context, event.pod),
     changesNetworkMode: ({ context: { asked, allocated } }) =>
       (asked.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
@@ -133,8 +139,9 @@ export const podWords = setup({
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
   actions: {
-    note: enqueueActions(({ context, enqueue }, notes: Notes) => {
-      for (const note of notesOf(notes)) enqueue.emit(occurrence(involvedPod(context.allocated), note));
+    recordEvent: enqueueActions(({ context, enqueue }, notes: EventMessages) => {
+      for (const message of eventMessagesOf(notes))
+        enqueue.emit(recordedEvent(involvedPod(context.allocated), message));
     }),
     askAdmission: sendTo(admissionOf, ({ context, self }) => admissionRequest(context, self)),
     settleAdmission: sendTo(admissionOf, ({ context }) => ({
@@ -160,7 +167,9 @@ export const podWords = setup({
     releaseSlot: sendTo(startLimiterOf, ({ context }) => ({ type: 'slot.release', key: slotKey(context) })),
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
     /** Before it is admitted there is nothing to be resized. */
-    desireAnew: assign(({ event }) => (event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {})),
+    replaceDesired: assign(({ event }) =>
+      event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {},
+    ),
     recordRefusal: assign(({ event }) => {
       if (event.type !== 'admission.refused') return {};
       const { type: _, ...refused } = event;
@@ -183,18 +192,20 @@ export const podWords = setup({
     ),
     recordVolume: assign(({ context, event }) => {
       if (event.type !== 'volume.changed') return {};
-      const { name, standing, hostPath } = event;
-      return { volumes: { ...context.volumes, [name]: { standing, ...(hostPath ? { hostPath } : {}) } } };
+      const { name, lifecycle, hostPath } = event;
+      return { volumes: { ...context.volumes, [name]: { lifecycle, ...(hostPath ? { hostPath } : {}) } } };
     }),
     recordContainer: assign(({ context, event }) => {
       if (event.type !== 'container.changed' || !Object.hasOwn(context.containers, event.name)) return {};
       return {
-        containers: { ...context.containers, [event.name]: event.standing },
+        containers: { ...context.containers, [event.name]: event.lifecycle },
         ...(event.id === undefined ? {} : { containerIds: { ...context.containerIds, [event.name]: event.id } }),
         endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
       };
     }),
-    recordNetwork: assign(({ event }) => (event.type === 'runtime.networkChanged' ? { trouble: event.trouble } : {})),
+    recordNetwork: assign(({ event }) =>
+      event.type === 'runtime.networkChanged' ? { networkNotReady: event.networkNotReady } : {},
+    ),
     recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
     recordOthers: assign(({ context }) => ({ failure: othersFailure(context) })),
     forgetFailure: assign({ failure: undefined }),
@@ -226,7 +237,7 @@ export const podWords = setup({
     leaveSandbox: assign({
       sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
     }),
-    beginAnew: assign(({ context }) => ({ initialized: false, round: [], told: ephemeralTold(context) })),
+    startOver: assign(({ context }) => ({ initialized: false, round: [], told: ephemeralTold(context) })),
     beginRound: assign(({ context }) => ({ round: newRound(context) })),
     initialize: assign({ initialized: true }),
   },

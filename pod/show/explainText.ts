@@ -3,7 +3,7 @@ import { humanDuration } from '../api/duration.ts';
 import { isoTime } from '../api/rfc3339.ts';
 import type { Failure } from '../failure.ts';
 import { neverBegan } from '../lifecycle/restart.ts';
-import { shortWords } from './shortWords.ts';
+import { shortText } from './shortText.ts';
 import type { ContainerRole, LimiterView, PodView, TerminatedRun } from './view.ts';
 
 /** What is said of an update for which other pods have to end. */
@@ -26,7 +26,7 @@ const LONGEST_MESSAGE = 240;
 export type ExplainedKind = 'pod' | 'volume' | 'probe' | ContainerRole | 'node' | 'runtime' | 'limiter' | 'actor';
 
 /** What users call an actor of this kind. */
-export const KIND_WORDS: Readonly<Record<ExplainedKind, string>> = {
+export const KIND_NAMES: Readonly<Record<ExplainedKind, string>> = {
   pod: 'pod',
   volume: 'volume',
   probe: 'probe',
@@ -65,7 +65,7 @@ export function queuePlace(
 }
 
 /** `in the pull queue: place 3 of 7, 1 at a time, behind the pull of app:1 for default/web`. */
-export function queueWords({ limiter, place, length, capacity, behind = [] }: QueuePlace): string {
+export function queueText({ limiter, place, length, capacity, behind = [] }: QueuePlace): string {
   const [first, ...others] = behind;
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   const holders = first === undefined ? '' : `, behind ${first}${more}`;
@@ -73,24 +73,24 @@ export function queueWords({ limiter, place, length, capacity, behind = [] }: Qu
 }
 
 /** `12:03:10` in UTC, with its date when that is not today's. */
-export function clockWords(at: number, now: number): string {
+export function clockText(at: number, now: number): string {
   const [date = '', time = ''] = isoTime(at).slice(0, 19).split('T');
   return isoTime(now).startsWith(date) ? time : `${date} ${time}`;
 }
 
 /** ` until 12:03:10 (in 14s)`; nothing when there is no deadline. */
-export function untilWords(until: number | undefined, now: number): string {
-  return until === undefined ? '' : ` until${momentWords(until, now)}`;
+export function untilText(until: number | undefined, now: number): string {
+  return until === undefined ? '' : ` until${momentText(until, now)}`;
 }
 
 /** So long after its time something that has not come is said to be stuck. */
 const STUCK_AFTER_MS = 5_000;
 
 /** ` 12:03:10 (in 14s)`. */
-export function momentWords(at: number, now: number): string {
+export function momentText(at: number, now: number): string {
   const left = at - now;
   const distance = left > 0 ? `in ${humanDuration(left)}` : -left < STUCK_AFTER_MS ? 'now' : 'stuck since then';
-  return ` ${clockWords(at, now)} (${distance})`;
+  return ` ${clockText(at, now)} (${distance})`;
 }
 
 /** What containerd and runc put before what they have to say: each layer its own words. */
@@ -118,14 +118,14 @@ function lastLine(text: string): string {
 }
 
 /** `ErrImagePull: no such host`. */
-export function failureWords({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
+export function failureText({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
   const said = shortened(message);
   return said === '' || said === reason ? reason : `${reason}: ${said}`;
 }
 
 /** A message on one line, cut in its middle: it begins with what was tried and ends with what went wrong. */
 export function shortened(message: string): string {
-  const line = shortWords(message.replace(/\s+/g, ' ').trim(), LONGEST_MESSAGE);
+  const line = shortText(message.replace(/\s+/g, ' ').trim(), LONGEST_MESSAGE);
   if (line.length <= LONGEST_MESSAGE) return line;
   const start = Math.floor(LONGEST_MESSAGE / 3);
   return `${line.slice(0, start)}…${line.slice(start + 1 - LONGEST_MESSAGE)}`;

@@ -5,7 +5,7 @@ import type { Failure } from '../../pod/failure.ts';
 import { parseImageReference } from '../../pod/images/imageReference.ts';
 import { nextBackOff, pullBackOff } from '../../pod/lifecycle/backoff.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
-import { SHOWN_FAILED_MS, type Trouble } from '../container/trouble.ts';
+import { SHOWN_FAILED_MS, type WaitingReason } from '../container/waitingReason.ts';
 import type { ContainerEvent, VolumeEvent } from '../shared/events.ts';
 import { isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';
 
@@ -34,7 +34,7 @@ function registryOf(image: string): string {
 interface Seeker {
   /** The wait after the last try that failed, in milliseconds. */
   readonly pullDelayMs: number;
-  readonly trouble?: Trouble | undefined;
+  readonly waitingReason?: WaitingReason | undefined;
 }
 
 interface Setback extends Seeker {
@@ -42,33 +42,36 @@ interface Setback extends Seeker {
   readonly retryAt: number;
 }
 
-const imageTrouble = (reason: string, message: string): Trouble => ({ with: 'image', reason, message });
+const imageReason = (reason: string, message: string): WaitingReason => ({ with: 'image', reason, message });
 
 /** A look for the image failed. */
 export function failedLook(seeker: Seeker, image: string, failure: Failure): Setback {
   const { reason, message } = failure;
-  if (reason === 'InvalidImageName') return setback(seeker, failure, imageTrouble(reason, message));
+  if (reason === 'InvalidImageName') return setback(seeker, failure, imageReason(reason, message));
   const words = `Failed to inspect image "${image}": ${message}`;
-  return setback(seeker, failure, imageTrouble('ImageInspectError', words));
+  return setback(seeker, failure, imageReason('ImageInspectError', words));
 }
 
 /** A pull failed. */
 export const failedPull = (seeker: Seeker, failure: Failure): Setback =>
-  setback(seeker, failure, imageTrouble(failure.reason, failure.message));
+  setback(seeker, failure, imageReason(failure.reason, failure.message));
 
 /** That the runtime is away is the node's own business: it says nothing of the image, and its return ends the wait. */
-function setback({ pullDelayMs, trouble }: Seeker, failure: Failure, now: Trouble): Setback {
-  if (isRuntimeAway(failure)) return { failure, pullDelayMs, retryAt: failure.at + RUNTIME_AWAY_MS, trouble };
+function setback({ pullDelayMs, waitingReason }: Seeker, failure: Failure, now: WaitingReason): Setback {
+  if (isRuntimeAway(failure)) return { failure, pullDelayMs, retryAt: failure.at + RUNTIME_AWAY_MS, waitingReason };
   const delayMs = nextBackOff(pullDelayMs, pullBackOff);
-  return { failure, pullDelayMs: delayMs, retryAt: failure.at + delayMs, trouble: now };
+  return { failure, pullDelayMs: delayMs, retryAt: failure.at + delayMs, waitingReason: now };
 }
 
 /** How long a failed pull is shown as such before it is shown as a back-off, in milliseconds. */
 export const shownFailedMs = ({ pullDelayMs }: Seeker): number => Math.min(SHOWN_FAILED_MS, pullDelayMs);
 
 /** Between two tries to pull: it names what the last one said. */
-export const pullBackOffTrouble = ({ trouble }: Seeker, image: string): Trouble =>
-  imageTrouble('ImagePullBackOff', `Back-off pulling image "${image}": ${trouble?.reason}: ${trouble?.message}`);
+export const pullBackOffReason = ({ waitingReason }: Seeker, image: string): WaitingReason =>
+  imageReason(
+    'ImagePullBackOff',
+    `Back-off pulling image "${image}": ${waitingReason?.reason}: ${waitingReason?.message}`,
+  );
 
-export const absenceTrouble = (image: string): Trouble =>
-  imageTrouble('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
+export const neverPullReason = (image: string): WaitingReason =>
+  imageReason('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);

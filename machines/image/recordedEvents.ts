@@ -1,50 +1,50 @@
 /** What is told of an image, whoever needs it: the kubelet's reasons and messages. */
 import { goDuration } from '../../pod/api/duration.ts';
-import type { Note } from '../../pod/events/occurrence.ts';
+import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
-const warning = (reason: string, message: string): Note => ({ eventType: 'Warning', reason, message });
+const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 
 /** The image that is there is used; the kubelet's words say that nothing has to be proved to the registry. */
-export const imagePresent = (image: string): Note => ({
+export const imagePresent = (image: string): EventMessage => ({
   reason: 'Pulled',
   message: `Container image "${image}" already present on machine and can be accessed by the pod`,
 });
 
-export const imageMissing = (image: string): Note =>
+export const imageMissing = (image: string): EventMessage =>
   warning('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
 
 /** What the kubelet tells of a container besides, when an image that it needs cannot be had. */
-export const imageError = (reason: string): Note => warning('Failed', `Error: ${reason}`);
+export const imageError = (reason: string): EventMessage => warning('Failed', `Error: ${reason}`);
 
 /** As which error a look for an image that failed is told. */
 export const lookError = ({ reason }: Failure): string =>
   reason === 'InvalidImageName' ? reason : 'ImageInspectError';
 
-export const pullBegins = (image: string): Note => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
+export const pullBegins = (image: string): EventMessage => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
 
 /** `soughtAt` is when it was found to be absent: from then on it waited for its turn. */
-export function pullDone(image: string, soughtAt: number, pulled: PortTypes['pullImage']['output']): Note {
+export function pullDone(image: string, soughtAt: number, pulled: PortTypes['pullImage']['output']): EventMessage {
   const took = goDuration(pulled.finishedAt - pulled.startedAt);
   const waited = goDuration(pulled.finishedAt - soughtAt);
   const message = `Successfully pulled image "${image}" in ${took} (${waited} including waiting). Image size: ${pulled.sizeBytes} bytes.`;
   return { reason: 'Pulled', message };
 }
 
-/** It could not be looked for; a bad name says so itself. While the runtime is away that is the trouble of the node. */
-export function inspectionFailed(image: string, failure: Failure): Note[] {
+/** It could not be looked for; a bad name says so itself. While the runtime is away that is the node's problem. */
+export function inspectionFailed(image: string, failure: Failure): EventMessage[] {
   if (isRuntimeAway(failure)) return [];
   const { reason, message } = failure;
   const words = reason === 'InvalidImageName' ? message : `Failed to inspect image "${image}": ${message}`;
   return [warning('InspectFailed', words)];
 }
 
-export const pullFailed = (image: string, failure: Failure): Note[] =>
+export const pullFailed = (image: string, failure: Failure): EventMessage[] =>
   isRuntimeAway(failure) ? [] : [warning('Failed', `Failed to pull image "${image}": ${failure.message}`)];
 
-export const pullBacksOff = (image: string): Note => ({
+export const pullBacksOff = (image: string): EventMessage => ({
   reason: 'BackOff',
   message: `Back-off pulling image "${image}"`,
 });

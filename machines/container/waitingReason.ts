@@ -5,17 +5,17 @@ import type { Failure } from '../../pod/failure.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
 
 /** What stands in the way: the image is forgotten once it is found, the start once it has worked. */
-export interface Trouble {
+export interface WaitingReason {
   readonly with: 'image' | 'start';
   readonly reason: string;
   readonly message: string;
 }
 
 /** What it is told from: a part of the context of a container. */
-interface Troubled {
+interface Waiter {
   readonly pod: Pod;
   readonly name: string;
-  readonly trouble?: Trouble | undefined;
+  readonly waitingReason?: WaitingReason | undefined;
   readonly crashDelayMs?: number | undefined;
 }
 
@@ -25,28 +25,29 @@ export const SHOWN_FAILED_MS = 3_000;
 /** What users are told when a container cannot be made; all else is the runtime's refusal. */
 const CONFIG_ERROR = 'CreateContainerConfigError';
 
-const startTrouble = (reason: string, message: string): Trouble => ({ with: 'start', reason, message });
+const startReason = (reason: string, message: string): WaitingReason => ({ with: 'start', reason, message });
 
-export const createTrouble = (context: Troubled, failure: Failure): Trouble | undefined => {
-  if (isRuntimeAway(failure)) return context.trouble;
-  return startTrouble(failure.reason === CONFIG_ERROR ? CONFIG_ERROR : 'CreateContainerError', failure.message);
+export const createFailed = (context: Waiter, failure: Failure): WaitingReason | undefined => {
+  if (isRuntimeAway(failure)) return context.waitingReason;
+  return startReason(failure.reason === CONFIG_ERROR ? CONFIG_ERROR : 'CreateContainerError', failure.message);
 };
 
-export const refusedStart = ({ message }: Failure): Trouble => startTrouble('RunContainerError', message);
+export const refusedStart = ({ message }: Failure): WaitingReason => startReason('RunContainerError', message);
 
-export const failedPostStart = ({ message }: Failure): Trouble => startTrouble('PostStartHookError', message);
+export const failedPostStart = ({ message }: Failure): WaitingReason => startReason('PostStartHookError', message);
 
 /** Whether its last start failed by its postStart hook, and this is not told as a back-off yet. */
-export const hasFailedPostStart = ({ trouble }: Troubled): boolean => trouble?.reason === 'PostStartHookError';
+export const hasFailedPostStart = ({ waitingReason }: Waiter): boolean =>
+  waitingReason?.reason === 'PostStartHookError';
 
 /** Whether its last start failed, and this is not told as a back-off yet. */
-export const hasFailedToStart = (context: Troubled): boolean =>
-  context.trouble?.reason === 'RunContainerError' || hasFailedPostStart(context);
+export const hasFailedToStart = (context: Waiter): boolean =>
+  context.waitingReason?.reason === 'RunContainerError' || hasFailedPostStart(context);
 
-export function crashLoopTrouble({ pod, name, crashDelayMs = 0 }: Troubled): Trouble {
+export function crashLoopBackOff({ pod, name, crashDelayMs = 0 }: Waiter): WaitingReason {
   const { name: podName, namespace, uid } = pod.metadata;
   const delay = goDuration(crashDelayMs);
-  return startTrouble(
+  return startReason(
     'CrashLoopBackOff',
     `back-off ${delay} restarting failed container=${name} pod=${podName}_${namespace}(${uid})`,
   );

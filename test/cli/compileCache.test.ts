@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 
 const execute = promisify(execFile);
-const keptCode = join(import.meta.dirname, '../../cli/keptCode.mjs');
+const compileCache = join(import.meta.dirname, '../../cli/compileCache.mjs');
 
 let directory = '';
 let bundle = '';
@@ -36,7 +36,7 @@ async function run(...args: string[]): Promise<{ out: string; hasCompiled: boole
     main,
     `import { setFlagsFromString } from 'node:v8';
      import { Script } from 'node:vm';
-     import { runKept } from ${JSON.stringify(keptCode)};
+     import { runCompiled } from ${JSON.stringify(compileCache)};
      let isTold = false;
      let isRejected;
      const { runInThisContext } = Script.prototype;
@@ -48,7 +48,7 @@ async function run(...args: string[]): Promise<{ out: string; hasCompiled: boole
        isTold = true;
        setFlagsFromString('--semi-space-growth-factor=1');
      };
-     runKept(${JSON.stringify(bundle)}, { directory: ${JSON.stringify(compiled())}, onKept, afterMs: 20 });
+     runCompiled(${JSON.stringify(bundle)}, { directory: ${JSON.stringify(compiled())}, onKept, afterMs: 20 });
      process.on('exit', () => console.error(JSON.stringify({ hasCompiled: isRejected === false, isTold })));`,
   );
   const { stdout, stderr } = await execute(process.execPath, [main, ...args]);

@@ -1,23 +1,26 @@
 /** What a pod does about other resources: it asks for them, tells of them, and notes how far its containers are. */
 import { assign, enqueueActions } from 'xstate';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { involvedPod, type Note, occurrence } from '../../pod/events/occurrence.ts';
+import { type EventMessage, involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { isPendingResize, resizeMessage, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
+import { admissionRequest, podBaseSetup } from './baseSetup.ts';
 import type { PodContext } from './context.ts';
 import { isResizing, wish } from './resizing.ts';
-import { admissionRequest, podWords } from './words.ts';
 
 /** Why a resize is not taken on, as its author is told. */
-function refusalNote({ unadmitted, desired }: Pick<PodContext, 'unadmitted' | 'desired'>): Note | undefined {
+function resizeRefusedEvent({
+  unadmitted,
+  desired,
+}: Pick<PodContext, 'unadmitted' | 'desired'>): EventMessage | undefined {
   if (!unadmitted || !isPendingResize(unadmitted)) return undefined;
   const { reason, message } = unadmitted;
   const text = resizeMessage(`Pod resize ${reason}`, desired, message);
   return { eventType: 'Warning', reason: `Resize${reason}`, message: text };
 }
 
-const about = (pod: Pod, note: Note) => occurrence(involvedPod(pod), note);
+const about = (pod: Pod, message: EventMessage) => recordedEvent(involvedPod(pod), message);
 
-export const podResizeWords = podWords.extend({
+export const podResizeSetup = podBaseSetup.extend({
   actions: {
     /** What was wanted before a restart of the agent and not admitted then, or was changed meanwhile. */
     askForRest: enqueueActions(({ context, enqueue, self }) => {
@@ -26,17 +29,17 @@ export const podResizeWords = podWords.extend({
       enqueue.assign(wanted);
       enqueue.sendTo(context.admission, admissionRequest({ ...context, ...wanted }, self));
     }),
-    noteResizeRefusal: enqueueActions(({ context, enqueue }) => {
-      const note = refusalNote(context);
-      if (note) enqueue.emit(about(context.allocated, note));
+    recordResizeRefusal: enqueueActions(({ context, enqueue }) => {
+      const message = resizeRefusedEvent(context);
+      if (message) enqueue.emit(about(context.allocated, message));
     }),
     recordUnadmitted: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'admission.refused') return;
       const { type: _, ...unadmitted } = event;
       const isKnown = context.unadmitted?.reason === event.reason;
-      const note = refusalNote({ ...context, unadmitted });
+      const message = resizeRefusedEvent({ ...context, unadmitted });
       enqueue.assign({ unadmitted });
-      if (note && !isKnown) enqueue.emit(about(context.allocated, note));
+      if (message && !isKnown) enqueue.emit(about(context.allocated, message));
     }),
     recordSizing: assign(({ context, event }) =>
       event.type === 'container.sized' ? { sizes: { ...context.sizes, [event.name]: event.size } } : {},

@@ -5,16 +5,17 @@ import type { ContainerRole } from '../show/view.ts';
 export type EventType = 'Normal' | 'Warning';
 
 /** What is told: the kubelet's reason and message. `Normal` when it says nothing else. */
-export interface Note {
+export interface EventMessage {
   readonly eventType?: EventType;
   readonly reason: string;
   readonly message: string;
 }
 
 /** One or several, or none, as a transition has to tell. */
-export type Notes = Note | readonly Note[];
+export type EventMessages = EventMessage | readonly EventMessage[];
 
-export const notesOf = (notes: Notes): readonly Note[] => ('reason' in notes ? [notes] : notes);
+export const eventMessagesOf = (messages: EventMessages): readonly EventMessage[] =>
+  'reason' in messages ? [messages] : messages;
 
 /** Whom an event is about, as Kubernetes refers to an object. */
 export interface InvolvedObject {
@@ -28,16 +29,19 @@ export interface InvolvedObject {
 }
 
 /** What a machine emits; when it was is for who hears it to say. */
-export interface Occurrence {
-  readonly type: 'occurred';
+export interface RecordedEvent {
+  readonly type: 'event.recorded';
   readonly eventType: EventType;
   readonly reason: string;
   readonly message: string;
   readonly involved: InvolvedObject;
 }
 
-export const occurrence = (involved: InvolvedObject, { eventType = 'Normal', reason, message }: Note): Occurrence => ({
-  type: 'occurred',
+export const recordedEvent = (
+  involved: InvolvedObject,
+  { eventType = 'Normal', reason, message }: EventMessage,
+): RecordedEvent => ({
+  type: 'event.recorded',
   eventType,
   reason,
   message,

@@ -28,7 +28,7 @@ export async function openWithin(
 }
 
 /** Reads a file within a volume; undefined when there is none. Refuses what is no file, or larger than it may be. */
-export async function readWithin(volume: string, subPath: string, largest: number): Promise<string | undefined> {
+export async function readInside(volume: string, subPath: string, largest: number): Promise<string | undefined> {
   const handle = await openWithin(volume, subPath, { make: false }).catch(unlessAbsent);
   if (handle === undefined) return undefined;
   try {

@@ -1,19 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { problemsToTell } from '../../../actors/sources/problemsToTell.ts';
 import { describeIssues } from '../../../node/config/configError.ts';
-import { shortened } from '../../../pod/show/explainWords.ts';
-import { shortWords } from '../../../pod/show/shortWords.ts';
+import { shortened } from '../../../pod/show/explainText.ts';
+import { shortText } from '../../../pod/show/shortText.ts';
 
 const path = `/var/lib/${'directory/'.repeat(400)}data`;
 const text = `cannot mount ${path}: it belongs to another pod; expected a path below ${path}`;
 const reason = ': it belongs to another pod; expected a path below /var/lib/';
 
 test('a short text stays as it is, whatever its words are', () => {
-  expect(shortWords('a'.repeat(200), 200)).toBe('a'.repeat(200));
+  expect(shortText('a'.repeat(200), 200)).toBe('a'.repeat(200));
 });
 
 test('of a long text the long words are cut in their middle, and what is said of them stays', () => {
-  const short = shortWords(text, 200);
+  const short = shortText(text, 200);
   expect(short).toContain(reason);
   expect(short).toMatch(/^cannot mount \/var\/lib\/directory\/\S*…\S*\/data: it belongs/);
   expect(short.length).toBeLessThan(240);

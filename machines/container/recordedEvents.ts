@@ -1,0 +1,121 @@
+/** What a container's chart tells its author: the kubelet's reasons and messages. Fixed ones stand in the chart. */
+
+import type { EventMessage } from '../../pod/events/recordedEvent.ts';
+import type { Failure } from '../../pod/failure.ts';
+import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
+import {
+  imageError,
+  imageMissing,
+  imagePresent,
+  inspectionFailed,
+  lookError,
+  pullBacksOff,
+  pullBegins,
+  pullDone,
+  pullFailed,
+} from '../image/recordedEvents.ts';
+import { isRuntimeAway } from '../shared/failure.ts';
+import type { PortTypes } from '../shared/ports.ts';
+import { type ContainerContext, specOf } from './context.ts';
+
+type Told = { readonly context: ContainerContext };
+
+const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
+const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
+const killing = (message: string): EventMessage => ({ reason: 'Killing', message });
+
+const presentImage = ({ context }: Told): EventMessage => imagePresent(imageOf(context));
+
+const missingImage = ({ context }: Told): EventMessage[] => [
+  imageMissing(imageOf(context)),
+  imageError('ErrImageNeverPull'),
+];
+
+const begunPull = ({ context }: Told): EventMessage => pullBegins(imageOf(context));
+
+export const donePull = (context: ContainerContext, pulled: PortTypes['pullImage']['output']): EventMessage =>
+  pullDone(imageOf(context), context.soughtAt, pulled);
+
+export function failedLook(context: ContainerContext, failure: Failure): EventMessage[] {
+  if (isRuntimeAway(failure)) return [];
+  return [...inspectionFailed(imageOf(context), failure), imageError(lookError(failure))];
+}
+
+export const failedPull = (context: ContainerContext, failure: Failure): EventMessage[] => [
+  ...pullFailed(imageOf(context), failure),
+  imageError(failure.reason),
+];
+
+const backedOffPull = ({ context }: Told): EventMessage[] => [
+  pullBacksOff(imageOf(context)),
+  imageError('ImagePullBackOff'),
+];
+
+/** The runtime refused to create or start it. */
+export const launchFailed = (failure: Failure): EventMessage[] =>
+  isRuntimeAway(failure) ? [] : [warning('Failed', `Error: ${failure.message}`)];
+
+function restartBacksOff({ context: { pod, name } }: Told): EventMessage {
+  const { name: podName, namespace, uid } = pod.metadata;
+  return warning('BackOff', `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${uid})`);
+}
+
+const stopped = ({ context }: Told): EventMessage[] =>
+  context.id === undefined ? [] : [killing(`Stopping container ${context.name}`)];
+
+const outdated = ({ context }: Told): EventMessage[] =>
+  context.id === undefined ? [] : [endedFor(context, 'definition changed', true)];
+
+/** It is restarted whatever its exit code, unless its policy is Never. */
+export function failedProbe(context: ContainerContext, kind: ProbeKind): EventMessage {
+  const policy = specOf(context).restartPolicy ?? context.pod.spec.restartPolicy;
+  return endedFor(context, `failed ${kind} probe`, policy !== 'Never');
+}
+
+/** Of an init container, as all sidecars are, a kubelet does not say that it runs again. */
+function endedFor({ name, role }: ContainerContext, what: string, restarts: boolean): EventMessage {
+  if (isInit(role)) return killing(`Init container ${name} ${what}`);
+  return killing(`Container ${name} ${what}${restarts ? ', will be restarted' : ''}`);
+}
+
+const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
+
+const resizedByRestart = ({ context }: Told): EventMessage =>
+  killing(`Container ${context.name} resize requires restart`);
+
+const postStartFailed: EventMessage[] = [
+  warning('FailedPostStartHook', 'PostStartHook failed'),
+  killing('FailedPostStartHook'),
+];
+
+const stateUnknown = ({ context: { role } }: Told): EventMessage =>
+  killing(`${isInit(role) ? 'Init container' : 'Container'} is in "unknown" state, try killing it before restart`);
+
+/** An action of the chart that tells what its parameters say. */
+const recordEvent = <P>(params: P) => ({ type: 'recordEvent' as const, params });
+
+export const recordCreationEvent = recordEvent({ reason: 'Created', message: 'Container created' });
+export const recordStartEvent = recordEvent({ reason: 'Started', message: 'Container started' });
+/** It has to end because its pod wants it so; one that was never made needs no killing. */
+export const recordStopEvent = recordEvent(stopped);
+export const recordOutdatedEvent = recordEvent(outdated);
+export const recordResizeEvent = recordEvent(resizedByRestart);
+export const recordUnknownStateEvent = recordEvent(stateUnknown);
+/** What the hook said is not told: it may hold a secret. */
+export const recordFailedPostStartEvent = recordEvent(postStartFailed);
+export const recordPresentImageEvent = recordEvent(presentImage);
+export const recordMissingImageEvent = recordEvent(missingImage);
+export const recordPullEvent = recordEvent(begunPull);
+export const recordPullBackOffEvent = recordEvent(backedOffPull);
+export const recordBackOffEvent = recordEvent(restartBacksOff);
+
+/** It could not be stopped; while the runtime is away that is the node's problem. */
+export const stopFailed = (failure: Failure): EventMessage[] =>
+  isRuntimeAway(failure) ? [] : [warning('FailedKillPod', `error killing pod: ${failure.message}`)];
+
+export const preStopFailed = (failure: Failure | null): EventMessage[] =>
+  failure ? [warning('FailedPreStopHook', 'PreStopHook failed')] : [];
+
+/** The runtime does not say how it is with a pod or a container of it; while it is away that is the node's problem. */
+export const statusUnknown = (failure: Failure): EventMessage[] =>
+  isRuntimeAway(failure) ? [] : [warning('FailedSync', `error determining status: ${failure.message}`)];
