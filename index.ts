@@ -41,7 +41,7 @@ export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/r
 export { serveSimulatedRuntime } from './cri/simulated/server.ts';
 /** The cgroups above containers: a part that a node over real containers is given. */
 export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';
-export { type PodCgroups, type PodCgroupsParts, podCgroups } from './host/cgroup/podCgroups.ts';
+export { PodCgroups, type PodCgroupsParts } from './host/cgroup/podCgroups.ts';
 export { callSystemd } from './host/cgroup/systemd.ts';
 export { admissionMachine } from './machines/admission/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';

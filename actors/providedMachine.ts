@@ -1,3 +1,4 @@
+import { cgroupsMachine } from '../machines/cgroups/chart.ts';
 import { containerMachine } from '../machines/container/chart.ts';
 import { limiterMachine } from '../machines/limiter/chart.ts';
 import { nodeAgentMachine } from '../machines/node/chart.ts';
@@ -19,6 +20,7 @@ export function providedMachine(boundary: Boundary): typeof nodeAgentMachine {
     actors: {
       pod: providedPod(boundary),
       limiter: limiterMachine.provide({ actors: { timer } }),
+      cgroups: cgroupsMachine.provide({ actors: { setUpCgroups: port('setUpCgroups'), timer } }),
       garbage,
       logRotation: logRotationMachine.provide({ actors: { rotateLogs: port('rotateLogs'), timer } }),
       runtimeHealth: feed('runtimeHealth'),

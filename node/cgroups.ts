@@ -7,15 +7,11 @@ import { createAlarm } from '../actors/feeds/alarm.ts';
 import { podsOfAgent } from '../actors/store/leftOnDisk.ts';
 import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
 import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';
-import { type PodCgroups, podCgroups } from '../host/cgroup/podCgroups.ts';
+import { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
-import { messageOf } from '../host/files/fileErrors.ts';
-import type { EventMessage } from '../pod/events/recordedEvent.ts';
-import { NodeFailure } from '../pod/failure.ts';
 import { unreserved } from '../pod/resources/allocatable.ts';
 import { PIDS, pageName } from '../pod/resources/cgroupLimits.ts';
 import type { Capacity } from '../pod/resources/requests.ts';
-import type { SharedCgroups } from '../pod/show/explainNode.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { NodeResources } from './config/nodeResources.ts';
 
@@ -82,29 +78,7 @@ export async function processRoom(): Promise<number | undefined> {
   return room.length > 0 ? Math.min(...room) : undefined;
 }
 
-/** What the node's author hears of the limit of all pods, in the kubelet's words. */
-export function enforcementEvent(cgroupRoot: string, failure: unknown): EventMessage {
-  if (failure === undefined) {
-    return { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' };
-  }
-  const names = [...cgroupRoot.split('/').filter(Boolean), 'kubepods'].map((name) => JSON.stringify(name)).join(' ');
-  const message = `Failed to update Node Allocatable Limits [${names}]: ${messageOf(failure)}`;
-  return { eventType: 'Warning', reason: 'FailedNodeAllocatableEnforcement', message };
-}
-
-export interface OwnCgroups {
-  readonly cgroups: PodCgroups;
-  /** Told while pods of somebody else are in the cgroup of all pods. */
-  readonly shared: () => SharedCgroups | undefined;
-}
-
-/** What the host forbids is said to be so; the rest tells of itself. */
-const cgroupWarning = (error: unknown): string =>
-  error instanceof NodeFailure
-    ? error.message
-    : `the cgroups of pods stay as the runtime makes them: ${messageOf(error)}`;
-
-/** The cgroups of the node's pods, and why some have no limits; undefined where the configuration leaves them to the runtime. */
+/** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */
 export function ownCgroups(given: {
   readonly config: NodeConfig;
   readonly node: NodeFacts;
@@ -112,40 +86,19 @@ export function ownCgroups(given: {
   /** How many processes the node takes in all, if that is known. */
   readonly pids: number | undefined;
   readonly logger: Logger;
-  /** The node's end. */
-  readonly signal: AbortSignal;
-  /** Told what happened to the node. */
-  readonly tell: (note: EventMessage) => void;
-}): OwnCgroups | undefined {
-  const { config, node, hierarchies, pids, logger, signal, tell } = given;
+}): PodCgroups | undefined {
+  const { config, node, hierarchies, pids, logger } = given;
   if (!node.cgroups.perQos) return undefined;
   const { enforcesAllocatable, reserved } = config.resources;
   const capacity = { ...capacityOf(config, node), ...(pids === undefined ? {} : { extra: { [PIDS]: pids } }) };
-  let shared: SharedCgroups | undefined;
-  const cgroups = podCgroups({
+  return new PodCgroups({
     place: node,
     rules: node.cgroups,
     enforced: enforcesAllocatable ? unreserved(capacity, reserved) : capacity,
     hierarchies,
     systemd: callSystemd,
     ownPods: () => podsOfAgent(node),
-    wait: (ms, ending) => createAlarm(systemClock, ending).wait(systemClock.now() + ms),
-    signal,
-    onEnforcement: (failure) => {
-      const note = enforcementEvent(node.cgroupRoot, failure);
-      tell(note);
-      if (failure !== undefined) logger.warn(note.message);
-    },
-    onShared: (message) => {
-      shared = message === undefined ? undefined : { message, since: systemClock.now() };
-      if (message !== undefined) {
-        logger.warn(message);
-        tell(enforcementEvent(node.cgroupRoot, message));
-      } else logger.info('no pods of others are in the cgroup of all pods any more: its limits are set');
-    },
-    onTrouble: (error) => logger.warn(cgroupWarning(error)),
+    wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
+    onWarning: (message) => logger.warn(message),
   });
-  // What fails here the first pod tries again, and tells.
-  cgroups.begin().catch(() => {});
-  return { cgroups, shared: () => shared };
 }

@@ -24,11 +24,11 @@ import { type EventMessage, involvedNode, recordedEvent } from '../pod/events/re
 import { addressesNow } from '../pod/node/hostAddresses.ts';
 import { nodeObject } from '../pod/node/nodeObject.ts';
 import { allocatable } from '../pod/resources/allocatable.ts';
-import { withLostRoot, withShared, withUnwritten } from '../pod/show/explainNode.ts';
+import { withLostRoot, withUnwritten } from '../pod/show/explainNode.ts';
 import type { RuntimeView } from '../pod/show/view.ts';
 import type { AgentPort, NodeSummary } from '../server/agent.ts';
 import { admissionFacts, extraCapacity, throttlePaths } from './admission.ts';
-import { capacityOf, cgroupFacts, mayPodsSwap, type OwnCgroups, ownCgroups, processRoom } from './cgroups.ts';
+import { capacityOf, cgroupFacts, mayPodsSwap, ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import { logErrors } from './errorLog.ts';
 import { followedAddresses } from './hostAddresses.ts';
@@ -75,16 +75,14 @@ export const startNode: StartNode = async ({
   const whole = { ...capacityOf(config, facts), extra };
   const capacity = allocatable(whole, config.resources.reserved);
   const node = { ...facts, allocatable: capacity };
-  const ending = new AbortController();
-  const { signal } = ending;
   // Before the cgroups: only then it is known which of those that are there are this agent's.
   const left = await podsLeftOnDisk(node, durable, { takesOver });
-  const own = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger, signal, tell });
+  const cgroups = simulated ? undefined : ownCgroups({ config, node, hierarchies, pids, logger });
   const services = nodeServices({
     cri,
     clock: systemClock,
     node,
-    ...(own ? { cgroups: own.cgroups } : {}),
+    ...(cgroups ? { cgroups } : {}),
     ...(restartRuntime ? { restartRuntime } : {}),
     ...(simulated ? {} : { findCredentials: credentialsOn(config.rootDirectory, logger) }),
     ...(config.runtimeClassPath ? classesIn(config.runtimeClassPath, logger) : {}),
@@ -143,13 +141,12 @@ export const startNode: StartNode = async ({
   };
   const { rootDirectory } = config;
   const root = watchRoot({ rootDirectory, clock: systemClock, logger, tell });
-  const port = agentPort({ agent, recorder, store, config, simulated, root, shared: own?.shared, describeSelf });
+  const port = agentPort({ agent, recorder, store, config, simulated, root, describeSelf });
   const endLog = logStatuses(port, logger);
   const endRelease = releaseWhenQuiet(port.subscribe, { clock: systemClock });
   if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
   agent.start();
   const stop = async () => {
-    ending.abort();
     endLog();
     endRelease();
     root.end();
@@ -186,12 +183,11 @@ interface PortParts {
   readonly config: NodeConfig;
   readonly simulated: boolean;
   readonly root: RootWatch;
-  readonly shared: OwnCgroups['shared'] | undefined;
   readonly describeSelf: AgentPort['nodeObject'];
 }
 
 /** The agent as the socket, the tables and the explanations see it. */
-function agentPort({ agent, recorder, store, config, simulated, root, shared, describeSelf }: PortParts): AgentPort {
+function agentPort({ agent, recorder, store, config, simulated, root, describeSelf }: PortParts): AgentPort {
   const { nodeName, rootDirectory, podLogsDirectory } = config;
   return {
     pods: agent.pods,
@@ -205,10 +201,7 @@ function agentPort({ agent, recorder, store, config, simulated, root, shared, de
       return view ? readLogTails(view, { rootDir: rootDirectory, podLogsDir: podLogsDirectory }) : new Map();
     },
     nodeObject: describeSelf,
-    explainNode: () => {
-      const unwritten = withUnwritten(agent.explainNode(), store.failure());
-      return withShared(withLostRoot(unwritten, root.lost()), shared?.());
-    },
+    explainNode: () => withLostRoot(withUnwritten(agent.explainNode(), store.failure()), root.lost()),
     node: () => {
       const lost = root.lost();
       const { state, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();

@@ -20,7 +20,7 @@ import { requireImageVolumes } from './runtimeFeatures.ts';
 
 type DiskServices = Pick<
   Services,
-  'preparePod' | 'prepareCgroup' | 'removeCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'
+  'setUpCgroups' | 'preparePod' | 'prepareCgroup' | 'removeCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'
 >;
 
 export interface DiskParts {
@@ -44,6 +44,7 @@ export function diskServices(parts: DiskParts): DiskServices {
       inTurn(input.pod.metadata.uid, () => call(input, signal));
   const services = { ...podServices(parts), ...volumeServices(parts) };
   return {
+    setUpCgroups: async () => (await parts.cgroups?.setUp()) ?? { outcome: 'unused', warnings: [] },
     prepareCgroup: turned(services.prepareCgroup),
     preparePod: turned(services.preparePod),
     removeCgroup: turned(services.removeCgroup),

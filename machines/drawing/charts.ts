@@ -1,6 +1,7 @@
 /** Every machine as a picture, drawn from its own definition. */
 import type { AnyStateMachine } from 'xstate';
 import { admissionMachine } from '../admission/chart.ts';
+import { cgroupsMachine } from '../cgroups/chart.ts';
 import { containerMachine } from '../container/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
 import { nodeAgentMachine } from '../node/chart.ts';
@@ -30,6 +31,7 @@ export const charts = (): Chart[] => [
   chart(volumeMachine, 'One volume of one pod, from its mount to its unmount.'),
   chart(activeDeadlineMachine, 'The time that one pod may be active on its node.'),
   chart(limiterMachine, 'A limiter of the node: so many at a time, and those that came first go first.'),
+  chart(cgroupsMachine, 'The cgroups above those of pods, and the limit of all pods.'),
   chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),
   chart(logRotationMachine, 'The rotation of the logs of containers that run.'),
   chart(admissionMachine, 'Admission of the node: it admits pods, one at a time, in the order of their arrival.'),

@@ -41,6 +41,8 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     { src: 'pleg' },
     { src: 'sources' },
     { src: 'ticker' },
+    // A fault of its own ends it alone: pods have their cgroups without it.
+    { src: 'cgroups', id: 'cgroups', input: ({ context: { nodeName } }) => ({ nodeName }), onError: {} },
     {
       src: 'logRotation',
       id: 'logRotation',

@@ -9,6 +9,7 @@ import {
 } from '../../pod/events/recordedEvent.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { admissionMachine } from '../admission/chart.ts';
+import { cgroupsMachine } from '../cgroups/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
 import { podMachine } from '../pod/chart.ts';
 import type { NodeEvent } from '../shared/events.ts';
@@ -48,18 +49,17 @@ export const nodeSetup = setup({
     events: {} as NodeEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
-    children: {} as { [id: `pod/${string}`]: 'pod' } & { garbage: 'garbage'; logRotation: 'logRotation' },
+    children: {} as { [id: `pod/${string}`]: 'pod' } & { [Id in 'cgroups' | 'garbage' | 'logRotation']: Id },
   },
   actors: {
     pod: podMachine,
     limiter: limiterMachine,
     admission: admissionMachine,
+    cgroups: cgroupsMachine,
     garbage: garbageMachine,
     logRotation: logRotationMachine,
-    sources: feedPort('sources'),
-    pleg: feedPort('pleg'),
-    runtimeHealth: feedPort('runtimeHealth'),
-    ticker: feedPort('ticker'),
+    ...{ sources: feedPort('sources'), ticker: feedPort('ticker') },
+    ...{ pleg: feedPort('pleg'), runtimeHealth: feedPort('runtimeHealth') },
     timer: timerPort(),
   },
   guards: {

@@ -5,6 +5,7 @@ import { namespacedName } from '../../pod/show/shownName.ts';
 import type { ActorView, NamedView, NodeView, RuntimeView, SharedLimiterView } from '../../pod/show/view.ts';
 import type { admissionMachine } from '../admission/chart.ts';
 import type { Request } from '../admission/context.ts';
+import type { cgroupsMachine } from '../cgroups/chart.ts';
 import type { limiterMachine } from '../limiter/chart.ts';
 import { deadlineOf } from '../pod/context.ts';
 import { actorView, childrenOf } from '../shared/actorView.ts';
@@ -17,7 +18,10 @@ import { foreignPods } from './own.ts';
 
 type NodeRef = ActorRefFrom<typeof nodeAgentMachine>;
 type NodeSnapshot = SnapshotFrom<typeof nodeAgentMachine>;
-type Cyclic = ActorRefFrom<typeof garbageMachine> | ActorRefFrom<typeof logRotationMachine>;
+type Cyclic =
+  | ActorRefFrom<typeof cgroupsMachine>
+  | ActorRefFrom<typeof garbageMachine>
+  | ActorRefFrom<typeof logRotationMachine>;
 
 /** What the node itself waits for: while it drains, until the last of its pods has had its grace. */
 export function nodeOwnView(ref: NodeRef, sinceOf: SinceOf): ActorView {
@@ -54,6 +58,7 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
     parts: [
       ...(snapshot.matches('running') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
       cyclicView(ref, 'logRotation', sinceOf),
+      ...(isUnused(snapshot) ? [] : [cyclicView(ref, 'cgroups', sinceOf)]),
     ],
     foreign: foreignPods(context),
   };
@@ -94,8 +99,12 @@ const plainView = (
     ...{ moments, failure: undefined },
   });
 
+/** Whether the runtime alone makes cgroups: then there is nothing to tell of them. */
+const isUnused = (node: NodeSnapshot): boolean =>
+  childrenOf<ActorRefFrom<typeof cgroupsMachine>>(node, 'cgroups').some((ref) => ref.getSnapshot().matches('unused'));
+
 /** What comes round by itself; of one that a fault of its own has ended, that it is broken. */
-function cyclicView(node: NodeRef, id: 'garbage' | 'logRotation', sinceOf: SinceOf): NamedView {
+function cyclicView(node: NodeRef, id: 'cgroups' | 'garbage' | 'logRotation', sinceOf: SinceOf): NamedView {
   const [ref] = childrenOf<Cyclic>(node.getSnapshot(), id);
   const snapshot = ref?.getSnapshot();
   const path = `nodeAgent/${id}`;
@@ -105,5 +114,6 @@ function cyclicView(node: NodeRef, id: 'garbage' | 'logRotation', sinceOf: Since
   const { context } = snapshot;
   const since = sinceOf(ref);
   const moments = 'everyMs' in context ? { retryAt: since + context.everyMs } : {};
-  return { ...actorView({ path, since, snapshot, moments, failure: context.failure }), name: id };
+  const view = { ...actorView({ path, since, snapshot, moments, failure: context.failure }), name: id };
+  return 'warnings' in context ? { ...view, notes: context.warnings } : view;
 }

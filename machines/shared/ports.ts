@@ -20,6 +20,7 @@ import type {
   ObservedContainer,
   ObservedSandbox,
 } from '../../pod/lifecycle/observed.ts';
+import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/show/view.ts';
 
@@ -30,6 +31,11 @@ export interface PortTypes {
    * sandboxes that the runtime has of it already. Idempotent.
    */
   preparePod: { input: { pod: Pod; ran: readonly string[] }; output: null };
+  /**
+   * Makes the cgroups above those of pods with their limits, and makes up for what was left out while pods of others
+   * were in them. Idempotent.
+   */
+  setUpCgroups: { input: null; output: CgroupSetUp };
   /** Makes the pod's cgroup with the limits of the pod, before anything runs in it (C25). Idempotent. */
   prepareCgroup: { input: { pod: Pod }; output: null };
   /**

@@ -44,6 +44,16 @@ export interface CgroupPlace {
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
 }
 
+/**
+ * What has come of setting up the cgroups above those of pods: the limit of all pods is in force; pods of somebody else
+ * share them, and what these share stays as it is; the host forbids it; or the runtime alone makes cgroups (`unused`).
+ */
+export interface CgroupSetUp {
+  readonly outcome: 'enforced' | 'shared' | 'forbidden' | 'unused';
+  /** A sentence for each thing that is not as it should be; of cgroups that are shared the first says why. */
+  readonly warnings: readonly string[];
+}
+
 /** The names in the pods' tree that lead to a pod (C25): `kubepods`, its QoS class unless that is Guaranteed, its own. */
 export function podCgroupNames(pod: Pod): string[] {
   const qos = qosClass(pod.spec);

@@ -44,7 +44,7 @@ export function explainNode(view: NodeView, now: number): NodeExplanation {
           ...lined(admission.waiting),
           ...(admission.refused.length > 0 ? { refused: admission.refused } : {}),
         })),
-        ...parts.map((part) => explained('actor', part.name, part)),
+        ...parts.map((part) => ({ ...explained('actor', part.name, part), notes: part.notes ?? [] })),
       ],
     },
   };
@@ -87,20 +87,6 @@ export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | unde
   const view = { path: 'rootDirectory', state: 'lost', since, waitingFor: 'the directory to be there again' };
   const answer = `${explanation.answer}; ${message}`;
   return withPart({ ...explanation, answer }, explained('actor', 'root directory', view));
-}
-
-/** That pods of somebody else are in the cgroup of all pods, and what that means. */
-export interface SharedCgroups {
-  readonly message: string;
-  readonly since: number;
-}
-
-/** The explanation of a node that shares the cgroup of all pods with somebody else. */
-export function withShared(explanation: NodeExplanation, shared: SharedCgroups | undefined): NodeExplanation {
-  if (shared === undefined) return explanation;
-  const { message, since } = shared;
-  const view = { path: 'cgroups', state: 'shared', since, waitingFor: 'the pods of others to be gone' };
-  return withPart(explanation, { ...explained('actor', 'cgroups', view), notes: [message] });
 }
 
 function answerOf({ name, state, runtime, waitingFor, until, limiters, pods }: NodeView, now: number): string {

@@ -27,6 +27,8 @@ export interface ActorView {
 /** An actor of the node itself. */
 export interface NamedView extends ActorView {
   readonly name: string;
+  /** What else there is to tell of it, a sentence each. */
+  readonly notes?: readonly string[];
 }
 
 /** How a run of a container ended. */
@@ -174,7 +176,7 @@ export interface NodeView extends NamedView {
     readonly waiting: readonly string[];
     readonly refused: readonly string[];
   })[];
-  /** What comes round by itself: garbage and logs. */
+  /** What comes round by itself: garbage, logs, and the cgroups above those of pods. */
   readonly parts: readonly NamedView[];
   readonly foreign: readonly ForeignPod[];
 }

@@ -21,6 +21,7 @@ export class FakeWorld {
   }
 
   readonly answers: Answers = {
+    setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),
     preparePod: () => null,
     prepareCgroup: () => null,
     fitPod: () => null,

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { capacityOf, cgroupFacts, enforcementEvent, mayPodsSwap, swapCapacity } from '../../node/cgroups.ts';
+import { capacityOf, cgroupFacts, mayPodsSwap, swapCapacity } from '../../node/cgroups.ts';
 import type { KubeletConfiguration } from '../../node/config/kubeletConfiguration.ts';
 import { nodeResources } from '../../node/config/nodeResources.ts';
 
@@ -68,17 +68,4 @@ describe('C25: what a node knows of cgroups', () => {
     expect(await factsOf({}, hierarchies)).toMatchObject({ countsSwap: true });
     expect(await factsOf({}, [])).toMatchObject({ countsSwap: false });
   });
-});
-
-test('what is told of the limit of all pods: that it holds, or why not', () => {
-  expect(enforcementEvent('/statelet', undefined)).toEqual({
-    reason: 'NodeAllocatableEnforced',
-    message: 'Updated Node Allocatable limit across pods',
-  });
-  expect(enforcementEvent('/statelet', new Error('no such file'))).toEqual({
-    eventType: 'Warning',
-    reason: 'FailedNodeAllocatableEnforcement',
-    message: 'Failed to update Node Allocatable Limits ["statelet" "kubepods"]: no such file',
-  });
-  expect(enforcementEvent('', 'gone').message).toBe('Failed to update Node Allocatable Limits ["kubepods"]: gone');
 });

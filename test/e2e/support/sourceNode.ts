@@ -12,9 +12,9 @@ import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
 import { ownerMark } from '../../../cri/labels.ts';
 import type { NodeFacts } from '../../../cri/nodeFacts.ts';
 import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
-import { podCgroups } from '../../../host/cgroup/podCgroups.ts';
+import { PodCgroups } from '../../../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../../../host/cgroup/systemd.ts';
-import { cgroupFacts, enforcementEvent } from '../../../node/cgroups.ts';
+import { cgroupFacts } from '../../../node/cgroups.ts';
 import { nodeResources } from '../../../node/config/nodeResources.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { startTestContainerd, type TestContainerd } from './containerd.ts';
@@ -70,8 +70,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   const errors: string[] = [];
   const told: string[] = [];
   const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
-  const ending = new AbortController();
-  const cgroups = podCgroups({
+  const cgroups = new PodCgroups({
     place: node,
     rules: node.cgroups,
     enforced: capacity,
@@ -79,12 +78,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     systemd: callSystemd,
     ownPods: () => podsOfAgent(node),
     wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
-    signal: ending.signal,
-    onEnforcement: (failure) => {
-      const { reason, message } = enforcementEvent(node.cgroupRoot, failure);
-      told.push(`${nodeName}: ${reason}: ${message}`);
-    },
-    onTrouble: (error) => onError('cgroups', error),
+    onWarning: (message) => onError('cgroups', message),
   });
   const services = nodeServices({
     ...{ cri, node, store, durable, cgroups, onError, clock: systemClock, fileCheckMs: 20_000 },
@@ -131,7 +125,6 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
         await Promise.race([agent.drain(), tooLong()]);
         await store.flush();
       } finally {
-        ending.abort();
         agent.stop();
         await runtime.end();
       }

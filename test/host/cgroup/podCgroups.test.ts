@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
-import { type PodCgroups, podCgroups } from '../../../host/cgroup/podCgroups.ts';
+import { PodCgroups, type PodCgroupsParts } from '../../../host/cgroup/podCgroups.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { cgroupFacts } from '../../fakes/cgroups.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { signal } from '../../volume/onDisk.ts';
 
 let root = '';
-let troubles: string[] = [];
+let warnings: string[] = [];
 let calls: string[] = [];
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'statelet-cgroups-'));
-  troubles = [];
+  warnings = [];
   calls = [];
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
@@ -28,8 +28,8 @@ const v1 = (): Hierarchy[] =>
   ['cpu', 'memory', 'pids'].map((each) => ({ root: join(root, each), version: 'v1', controllers: [each] }));
 
 /** Cgroups in plain directories, where each file that is written shows. */
-function cgroups(over: Partial<Parameters<typeof podCgroups>[0]> = {}): PodCgroups {
-  return podCgroups({
+function cgroups(over: Partial<PodCgroupsParts> = {}): PodCgroups {
+  return new PodCgroups({
     place: { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' },
     rules: { ...cgroupFacts, podPids: 50 },
     enforced: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
@@ -37,8 +37,7 @@ function cgroups(over: Partial<Parameters<typeof podCgroups>[0]> = {}): PodCgrou
     systemd: async (method, _, [unit, ...rest]) => void calls.push(`${method} ${unit} ${rest.join(' ')}`),
     ownPods: async () => [],
     wait: async () => {},
-    signal,
-    onTrouble: (error) => void troubles.push(String(error)),
+    onWarning: (message) => void warnings.push(message),
     ...over,
   });
 }
@@ -57,63 +56,62 @@ describe('C25: the cgroups above containers', () => {
     expect(value('cpu', pod, 'cpu.cfs_quota_us')).toBe('50000');
     expect(value('memory', pod, 'memory.limit_in_bytes')).toBe(String(64 * 2 ** 20));
     expect(value('pids', pod, 'pids.max')).toBe('50');
-    expect(troubles).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
-  test('that the limit of all pods is in force is told, and why one is not', async () => {
-    const told: unknown[] = [];
-    const onEnforcement = (failure?: unknown) => void told.push(failure);
-    await cgroups({ onEnforcement }).begin();
-    await cgroups({ onEnforcement }).begin();
-    expect(told).toEqual([undefined, undefined]);
-    await rm(join(root, 'memory/own/kubepods/memory.limit_in_bytes'));
-    // As a kernel refuses to take away what is in use.
-    await mkdir(join(root, 'memory/own/kubepods/memory.limit_in_bytes'));
-    await cgroups({ onEnforcement, wait: () => new Promise(() => {}) }).begin();
-    expect(String(told[2])).toMatch(/EISDIR/);
-    expect(told).toHaveLength(3);
-    expect(troubles).toEqual([]);
-  });
-
-  describe('a limit of all pods that the kernel refuses', () => {
+  describe('the limit of all pods', () => {
     const limit = () => join(root, 'memory/own/kubepods/memory.limit_in_bytes');
-    const enforced = (failure?: unknown) => (failure === undefined ? 'in force' : 'refused');
-
-    test('is tried again each minute, told each time, until it is in force', async () => {
-      await cgroups().begin();
+    const refuse = async () => {
       await rm(limit());
+      // As a kernel refuses to take away what is in use.
       await mkdir(limit());
-      const told: string[] = [];
-      const waits: number[] = [];
-      await new Promise<void>((resolve) => {
-        const wait = async (ms: number) => {
-          waits.push(ms);
-          if (waits.length === 2) await rm(limit(), { recursive: true });
-        };
-        const onEnforcement = (failure?: unknown) => {
-          told.push(enforced(failure));
-          if (failure === undefined) resolve();
-        };
-        void cgroups({ wait, onEnforcement }).begin();
-      });
-      expect(told).toEqual(['refused', 'refused', 'in force']);
-      expect(waits).toEqual([60_000, 60_000]);
+    };
+
+    test('is in force once what is above pods is set up, also by an agent that finds it there', async () => {
+      expect(await cgroups().setUp()).toEqual({ outcome: 'enforced', warnings: [] });
+      await writeFile(limit(), '7');
+      expect(await cgroups().setUp()).toEqual({ outcome: 'enforced', warnings: [] });
       expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
     });
 
-    test('is left when the node ends', async () => {
-      await cgroups().begin();
-      await rm(limit());
-      await mkdir(limit());
-      const told: string[] = [];
-      const ending = new AbortController();
-      const wait = async () => ending.abort();
-      const onEnforcement = (failure?: unknown) => void told.push(enforced(failure));
-      const node = cgroups({ wait, onEnforcement, signal: ending.signal });
-      await node.begin();
-      // What takes longer than another try would.
+    test('that the kernel refuses is a failure in the kubelet’s words each time, until it can be set', async () => {
+      await cgroups().setUp();
+      await refuse();
+      const node = cgroups();
+      for (const _ of [1, 2]) {
+        await expect(node.setUp()).rejects.toMatchObject({
+          reason: 'FailedNodeAllocatableEnforcement',
+          message: expect.stringMatching(/^Failed to update Node Allocatable Limits \["own" "kubepods"\]: EISDIR/),
+        });
+      }
+      await rm(limit(), { recursive: true });
+      expect(await node.setUp()).toEqual({ outcome: 'enforced', warnings: [] });
+      expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
+      expect(warnings).toEqual([]);
+    });
+
+    test('is named by the root alone where pods are below it', async () => {
+      await writeFile(join(root, 'cpu'), 'not a directory');
+      await expect(cgroups({ place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' } }).setUp()).rejects.toMatchObject({
+        message: expect.stringMatching(/ Limits \["kubepods"\]: ./),
+      });
+    });
+
+    test('that the kernel refuses hinders no pod', async () => {
+      await cgroups().setUp();
+      await refuse();
+      const node = cgroups();
+      await expect(node.setUp()).rejects.toThrow();
       await node.prepare(burstable('one', '500m'));
-      expect(told).toEqual(['refused']);
+      expect(value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us')).toBe('50000');
+    });
+
+    test('is set once: what has it is not written again', async () => {
+      const node = cgroups();
+      await node.setUp();
+      await writeFile(limit(), '7');
+      await node.setUp();
+      expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('7');
     });
   });
 
@@ -168,7 +166,7 @@ describe('C25: the cgroups above containers', () => {
       await writeFile(join(root, each, 'cgroup.subtree_control'), '');
     }
     const node = cgroups({ hierarchies });
-    await node.begin();
+    await node.setUp();
     expect(value('own/cgroup.subtree_control')).toBe('+cpu +memory');
     await writeFile(join(root, 'own/kubepods/cgroup.subtree_control'), 'cpu memory');
     await mkdir(join(root, 'own/kubepods/burstable/podone'), { recursive: true });
@@ -195,7 +193,7 @@ describe('C25: the cgroups above containers', () => {
   test('pods that come at once wait for what is above them, which is made once', async () => {
     const node = cgroups({ place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     const pods = ['one', 'two', 'three', 'four'].map((uid) => burstable(uid, '500m'));
-    await Promise.all([node.begin(), ...pods.map((pod) => node.prepare(pod))]);
+    await Promise.all([node.setUp(), ...pods.map((pod) => node.prepare(pod))]);
     const started = calls.filter((call) => call.startsWith('Start')).map((call) => call.split(' ')[1]);
     expect(started.slice(0, 3)).toEqual(['kubepods.slice', 'kubepods-burstable.slice', 'kubepods-besteffort.slice']);
     expect(started.length).toBe(3 + pods.length);
@@ -206,13 +204,13 @@ describe('C25: the cgroups above containers', () => {
 
   test('another agent does not take the share from pods that it has yet to hear of', async () => {
     await cgroups().prepare(burstable('one', '1500m'));
-    await cgroups({ ownPods: async () => ['one'] }).begin();
+    await cgroups({ ownPods: async () => ['one'] }).setUp();
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
   });
 
   test('what failed half-way has all its limits after the next try', async () => {
     const node = cgroups();
-    await node.begin();
+    await node.setUp();
     const quota = 'own/kubepods/burstable/podone/cpu.cfs_quota_us';
     await rm(join(root, 'pids/own/kubepods/burstable'), { recursive: true });
     await writeFile(join(root, 'pids/own/kubepods/burstable'), 'in the way');
@@ -233,7 +231,9 @@ describe('C25: the cgroups above containers', () => {
     await node.prepare(burstable('one', '500m'));
     await node.prepare(burstable('two', '500m'));
     await node.trim(burstable('two', '500m'));
-    expect(troubles).toEqual(['Error: read-only']);
+    const why = 'the cgroups of pods stay as the runtime makes them: read-only';
+    expect(warnings).toEqual([why]);
+    expect(await node.setUp()).toEqual({ outcome: 'forbidden', warnings: [why] });
   });
 
   test('what fails otherwise is a failure of the pod, in the kubelet’s words', async () => {

@@ -1,5 +1,6 @@
 /** The node's machine with real pods over fake ports, told what its feeds would tell. */
 import { createActor, fromCallback } from 'xstate';
+import { cgroupsMachine } from '../../../machines/cgroups/chart.ts';
 import { nodeAgentMachine } from '../../../machines/node/chart.ts';
 import type { NodeInput } from '../../../machines/node/context.ts';
 import { garbageMachine } from '../../../machines/node/garbage.ts';
@@ -38,6 +39,9 @@ const fakedGarbage = (ports: FakePorts) =>
 const fakedLogs = (ports: FakePorts) =>
   logRotationMachine.provide({ actors: { rotateLogs: ports.port('rotateLogs'), timer: ports.timer } });
 
+const fakedCgroups = (ports: FakePorts) =>
+  cgroupsMachine.provide({ actors: { setUpCgroups: ports.port('setUpCgroups'), timer: ports.timer } });
+
 /** A pod of this name, with a uid of its own. */
 export const namedPod = (name: string, spec: Partial<Pod['spec']> = {}, uid = `${name}-uid`): Pod =>
   aPod(spec, { name, uid });
@@ -54,6 +58,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
   const machine = nodeAgentMachine.provide({
     actors: {
       ...{ pod: fakedPod(ports), garbage: fakedGarbage(ports), logRotation: fakedLogs(ports), timer: ports.timer },
+      cgroups: fakedCgroups(ports),
       ...{ sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
     },
   });

@@ -1,0 +1,113 @@
+/**
+ * The cgroups above those of pods (C25): set up at first, looked at once a minute. A limit of all pods that the kernel
+ * refuses is tried again, and while pods of somebody else are there what these share is left alone.
+ */
+import { assign, emit, setup } from 'xstate';
+import { type EventMessage, involvedNode, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
+import type { Failure } from '../../pod/failure.ts';
+import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
+import { failureOf } from '../shared/failure.ts';
+import { port, timerPort } from '../shared/ports.ts';
+import type { StateMeta } from '../shared/stateMeta.ts';
+
+/** As in a kubelet: until then what runs may have come to use less. */
+const EVERY_MS = 60_000;
+
+interface CgroupsInput {
+  readonly nodeName: string;
+}
+
+interface CgroupsContext extends CgroupsInput {
+  /** What is not as it should be, a sentence each. */
+  readonly warnings: readonly string[];
+  /** Why the limit of all pods is not in force. */
+  readonly failure: Failure | undefined;
+}
+
+/** What was found, where it was: of a failure nothing. */
+const foundIn = (event: object): CgroupSetUp | undefined =>
+  // Only `setUpCgroups` is done here.
+  'output' in event ? (event.output as CgroupSetUp) : undefined;
+
+const cgroupsSetup = setup({
+  types: {
+    input: {} as CgroupsInput,
+    context: {} as CgroupsContext,
+    events: {} as { type: 'timer.elapsed' },
+    emitted: {} as RecordedEvent,
+    meta: {} as StateMeta,
+  },
+  actors: { setUpCgroups: port('setUpCgroups'), timer: timerPort() },
+  guards: {
+    isEnforced: ({ event }) => foundIn(event)?.outcome === 'enforced',
+    isShared: ({ event }) => foundIn(event)?.outcome === 'shared',
+    isForbidden: ({ event }) => foundIn(event)?.outcome === 'forbidden',
+  },
+  actions: {
+    recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
+    recordFound: assign(({ event }) => ({ warnings: foundIn(event)?.warnings ?? [], failure: undefined })),
+    recordFailure: assign(({ event }) => ({ warnings: [], failure: failureOf(event) })),
+  },
+});
+
+/** Tells, in the kubelet's words, that the limit of all pods is not in force, and why. */
+const refused = (message: string): EventMessage => ({
+  ...{ eventType: 'Warning' as const, reason: 'FailedNodeAllocatableEnforcement', message },
+});
+
+/** A look at the cgroups: what is missing is made up for, and what is found says where to go on. */
+const looking = cgroupsSetup.createStateConfig({
+  meta: { waitsFor: 'the cgroups above those of pods to be set up' },
+  invoke: {
+    src: 'setUpCgroups',
+    input: null,
+    onDone: [
+      { guard: 'isEnforced', target: '#cgroups.enforced.waiting', actions: 'recordFound' },
+      { guard: 'isShared', target: '#cgroups.sharedWithOthers.waiting', actions: 'recordFound' },
+      { guard: 'isForbidden', target: '#cgroups.forbidden', actions: 'recordFound' },
+      { target: '#cgroups.unused' },
+    ],
+    onError: {
+      target: '#cgroups.awaitingEnforcement.waiting',
+      actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => refused(failureOf(event).message) }],
+    },
+  },
+});
+
+const waiting = (waitsFor: string) =>
+  cgroupsSetup.createStateConfig({
+    meta: { waitsFor, afterMs: EVERY_MS },
+    invoke: { src: 'timer', input: { after: EVERY_MS } },
+    on: { 'timer.elapsed': 'looking' },
+  });
+
+export const cgroupsMachine = cgroupsSetup.createMachine({
+  id: 'cgroups',
+  context: ({ input }) => ({ ...input, warnings: [], failure: undefined }),
+  initial: 'settingUp',
+  states: {
+    settingUp: looking,
+    enforced: {
+      entry: {
+        type: 'recordEvent',
+        params: { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' },
+      },
+      initial: 'waiting',
+      states: { waiting: waiting('the next look for pods of others in them'), looking },
+    },
+    awaitingEnforcement: {
+      initial: 'waiting',
+      states: { waiting: waiting('another try to set the limit of all pods'), looking },
+    },
+    /** No limit is set for all pods, nor for a QoS class; those of this agent's pods are. */
+    sharedWithOthers: {
+      entry: { type: 'recordEvent', params: ({ context: { warnings } }) => refused(warnings[0] ?? '') },
+      initial: 'waiting',
+      states: { waiting: waiting('the pods of others to be gone from them'), looking },
+    },
+    /** The host lets nobody make cgroups: pods have those that the runtime makes. */
+    forbidden: {},
+    /** The configuration leaves cgroups to the runtime. */
+    unused: {},
+  },
+});

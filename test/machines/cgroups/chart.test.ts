@@ -1,0 +1,132 @@
+import { describe, expect, test } from '@jest/globals';
+import type { CgroupSetUp } from '../../../pod/resources/cgroup.ts';
+import { explainNode } from '../../../pod/show/explainNode.ts';
+import { formatNodeExplanation } from '../../../pod/show/formatExplanation.ts';
+import { nodeStory } from '../support/nodeStory.ts';
+
+const MINUTE = 60_000;
+const enforced = { outcome: 'enforced', warnings: [] } as const;
+const why = 'Failed to update Node Allocatable Limits ["kubepods"]';
+const IN_FORCE = 'Normal NodeAllocatableEnforced: Updated Node Allocatable limit across pods';
+const inTheWay = `Warning FailedNodeAllocatableEnforcement: ${why}`;
+
+/** A node whose cgroups are set up when the test says so. */
+function node() {
+  const story = nodeStory({ held: ['setUpCgroups'] });
+  story.list();
+  story.want([]);
+  story.told();
+  const { ports } = story;
+  return {
+    ...story,
+    found: (output: CgroupSetUp) => ports.answer('setUpCgroups', output),
+    refused: (because: string) => ports.fail('setUpCgroups', 'FailedNodeAllocatableEnforcement', `${why}: ${because}`),
+    looks: () => ports.asked('setUpCgroups').length,
+    cgroups: () => story.view().parts.find(({ name }) => name === 'cgroups'),
+    told: () => story.told().filter((event) => event.includes('Allocatable')),
+    /** What `explain node` prints of them. */
+    explained: () => {
+      const view = story.view();
+      // As if everything had begun just now: the stories of nodes date no states.
+      const parts = view.parts.map((part) => ({
+        ...{ ...part, since: ports.now },
+        ...(part.until === undefined ? {} : { until: ports.now + part.until }),
+      }));
+      const text = formatNodeExplanation(explainNode({ ...view, parts }, ports.now));
+      return text.slice(text.indexOf('actor cgroups')).trimEnd();
+    },
+  };
+}
+
+describe('C25: the cgroups above those of pods', () => {
+  test('are set up at once, and that the limit of all pods is in force is told once', () => {
+    const { found, cgroups, told, looks, ports } = node();
+    expect(looks()).toBe(1);
+    expect(cgroups()).toMatchObject({ state: 'settingUp', waitingFor: 'the cgroups above those of pods to be set up' });
+    found(enforced);
+    expect(cgroups()).toMatchObject({ state: 'enforced.waiting', notes: [] });
+    expect(told()).toEqual([IN_FORCE]);
+    ports.advance(MINUTE);
+    found(enforced);
+    expect([looks(), told()]).toEqual([2, []]);
+  });
+
+  test('a limit that the kernel refuses is tried again each minute, told each time, until it is in force', () => {
+    const { found, refused, cgroups, told, looks, ports } = node();
+    refused('device or resource busy');
+    expect(cgroups()).toMatchObject({
+      ...{
+        state: 'awaitingEnforcement.waiting',
+        waitingFor: 'another try to set the limit of all pods',
+        until: MINUTE,
+      },
+      lastFailure: { message: `${why}: device or resource busy` },
+    });
+    expect(told()).toEqual([`${inTheWay}: device or resource busy`]);
+    ports.advance(MINUTE - 1);
+    expect(looks()).toBe(1);
+    ports.advance(1);
+    refused('still busy');
+    expect(told()).toEqual([`${inTheWay}: still busy`]);
+    ports.advance(MINUTE);
+    found(enforced);
+    expect(told()).toEqual([IN_FORCE]);
+    expect(cgroups()).not.toHaveProperty('lastFailure');
+    ports.advance(MINUTE);
+    refused('busy again');
+    expect(told()).toEqual([`${inTheWay}: busy again`]);
+  });
+
+  test('pods of somebody else in them are told once, and waited for until they are gone', () => {
+    const { found, cgroups, told, ports } = node();
+    const shared = { outcome: 'shared', warnings: [`${why}: /kubepods holds others`, '/pod lacks memory'] } as const;
+    found(shared);
+    expect(told()).toEqual([`${inTheWay}: /kubepods holds others`]);
+    expect(cgroups()).toMatchObject({
+      ...{ state: 'sharedWithOthers.waiting', until: MINUTE, notes: shared.warnings },
+      waitingFor: 'the pods of others to be gone from them',
+    });
+    ports.advance(MINUTE);
+    found(shared);
+    expect(told()).toEqual([]);
+    ports.advance(MINUTE);
+    found(enforced);
+    expect([cgroups()?.state, told()]).toEqual(['enforced.waiting', [IN_FORCE]]);
+    ports.advance(MINUTE);
+    found(shared);
+    expect([cgroups()?.state, told()]).toEqual(['sharedWithOthers.waiting', [`${inTheWay}: /kubepods holds others`]]);
+  });
+
+  test('where the host forbids them that is shown, and nothing is tried again', () => {
+    const { found, cgroups, told, looks, ports } = node();
+    found({ outcome: 'forbidden', warnings: ['read-only'] });
+    ports.advance(10 * MINUTE);
+    expect([cgroups()?.state, cgroups()?.notes, looks(), told()]).toEqual(['forbidden', ['read-only'], 1, []]);
+  });
+
+  test('where the runtime alone makes cgroups there is nothing to show', () => {
+    const { found, cgroups, looks, ports } = node();
+    found({ outcome: 'unused', warnings: [] });
+    ports.advance(10 * MINUTE);
+    expect([cgroups(), looks()]).toEqual([undefined, 1]);
+  });
+
+  test('are not looked at any more when the node has ended', () => {
+    const { refused, drain, looks, ports, state } = node();
+    refused('device or resource busy');
+    drain();
+    expect(state()).toBe('stopped');
+    ports.advance(10 * MINUTE);
+    expect(looks()).toBe(1);
+  });
+
+  test('explain node shows the wait with its end, and what went wrong last', () => {
+    const { refused, explained } = node();
+    refused('device or resource busy');
+    expect(`\n${explained()}`).toBe(`
+actor cgroups      awaitingEnforcement.waiting  0s
+     waits for another try to set the limit of all pods until 00:01:00 (in 60s)
+     last failure, 0s ago: FailedNodeAllocatableEnforcement: Failed to update
+     Node Allocatable Limits ["kubepods"]: device or resource busy`);
+  });
+});
