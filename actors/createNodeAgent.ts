@@ -2,9 +2,9 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent } from 'xstate';
 import type { nodeAgentMachine } from '../machines/node/chart.ts';
 import type { NodeContext } from '../machines/node/context.ts';
-import { wantedPods } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
 import { nodeOwnView, nodeView, runtimeView } from '../machines/node/view.ts';
+import { isWanted } from '../machines/node/wanted.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import { awaitedViews, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
@@ -110,7 +110,7 @@ export function agentBehind(
     const { context } = snapshot;
     const begins = snapshot.matches('starting') || snapshot.matches('recovering');
     board.followAddresses();
-    board.expect(begins ? awaitedViews(context) : [], (uid) => wantedPods(context).has(uid));
+    board.expect(begins ? awaitedViews(context) : [], (uid) => isWanted(context, uid));
   };
   const root = createActor(providedMachine(boundary), {
     id: 'nodeAgent',

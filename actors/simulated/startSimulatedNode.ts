@@ -109,7 +109,7 @@ export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Pr
     },
   );
   const want = (pods: readonly Pod[]) =>
-    agent.tell({ type: 'config.podsChanged', source: SOURCE, pods, problems: [], at: clock.now() });
+    agent.tell({ type: 'config.podsListed', source: SOURCE, pods, at: clock.now() });
   agent.start();
   want(first);
   return {

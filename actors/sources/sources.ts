@@ -1,13 +1,13 @@
-/** Where pods come from: each source brings its full sets, side by side with the others. */
-import type { SourceProblem } from '../../machines/shared/events.ts';
+/** Where pods come from: each source tells its pods, side by side with the others. */
+import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
+import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
 import { createManifestReader, type ReadManifests } from './manifestReader.ts';
-import type { ManifestSet } from './manifestSet.ts';
 import { keyOf } from './urlSecrets.ts';
 
 const FILE_CHECK_MS = 20_000;
@@ -57,7 +57,8 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   const { clock, nodeName, durable, store, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
-    const tell = problemTeller(parts);
+    const changes = changesOf('file', clock);
+    const tell = tellingProblems(parts, send);
     await watchManifests({
       path,
       nodeName,
@@ -69,9 +70,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
       lastGood: durable.manifests,
       ...(parts.readClasses ? { readClasses: parts.readClasses } : {}),
       onSet: (set) => {
-        tell(set);
-        const { pods, problems, warnings } = set;
-        send({ type: 'config.podsChanged', source: 'file', pods, problems, warnings, at: clock.now() });
+        for (const fact of changes(set)) tell(fact);
       },
       onManifest: ({ file, manifest }) => {
         const kept = manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
@@ -87,7 +86,8 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;
     const key = keyOf(manifestUrl.url);
-    const tell = problemTeller(parts);
+    const changes = changesOf('http', clock);
+    const tell = tellingProblems(parts, send);
     const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
     for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
     await watchManifestUrl({
@@ -100,34 +100,32 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
       lastGood: durable.fetched.get(key),
       ...(parts.readClasses ? { readClasses: parts.readClasses } : {}),
       onSet: (set) => {
-        tell(set);
-        const { pods, problems, warnings } = set;
-        send({ type: 'config.podsChanged', source: 'http', pods, problems, warnings, at: clock.now() });
+        for (const fact of changes(set)) tell(fact);
       },
-      onUnread: (problems) => {
-        tell({ problems, warnings: [] });
-        send({ type: 'config.sourceUnread', source: 'http', problems });
-      },
+      onUnread: (problems) => tell({ type: 'config.sourceUnread', source: 'http', problems }),
       onGood: (pods) => keep(store.write('fetched', key, [...pods])),
     });
   };
 }
 
-/** Tells each problem and warning once for as long as it stands. */
-function problemTeller({ onManifestProblem }: SourceParts): (set: Pick<ManifestSet, 'problems' | 'warnings'>) => void {
-  const tellNew = (level: 'error' | 'warning') => {
-    let told: ReadonlySet<string> = new Set();
-    return (problems: readonly SourceProblem[]) => {
-      const now = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
-      for (const [key, { file, path, message }] of now) {
-        if (!told.has(key)) onManifestProblem?.(level, file, path, message);
-      }
-      told = new Set(now.keys());
-    };
+/** Sends facts on, and tells each problem and warning in them once for as long as it stands. */
+function tellingProblems({ onManifestProblem }: SourceParts, send: (fact: NodeFact) => void): (fact: NodeFact) => void {
+  const told = new Map<string, string>();
+  const tell = ({ problems = [], warnings = [] }: ManifestFindings, only?: string) => {
+    const found = new Map(
+      [...problems.map((each) => ['error', each] as const), ...warnings.map((each) => ['warning', each] as const)].map(
+        (finding) => [JSON.stringify(finding), finding],
+      ),
+    );
+    for (const [key, [level, { file, path, message }]] of found) {
+      if (!told.has(key)) onManifestProblem?.(level, file, path, message);
+    }
+    for (const [key, file] of told) if (only === undefined || only === file) told.delete(key);
+    for (const [key, [, { file }]] of found) told.set(key, file);
   };
-  const [tellProblems, tellWarnings] = [tellNew('error'), tellNew('warning')];
-  return ({ problems, warnings }) => {
-    tellProblems(problems);
-    tellWarnings(warnings);
+  return (fact) => {
+    if (fact.type === 'config.podsListed' || fact.type === 'config.sourceUnread') tell(fact);
+    if (fact.type === 'config.problemsChanged') tell(fact, fact.file);
+    send(fact);
   };
 }

@@ -1,11 +1,20 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
+import type { NodeEvent } from '../shared/events.ts';
 import { admissionNode, recordReadinessEvent } from './context.ts';
 import { nodeSetup } from './setup.ts';
+import { concerned } from './wanted.ts';
 
 /** So long the runtime has to be listed when the node is told to stop before that. */
 const RUNTIME_LIST_MS = 5_000;
 /** How often a kubelet looks at the sizes of logs. */
 const LOG_CHECK_MS = 10_000;
+
+/** Only the pods that the event is about are looked at: there may be hundreds of others. */
+const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(event) }) };
+const endItsOrphan = { type: 'endOrphans', ...its } as const;
+const startIt = { type: 'startNewPods', ...its } as const;
+/** What follows from a word of a source; while another source has not spoken an orphan may be its pod. */
+const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 'passOnEdits', ...its }] as const;
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
@@ -53,7 +62,9 @@ export const nodeAgentMachine = nodeSetup.createMachine({
   ],
   initial: 'starting',
   on: {
-    'config.podsChanged': { actions: 'recordSource' },
+    'config.podsListed': { actions: 'recordSource' },
+    'config.podChanged': { actions: 'recordSource' },
+    'config.problemsChanged': { actions: 'recordSource' },
     'config.sourceUnread': { actions: 'recordUnread' },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
@@ -104,11 +115,12 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       entry: ['holdPlaces', 'startNewPods'],
       always: { guard: 'haveSourcesSpoken', target: 'running' },
       on: {
-        'config.podsChanged': { actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'startNewPods'] },
+        'config.podsListed': { actions: [...sourceChanged, startIt] },
+        'config.podChanged': { actions: [...sourceChanged, startIt] },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces'] },
         'node.ticked': { actions: ['recordTick', 'startNewPods'] },
         'xstate.done.actor.*': [
-          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'startNewPods'] },
+          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
           { actions: ['keepBroken', 'forgetPod'] },
         ],
       },
@@ -123,16 +135,15 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         onError: {},
       },
       on: {
-        'config.podsChanged': {
-          actions: ['recordSource', 'endUnwanted', 'passOnEdits', 'endOrphans', 'startNewPods'],
-        },
-        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endOrphans'] },
+        'config.podsListed': { actions: [...sourceChanged, endItsOrphan, startIt] },
+        'config.podChanged': { actions: [...sourceChanged, endItsOrphan, startIt] },
+        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', endItsOrphan] },
         'garbage.asked': { actions: 'answerGarbage' },
         'garbage.podsFound': { actions: ['recordFound', 'endOrphans'] },
         // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
         'node.ticked': { actions: ['recordTick', 'endOrphans', 'startNewPods'] },
         'xstate.done.actor.*': [
-          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'startNewPods'] },
+          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
           { actions: ['keepBroken', 'forgetPod'] },
         ],
       },

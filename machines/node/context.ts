@@ -75,8 +75,8 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' 
   readonly admission: Ref<AdmissionEvent>;
   readonly startLimiter: Ref<LimiterEvent>;
   readonly pullLimiter: Ref<LimiterEvent>;
-  /** The last full set of each source that has spoken. */
-  readonly desired: Readonly<Record<string, readonly Pod[]>>;
+  /** What each source wants that has told its full set, by uid. */
+  readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
   /** Why manifests are not used, and what is odd in those that are, by source. */
   readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
   readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;
@@ -101,29 +101,6 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' 
   readonly fault?: Failure;
 }
 
-/** Where a pod says which source it is from. */
-const SOURCE = 'kubernetes.io/config.source';
-
-/** Every wanted pod by uid. Of one that two sources want the first to have it keeps it. */
-export function wantedPods({ desired, pods }: NodeContext): Map<string, Pod> {
-  const wanted = new Map<string, Pod>();
-  for (const pod of Object.values(desired).flat()) {
-    const { uid } = pod.metadata;
-    if (!wanted.has(uid) || isIncumbent(pods, pod)) wanted.set(uid, pod);
-  }
-  return wanted;
-}
-
-const isIncumbent = (pods: NodeContext['pods'], { metadata: { uid, annotations } }: Pod): boolean =>
-  lookUp(pods, uid)?.pod.metadata.annotations?.[SOURCE] === annotations?.[SOURCE];
-
-/** Every source has told its set, or that it can not be read. */
-export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): boolean =>
-  sources.every((source) => Object.hasOwn(desired, source) || unread.includes(source));
-
-export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
-  sources.every((source) => Object.hasOwn(desired, source));
-
 export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
   uid,
   namespace,
@@ -134,36 +111,6 @@ export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod =>
 
 export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
   lookUp(context.observed, pod.metadata.uid) ?? nothingOf(pod.metadata);
-
-/** The wanted pods without an actor; those that already run go first, so that nobody takes their place. */
-export function newPods(context: NodeContext): Pod[] {
-  const missing = [...wantedPods(context).values()].filter(
-    ({ metadata }) => !Object.hasOwn(context.pods, metadata.uid),
-  );
-  const runs = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : 1);
-  return missing.sort((a, b) => runs(a) - runs(b));
-}
-
-/** The uids of pods that have an actor and are not wanted any more. */
-export function unwanted(context: NodeContext): string[] {
-  const wanted = wantedPods(context);
-  return Object.keys(context.pods).filter((uid) => !wanted.has(uid) && lookUp(context.pods, uid)?.ending === false);
-}
-
-/** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted begins anew anyway. */
-export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
-  const known = lookUp(context.pods, uid);
-  if (known === undefined || wantedPods(context).has(uid)) return undefined;
-  const { namespace, name } = known.pod.metadata;
-  return { uid, namespace, name };
-}
-
-/** The wanted pods whose sources now say something else than their actors were told. */
-export const edited = (context: NodeContext): Pod[] =>
-  [...wantedPods(context).values()].filter((pod) => {
-    const known = lookUp(context.pods, pod.metadata.uid);
-    return known !== undefined && !known.ending && known.pod !== pod;
-  });
 
 /** Tells whether the node can run pods, as its runtime says. */
 export const recordReadinessEvent = {

@@ -2,27 +2,32 @@
 
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ForeignPod, ObservedPod } from '../../pod/lifecycle/observed.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import type { Termination } from '../../pod/show/view.ts';
-import { haveSourcesSpoken, type NodeContext, nothingOf, observedOf, wantedPods } from './context.ts';
+import { type NodeContext, nothingOf, observedOf } from './context.ts';
 import { podOfOrphan, podWithOwnGrace, terminationOf } from './endings.ts';
+import { haveSourcesSpoken, isWanted, wantedPod } from './wanted.ts';
 
 /**
  * The pods at the runtime that have no actor and that are ours: by the mark of a sandbox or, where nobody has marked
  * these, of their directory.
  */
-export function markedPods({ observed = {}, owner, pods, left, taken }: NodeContext): ObservedPod[] {
+export function markedPods(
+  { observed = {}, owner, pods, left, taken }: NodeContext,
+  uids: readonly string[] = Object.keys(observed),
+): ObservedPod[] {
   const marked = new Set(left.filter(({ isMarked }) => isMarked).map(({ uid }) => uid));
   const isOurs = ({ uid, sandboxes, others = [] }: ObservedPod) =>
     taken.includes(uid) ||
     sandboxes.some((sandbox) => sandbox.owner === owner) ||
     (marked.has(uid) && others.length === 0);
-  return Object.values(observed).filter((pod) => !Object.hasOwn(pods, pod.uid) && isOurs(pod));
+  const unmet = uids.filter((uid) => !Object.hasOwn(pods, uid));
+  return unmet.flatMap((uid) => lookUp(observed, uid) ?? []).filter(isOurs);
 }
 
 /** Pods at the runtime with our mark that have no actor, as the node ends them when it stops itself. */
 export function stranded(context: NodeContext): { pod: Pod; observed: ObservedPod; by: Termination }[] {
   const { broken, drainAt } = context;
-  const wanted = wantedPods(context);
   const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
   const again = broken.map((pod) => {
     return { pod, observed: observedOf(context, pod), by: terminationOf(pod, 'NodeShutdown', drainAt) };
@@ -30,26 +35,25 @@ export function stranded(context: NodeContext): { pod: Pod; observed: ObservedPo
   const at = Math.max(drainAt, context.heardAt);
   const others = markedPods(context).filter((observed) => !isBroken(observed));
   const unmet = others.map((observed) => {
-    const isOrphan = !wanted.has(observed.uid) && haveSourcesSpoken(context) && !context.endsAll;
+    const wanted = wantedPod(context, observed.uid);
+    const isOrphan = wanted === undefined && haveSourcesSpoken(context) && !context.endsAll;
     // Of a pod whose source has not spoken the runtime tells the grace.
-    const pod = wanted.get(observed.uid) ?? (isOrphan ? podOfOrphan(observed) : podWithOwnGrace(observed));
+    const pod = wanted ?? (isOrphan ? podOfOrphan(observed) : podWithOwnGrace(observed));
     return { pod, observed, by: terminationOf(pod, isOrphan ? 'Orphaned' : 'NodeShutdown', at) };
   });
   return [...again, ...unmet];
 }
 
-/** Pods that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */
-export function orphans(context: NodeContext): ObservedPod[] {
-  const wanted = wantedPods(context);
+/** Those of these pods, or of all, that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */
+export function orphans(context: NodeContext, uids?: readonly string[]): ObservedPod[] {
   const isKnown = (uid: string) => Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid);
-  const onDisk = context.left.filter(({ uid }) => !isKnown(uid));
-  return [...markedPods(context), ...onDisk.map(nothingOf)].filter(({ uid }) => !wanted.has(uid));
+  const onDisk = context.left.filter(({ uid }) => !isKnown(uid) && uids?.includes(uid) !== false);
+  return [...markedPods(context, uids), ...onDisk.map(nothingOf)].filter(({ uid }) => !isWanted(context, uid));
 }
 
 /** The pods of others that have a sandbox at the runtime, or a directory here: left alone, and listed. */
 export function foreignPods(context: NodeContext): ForeignPod[] {
   const { observed = {}, foreign = [], owner, pods } = context;
-  const wanted = wantedPods(context);
   const directories = new Map(foreign.map((pod) => [pod.uid, pod]));
   const found = new Map(foreign.map((pod) => [pod.uid, pod]));
   for (const { uid, namespace, name, sandboxes, others = [] } of Object.values(observed)) {
@@ -59,5 +63,5 @@ export function foreignPods(context: NodeContext): ForeignPod[] {
     const why = by === undefined ? "its sandbox does not have this agent's mark" : `its sandbox was made by ${by}`;
     found.set(uid, { why, ...directories.get(uid), uid, namespace, name, sandboxes: theirs.map(({ id }) => id) });
   }
-  return [...found.values()].filter(({ uid }) => !wanted.has(uid) && !Object.hasOwn(pods, uid));
+  return [...found.values()].filter(({ uid }) => !isWanted(context, uid) && !Object.hasOwn(pods, uid));
 }

@@ -17,30 +17,38 @@ import { failureOf } from '../shared/failure.ts';
 import { feedPort, timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
 import {
-  brokenPod,
-  edited,
   garbageOf,
-  haveSourcesAnswered,
-  haveSourcesSpoken,
   type NodeContext,
   type NodeInput,
   networkOf,
-  newPods,
   nothingOf,
   observedOf,
   ownPartOf,
   runningLogs,
   uidOf,
-  unwanted,
-  wantedPods,
   withObserved,
 } from './context.ts';
 import { deletionOf, entryOfEnding, podOfOrphan, podWithOwnGrace, preemptionOf, terminationOf } from './endings.ts';
 import { garbageMachine } from './garbage.ts';
 import { logRotationMachine } from './logRotation.ts';
 import { markedPods, orphans, stranded } from './own.ts';
+import {
+  brokenPod,
+  edited,
+  haveSourcesAnswered,
+  haveSourcesSpoken,
+  isWanted,
+  newPods,
+  recordedSource,
+  unwanted,
+} from './wanted.ts';
 
 const podId = (uid: string) => `pod/${uid}` as const;
+
+/** Which pods an action looks at, by uid; absent: all. */
+interface Scope {
+  readonly uids?: readonly string[] | undefined;
+}
 
 export const nodeSetup = setup({
   types: {
@@ -85,16 +93,7 @@ export const nodeSetup = setup({
       for (const message of eventMessagesOf(messages))
         enqueue.emit(recordedEvent(involvedNode(context.nodeName), message));
     }),
-    recordSource: assign(({ context, event }) => {
-      if (event.type !== 'config.podsChanged') return {};
-      const { source, pods, problems, warnings = [], at } = event;
-      return {
-        heardAt: at,
-        desired: { ...context.desired, [source]: pods },
-        problems: { ...context.problems, [source]: problems },
-        warnings: { ...context.warnings, [source]: warnings },
-      };
-    }),
+    recordSource: assign(({ context, event }) => recordedSource(context, event)),
     recordObserved: assign(({ context, event }) =>
       event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
     ),
@@ -128,18 +127,17 @@ export const nodeSetup = setup({
     ),
     /** What runs and may yet be wanted keeps its room and its name (C24). */
     holdPlaces: enqueueActions(({ context, enqueue }) => {
-      const wanted = wantedPods(context);
       for (const observed of markedPods(context)) {
-        if (wanted.has(observed.uid)) continue;
+        if (isWanted(context, observed.uid)) continue;
         enqueue.sendTo(context.admission, entryOfEnding(context, podOfOrphan(observed), observed));
       }
     }),
-    startNewPods: enqueueActions(({ context, enqueue }) => {
+    startNewPods: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
       const { admission, startLimiter, pullLimiter, crashLoop, statuses, allocations, heardAt: bornAt } = context;
       const common = { admission, startLimiter, pullLimiter, crashLoop, bornAt, limitedSwap: context.limitedSwap };
       const pods = new Map(Object.entries(context.pods));
       let ticket = context.tickets;
-      for (const pod of newPods(context)) {
+      for (const pod of newPods(context, scope?.uids)) {
         const { uid } = pod.metadata;
         const restored = lookUp(statuses, uid);
         const allocation = lookUp(allocations, uid);
@@ -168,10 +166,10 @@ export const nodeSetup = setup({
       }
       enqueue.assign({ pods: Object.fromEntries(pods), tickets: ticket });
     }),
-    endOrphans: enqueueActions(({ context, enqueue }) => {
+    endOrphans: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
       const { admission, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
-      for (const observed of orphans(context)) {
+      for (const observed of orphans(context, scope?.uids)) {
         const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
         const termination = terminationOf(pod, context.endsAll ? 'NodeShutdown' : 'Orphaned', bornAt);
         const restored = lookUp(context.statuses, observed.uid);
@@ -186,7 +184,8 @@ export const nodeSetup = setup({
           },
         });
       }
-      enqueue.assign({ pods: Object.fromEntries(pods), left: [] });
+      const left = context.left.filter(({ uid }) => scope?.uids?.includes(uid) === false);
+      enqueue.assign({ pods: Object.fromEntries(pods), left });
     }),
     /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
     endStranded: enqueueActions(({ context, enqueue }) => {
@@ -201,26 +200,24 @@ export const nodeSetup = setup({
       }
       enqueue.assign({ pods: Object.fromEntries(pods), broken: [] });
     }),
-    endUnwanted: enqueueActions(({ context, enqueue }) => {
-      const pods = new Map(Object.entries(context.pods));
-      for (const uid of unwanted(context)) {
-        const known = pods.get(uid);
-        if (known === undefined) continue;
-        const termination = terminationOf(known.pod, 'Removed', context.heardAt);
-        pods.set(uid, { ...known, ending: true });
-        enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
+    endUnwanted: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
+      for (const { pod } of unwanted(context, scope?.uids)) {
+        const { uid } = pod.metadata;
+        enqueue.assign(({ context: { pods } }) => ({ pods: { ...pods, [uid]: { pod, ending: true } } }));
+        enqueue.sendTo(podId(uid), {
+          type: 'pod.terminate',
+          termination: terminationOf(pod, 'Removed', context.heardAt),
+        });
       }
-      enqueue.assign({ pods: Object.fromEntries(pods) });
     }),
-    passOnEdits: enqueueActions(({ context, enqueue }) => {
-      const pods = new Map(Object.entries(context.pods));
-      for (const pod of edited(context)) {
-        pods.set(pod.metadata.uid, { pod, ending: false });
-        enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.update', pod });
+    passOnEdits: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
+      for (const pod of edited(context, scope?.uids)) {
+        const { uid } = pod.metadata;
+        enqueue.assign(({ context: { pods } }) => ({ pods: { ...pods, [uid]: { pod, ending: false } } }));
+        enqueue.sendTo(podId(uid), { type: 'pod.update', pod });
         const termination = deletionOf(pod, context.heardAt);
-        if (termination) enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.terminate', termination });
+        if (termination) enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
       }
-      enqueue.assign({ pods: Object.fromEntries(pods) });
     }),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podsObserved') return;

@@ -202,19 +202,23 @@ export interface SourceProblem {
   readonly until?: string;
 }
 
+/** Why manifests are not used, and what is odd in those that are. */
+export interface ManifestFindings {
+  readonly problems?: readonly SourceProblem[];
+  readonly warnings?: readonly SourceProblem[];
+}
+
+/** What has become of a pod at its source. */
+export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
+
 /** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 export type NodeFact =
-  /** The full set of pods of one source. */
-  | {
-      type: 'config.podsChanged';
-      source: string;
-      pods: readonly Pod[];
-      /** Why manifests are not used. */
-      problems: readonly SourceProblem[];
-      /** What is odd in those that are; absent: nothing. */
-      warnings?: readonly SourceProblem[];
-      at: number;
-    }
+  /** All that a source has: at first, and again when it could not follow the changes. */
+  | ({ type: 'config.podsListed'; source: string; pods: readonly Pod[]; at: number } & ManifestFindings)
+  /** One pod of a source that has told its full set. */
+  | ({ type: 'config.podChanged'; source: string; at: number } & PodChange)
+  /** What is found now in one file of a source. */
+  | ({ type: 'config.problemsChanged'; source: string; file: string } & ManifestFindings)
   /** A source that has told no set yet can not be read now. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */

@@ -13,6 +13,7 @@ import {
 } from '../../actors/createNodeAgent.ts';
 import { nodeServices } from '../../actors/nodeServices.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
+import { changesOf } from '../../actors/sources/changes.ts';
 import { type NodeStore, openNodeStore } from '../../actors/store/durableFacts.ts';
 import { podsLeftOnDisk } from '../../actors/store/leftOnDisk.ts';
 import { ownerMark } from '../../cri/labels.ts';
@@ -302,9 +303,9 @@ export class SimulatedNode {
 
   #source(silent: boolean) {
     return (send: (fact: NodeFact) => void): void => {
+      const changes = changesOf('test', this.clock);
       this.#tellSource = () => {
-        const pods = [...this.#wanted.values()];
-        send({ type: 'config.podsChanged', source: 'test', pods, problems: [], at: this.clock.now() });
+        for (const fact of changes({ pods: [...this.#wanted.values()], problems: [], warnings: [] })) send(fact);
       };
       if (!silent) this.#tellSource();
     };

@@ -17,7 +17,7 @@ test('pods are listed in the order of their namespaces and names, whenever they 
 test('pods of one name are explained by their namespace', async () => {
   const node = await simulatedNode();
   node.agent.tell({
-    type: 'config.podsChanged',
+    type: 'config.podsListed',
     source: 'file',
     pods: [podWith('web'), inZoo('web')],
     problems: [],

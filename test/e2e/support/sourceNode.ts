@@ -87,7 +87,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     onManifestProblem: () => {},
   });
   const wanted = (pods: readonly Pod[]) =>
-    ({ type: 'config.podsChanged', source: 'api', pods, problems: [], at: systemClock.now() }) as const;
+    ({ type: 'config.podsListed', source: 'api', pods, at: systemClock.now() }) as const;
   const agent = createNodeAgent(
     {
       ...{ nodeName, capacity, owner: node.owner, hostIps: [], sources: ['api'], startSlots: 4, pullSlots: 1 },

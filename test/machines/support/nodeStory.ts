@@ -94,8 +94,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     /** What the node and all in it emitted since it was last asked. */
     told,
     /** A source tells its full set. */
-    want: (pods: readonly Pod[], source = 'file') =>
-      tell({ type: 'config.podsChanged', source, pods, problems: [], at: ports.now }),
+    want: (pods: readonly Pod[], source = 'file') => tell({ type: 'config.podsListed', source, pods, at: ports.now }),
     /** The runtime is asked its health and listed: all of it, or these pods. */
     list: (...pods: ObservedPod[]) => {
       const health = { since: ports.now, ready: true, name: 'fake', version: '1' };

@@ -1,0 +1,112 @@
+/** What the sources want, and where it differs from the pods that have an actor. */
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
+import { lookUp } from '../../pod/lookUp.ts';
+import type { NodeEvent, SourceProblem } from '../shared/events.ts';
+import { type NodeContext, observedOf, uidOf } from './context.ts';
+
+/** Where a pod says which source it is from. */
+const SOURCE = 'kubernetes.io/config.source';
+
+type Known = NodeContext['pods'][string];
+
+/** What the node keeps of what a source tells: all of it, one pod, or what is wrong in one file. */
+export function recordedSource(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
+  const { desired, problems, warnings } = context;
+  if (event.type === 'config.podsListed') {
+    const { source, at, problems: wrong = [], warnings: odd = [] } = event;
+    const pods = Object.fromEntries(event.pods.map((pod) => [pod.metadata.uid, pod]));
+    return {
+      heardAt: at,
+      desired: { ...desired, [source]: pods },
+      problems: { ...problems, [source]: wrong },
+      warnings: { ...warnings, [source]: odd },
+    };
+  }
+  if (event.type === 'config.podChanged') return recordedPod(context, event);
+  if (event.type !== 'config.problemsChanged') return {};
+  const { source, file } = event;
+  return {
+    problems: { ...problems, [source]: inPlaceOf(file, lookUp(problems, source), event.problems) },
+    warnings: { ...warnings, [source]: inPlaceOf(file, lookUp(warnings, source), event.warnings) },
+  };
+}
+
+/** A change of a source whose full set is not known says nothing of its other pods: it counts once that is told. */
+function recordedPod(
+  { desired }: NodeContext,
+  event: Extract<NodeEvent, { type: 'config.podChanged' }>,
+): Partial<NodeContext> {
+  const { source, at } = event;
+  const before = lookUp(desired, source);
+  if (before === undefined) return {};
+  const { [changedUid(event)]: _before, ...others } = before;
+  const pods = event.change === 'removed' ? others : { ...before, [event.pod.metadata.uid]: event.pod };
+  return { heardAt: at, desired: { ...desired, [source]: pods } };
+}
+
+const inPlaceOf = (file: string, before: readonly SourceProblem[] = [], now: readonly SourceProblem[] = []) =>
+  [...before.filter((problem) => problem.file !== file), ...now].sort((one, other) =>
+    one.file === other.file ? 0 : one.file < other.file ? -1 : 1,
+  );
+
+const changedUid = (event: Extract<NodeEvent, { type: 'config.podChanged' }>): string =>
+  event.change === 'removed' ? event.uid : event.pod.metadata.uid;
+
+/** The uids of the pods that an event is about; undefined: it may be about any. */
+export function concerned(event: NodeEvent): readonly string[] | undefined {
+  if (event.type === 'config.podChanged') return [changedUid(event)];
+  if (event.type === 'runtime.podsObserved') return event.pods.map(({ uid }) => uid);
+  const uid = uidOf(event);
+  return uid === undefined ? undefined : [uid];
+}
+
+/** What the sources want under a uid. Of a pod that two of them want the first to have it keeps it. */
+export function wantedPod({ desired, pods }: NodeContext, uid: string): Pod | undefined {
+  const present = lookUp(pods, uid)?.pod.metadata.annotations?.[SOURCE];
+  const wanted = Object.values(desired).flatMap((ofSource) => lookUp(ofSource, uid) ?? []);
+  return wanted.find(({ metadata }) => metadata.annotations?.[SOURCE] === present) ?? wanted[0];
+}
+
+export const isWanted = ({ desired }: Pick<NodeContext, 'desired'>, uid: string): boolean =>
+  Object.values(desired).some((ofSource) => Object.hasOwn(ofSource, uid));
+
+const wantedUids = ({ desired }: NodeContext): string[] => [...new Set(Object.values(desired).flatMap(Object.keys))];
+
+/** Every source has told its set, or that it can not be read. */
+export const haveSourcesAnswered = ({ sources, desired, unread }: NodeContext): boolean =>
+  sources.every((source) => Object.hasOwn(desired, source) || unread.includes(source));
+
+export const haveSourcesSpoken = ({ sources, desired }: NodeContext): boolean =>
+  sources.every((source) => Object.hasOwn(desired, source));
+
+/** The wanted pods without an actor, of all or of these; those that already run go first, so that nobody takes their place. */
+export function newPods(context: NodeContext, uids: readonly string[] = wantedUids(context)): Pod[] {
+  const missing = uids.filter((uid) => !Object.hasOwn(context.pods, uid));
+  const runs = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : 1);
+  return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => runs(a) - runs(b));
+}
+
+/** The pods that have an actor and are not wanted any more. */
+export const unwanted = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): Known[] =>
+  uids.flatMap((uid) => {
+    const known = lookUp(context.pods, uid);
+    return known === undefined || known.ending || isWanted(context, uid) ? [] : [known];
+  });
+
+/** The wanted pods whose sources now say something else than their actors were told. */
+export const edited = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): Pod[] =>
+  uids.flatMap((uid) => {
+    const known = lookUp(context.pods, uid);
+    if (known === undefined || known.ending) return [];
+    const pod = wantedPod(context, uid);
+    return pod === undefined || pod === known.pod ? [] : [pod];
+  });
+
+/** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted begins anew anyway. */
+export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
+  const known = lookUp(context.pods, uid);
+  if (known === undefined || isWanted(context, uid)) return undefined;
+  const { namespace, name } = known.pod.metadata;
+  return { uid, namespace, name };
+}

@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import { changesOf } from '../../../actors/sources/changes.ts';
+import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { namedPod } from '../../machines/support/nodeStory.ts';
+
+const [a, b, c] = ['a', 'b', 'c'].map((name) => namedPod(name)) as [Pod, Pod, Pod];
+const wrong = (file: string, message = 'wrong'): SourceProblem => ({ file, path: 'spec', message });
+
+/** A source that tells its sets one after the other at the moment 7. */
+function telling() {
+  const changes = changesOf('file', { now: () => 7 });
+  return (pods: readonly Pod[], problems: readonly SourceProblem[] = [], warnings: readonly SourceProblem[] = []) =>
+    changes({ pods, problems, warnings });
+}
+
+test('the first set is told whole, also when it is empty', () => {
+  const problems = [wrong('/x')];
+  expect(telling()([a, b], problems)).toEqual([
+    { type: 'config.podsListed', source: 'file', pods: [a, b], problems, warnings: [], at: 7 },
+  ]);
+  expect(telling()([])).toEqual([
+    { type: 'config.podsListed', source: 'file', pods: [], problems: [], warnings: [], at: 7 },
+  ]);
+});
+
+test('a set with the same content is no fact, in whatever order and of whatever objects', () => {
+  const tell = telling();
+  tell([a, b], [wrong('/x')]);
+  expect(tell([{ ...b, metadata: { ...b.metadata } }, a], [wrong('/x')])).toEqual([]);
+});
+
+test('of a later set only what has changed is told: first what has gone, as another may need its name', () => {
+  const tell = telling();
+  tell([a, b]);
+  const edited = { ...a, spec: { ...a.spec, hostNetwork: true } };
+  const about = { type: 'config.podChanged', source: 'file', at: 7 };
+  expect(tell([c, edited])).toEqual([
+    { ...about, change: 'removed', uid: 'b-uid' },
+    { ...about, change: 'added', pod: c },
+    { ...about, change: 'updated', pod: edited },
+  ]);
+});
+
+test('of problems and warnings those of the files are told of which there is something else to say', () => {
+  const tell = telling();
+  tell([], [wrong('/x'), wrong('/y')], [wrong('/x', 'odd')]);
+  const about = { type: 'config.problemsChanged', source: 'file' };
+  expect(tell([], [wrong('/x'), wrong('/y', 'worse')], [wrong('/x', 'odd')])).toEqual([
+    { ...about, file: '/y', problems: [wrong('/y', 'worse')], warnings: [] },
+  ]);
+  expect(tell([], [wrong('/y', 'worse')], [wrong('/x', 'odd')])).toEqual([
+    { ...about, file: '/x', problems: [], warnings: [wrong('/x', 'odd')] },
+  ]);
+  expect(tell([], [], [wrong('/x', 'odd')])).toEqual([{ ...about, file: '/y', problems: [], warnings: [] }]);
+});

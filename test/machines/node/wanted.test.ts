@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { namedPod, nodeStory } from '../support/nodeStory.ts';
+
+const RUNS = 'active.running.steady';
+const web = namedPod('web');
+const db = namedPod('db');
+
+/** A node that runs these pods, told what becomes of single ones. */
+function nodeOf(pods: readonly Pod[], source = 'file') {
+  const story = nodeStory({ sources: [source], capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 1_000 } });
+  story.list();
+  story.want(pods, source);
+  const told = (change: 'added' | 'updated', pod: Pod) =>
+    story.tell({ type: 'config.podChanged', source, change, pod, at: story.ports.now });
+  const removed = (uid: string) =>
+    story.tell({ type: 'config.podChanged', source, change: 'removed', uid, at: story.ports.now });
+  return { ...story, added: (pod: Pod) => told('added', pod), updated: (pod: Pod) => told('updated', pod), removed };
+}
+
+describe('a change at a source', () => {
+  test('that adds a pod starts it, that updates one reaches it, that removes one ends it', () => {
+    const story = nodeOf([web]);
+    story.added(db);
+    expect(story.pod('db-uid')).toBe(RUNS);
+    const edited = namedPod('db', { containers: [{ name: 'main', image: 'b:2' }] });
+    story.updated(edited);
+    expect(story.podRef('db-uid')?.getSnapshot().context.allocated).toEqual(edited);
+    story.removed('db-uid');
+    expect(story.pod('db-uid')).toBeUndefined();
+    expect(story.pod('web-uid')).toBe(RUNS);
+    expect([...story.world.containers.values()].map(({ state }) => state)).toEqual(['running']);
+  });
+
+  test('says what the source wants whatever it is called: the same again changes nothing, an unknown one is begun with', () => {
+    const story = nodeOf([web]);
+    story.added(web);
+    story.updated(db);
+    story.removed('nobody');
+    expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual([RUNS, RUNS]);
+  });
+
+  test('among many pods is a matter of that one: no other actor moves', () => {
+    const others = Array.from({ length: 50 }, (_, index) => namedPod(`p${index}`));
+    const story = nodeOf([web, ...others]);
+    const states = () => others.map(({ metadata }) => story.podRef(metadata.uid)?.getSnapshot());
+    const before = states();
+    story.updated(namedPod('web', { containers: [{ name: 'main', image: 'b:2' }] }));
+    story.removed('web-uid');
+    expect(states().every((snapshot, index) => snapshot === before[index])).toBe(true);
+    expect(Object.keys(story.context().pods)).toHaveLength(50);
+  });
+
+  test('before its full set was told counts for nothing: what runs may be of it', () => {
+    const story = nodeStory({
+      before: (world) => {
+        world.sandbox(db);
+        world.run(db, 'main', { id: 'db' });
+      },
+    });
+    story.list(story.world.observed(db));
+    story.tell({ type: 'config.podChanged', source: 'file', change: 'added', pod: web, at: story.ports.now });
+    expect(story.state()).toBe('recovering');
+    story.want([db]);
+    expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual([undefined, RUNS]);
+    expect(story.world.containers.get('db')?.state).toBe('running');
+  });
+
+  test('that removes a pod which has no actor now ends what runs of it', () => {
+    const story = nodeOf([web]);
+    story.send({ type: 'xstate.done.actor.pod/web-uid', actorId: 'pod/web-uid', output: { isGone: false } });
+    expect(story.pod('web-uid')).toBeUndefined();
+    story.tell({ type: 'runtime.podsObserved', pods: [story.world.observed(web)], at: story.ports.now });
+    story.removed('web-uid');
+    expect(story.world.containers.size).toBe(0);
+  });
+
+  test('of a pod that another source has too leaves it to that one', () => {
+    const story = nodeStory({ sources: ['file', 'api'] });
+    story.list();
+    story.want([web]);
+    story.want([], 'api');
+    const at = story.ports.now;
+    const other = { ...web, metadata: { ...web.metadata, annotations: { 'kubernetes.io/config.source': 'api' } } };
+    story.tell({ type: 'config.podChanged', source: 'api', change: 'added', pod: other, at });
+    expect(story.podRef('web-uid')?.getSnapshot().context.desired).toBe(web);
+    story.tell({ type: 'config.podChanged', source: 'file', change: 'removed', uid: 'web-uid', at });
+    expect(story.podRef('web-uid')?.getSnapshot().context.desired.metadata.annotations).toEqual(
+      other.metadata.annotations,
+    );
+    expect(story.ports.asked('stopContainer')).toEqual([]);
+  });
+});
+
+test('a source that lists its pods again, as after a break, is compared with what it had told', () => {
+  const story = nodeOf([web, db]);
+  const cache = namedPod('cache');
+  story.want([structuredClone(web), cache]);
+  expect([story.pod('web-uid'), story.pod('db-uid'), story.pod('cache-uid')]).toEqual([RUNS, undefined, RUNS]);
+  expect(story.ports.asked('createContainer').filter(({ pod }) => pod.metadata.name === 'web')).toHaveLength(1);
+});
+
+test('what is found in one file takes the place of what was found in it', () => {
+  const story = nodeStory();
+  const found = (file: string, message: string) => ({ file, path: '', message });
+  const [x, y] = [found('/x', 'wrong'), found('/y', 'wrong')];
+  story.tell({ type: 'config.podsListed', source: 'file', pods: [], problems: [x, y], warnings: [x], at: 0 });
+  const worse = found('/x', 'worse');
+  story.tell({ type: 'config.problemsChanged', source: 'file', file: '/x', problems: [worse] });
+  expect(story.context()).toMatchObject({ problems: { file: [worse, y] }, warnings: { file: [] } });
+});
