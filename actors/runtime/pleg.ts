@@ -5,8 +5,9 @@
 import type { ContainerHint, Cri } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { observedPods } from '../../cri/observe.ts';
+import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
@@ -51,7 +52,8 @@ class Pleg {
   /** What was told last, by pod; absent until the first list. */
   #known: Map<string, ObservedPod> | undefined;
   readonly #touched = new Map<string, PodIdentity>();
-  #streaming = false;
+  /** Told whenever it changes. */
+  #state = newPleg;
   #listAt: number;
   #listedAt = Number.NEGATIVE_INFINITY;
 
@@ -71,7 +73,7 @@ class Pleg {
       this.#listAt = Number.POSITIVE_INFINITY;
       this.#listedAt = clock.now();
       await this.#relist();
-      const period = this.#streaming ? RELIST_WITH_STREAM_MS : RELIST_MS;
+      const period = this.#state.stream === 'open' ? RELIST_WITH_STREAM_MS : RELIST_MS;
       this.#listAt = Math.min(this.#listAt, clock.now() + period);
     }
   }
@@ -79,21 +81,42 @@ class Pleg {
   async hintLoop(): Promise<void> {
     const { cri, clock, signal, onError, onBreak } = this.#options;
     while (!signal.aborted) {
-      try {
-        // What happened before the stream opened is found by the list that follows its opening.
-        const onOpen = () => {
-          this.#streaming = true;
-          this.#relistSoon();
-        };
-        await cri.containerEvents((hint) => void this.#look(hint), { signal, onOpen });
-      } catch (error) {
-        if (!signal.aborted && this.#streaming) onError('containerEvents', error);
-      }
-      if (this.#streaming) onBreak();
-      this.#streaming = false;
+      // What happened before the stream opened is found by the list that follows its opening.
+      const onOpen = () => {
+        this.#change({ type: 'streamOpened' });
+        this.#relistSoon();
+      };
+      const why = await cri
+        .containerEvents((hint) => void this.#look(hint), { signal, onOpen })
+        .then(
+          () => new NodeFailure('RuntimeUnavailable', 'the event stream has ended'),
+          (error: unknown) => error,
+        );
+      if (signal.aborted) return;
+      const wasOpen = this.#state.stream === 'open';
+      if (wasOpen) onError('containerEvents', why);
+      this.#change({ type: 'streamBroke', failure: toFailure(why, clock.now()) });
+      if (wasOpen) onBreak();
       this.#relistSoon();
       await createAlarm(clock, signal).wait(clock.now() + STREAM_RETRY_MS);
     }
+  }
+
+  #change(change: PlegChange): void {
+    const { clock, send } = this.#options;
+    const before = this.#state;
+    this.#state = nextPleg(before, change, clock.now());
+    if (this.#state !== before) send({ type: 'runtime.plegChanged', pleg: this.#state });
+  }
+
+  /** What could not be had is a matter of the next list. */
+  #listed(failures: readonly unknown[]): void {
+    const { clock, signal, onError } = this.#options;
+    if (signal.aborted) return;
+    for (const each of failures) onError('relist', each);
+    const [first] = failures;
+    const failed = { type: 'listFailed', failure: toFailure(first, clock.now()) } as const;
+    this.#change(failures.length > 0 ? failed : { type: 'listed' });
   }
 
   #relistSoon(): void {
@@ -102,7 +125,7 @@ class Pleg {
   }
 
   async #relist(): Promise<void> {
-    const { cri, clock, signal, send, onError, takeTouched } = this.#options;
+    const { cri, clock, signal, send, takeTouched } = this.#options;
     for (const pod of takeTouched()) this.#touched.set(pod.uid, pod);
     try {
       const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
@@ -116,12 +139,13 @@ class Pleg {
       if (changed.length > 0 || this.#known === undefined) {
         send({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
       }
+      this.#listed(unread.map(({ error }) => error));
       this.#touched.clear();
       // What could not be read is read again by the next list, whether or not it differs then.
-      for (const pod of unread) this.#touched.set(pod.uid, pod);
+      for (const { pod } of unread) this.#touched.set(pod.uid, pod);
       this.#known = new Map([...shown].map(([uid, pod]) => [uid, changed.find((each) => each.uid === uid) ?? pod]));
     } catch (error) {
-      if (!signal.aborted) onError('relist', error);
+      this.#listed([error]);
     }
   }
 
@@ -132,13 +156,12 @@ class Pleg {
       (pod) => this.#touched.has(pod.uid) || signatureOf(pod) !== signatureOf(known.get(pod.uid)),
     );
     const gone = [...new Map([...this.#touched, ...known]).values()].filter(({ uid }) => !shown.has(uid));
-    const unread: ObservedPod[] = [];
+    const unread: { readonly pod: ObservedPod; readonly error: unknown }[] = [];
     const read = async (pod: ObservedPod): Promise<ObservedPod[]> => {
       try {
         return [await this.#withEnds(pod, known.get(pod.uid))];
       } catch (error) {
-        if (!this.#options.signal.aborted) this.#options.onError('relist', error);
-        unread.push(pod);
+        unread.push({ pod, error });
         // The first list must hold every pod, for what it lacks is made anew; ends are asked for again at the adoption.
         return this.#known === undefined ? [pod] : [];
       }

@@ -1,6 +1,7 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
 import type { NodeEvent } from '../shared/events.ts';
 import { admissionNode, recordReadinessEvent } from './context.ts';
+import { newPleg } from './pleg.ts';
 import { nodeSetup } from './setup.ts';
 import { concerned } from './wanted.ts';
 
@@ -37,6 +38,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     problems: {},
     warnings: {},
     unread: [],
+    pleg: newPleg,
     taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
     pods: {},
     health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
@@ -68,6 +70,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     'config.sourceUnread': { actions: 'recordUnread' },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
+    'runtime.plegChanged': { actions: 'recordPleg' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
       { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', recordReadinessEvent] },

@@ -34,6 +34,7 @@ import type {
   RuntimeHealth,
   SourceProblem,
 } from '../shared/events.ts';
+import type { PlegState } from './pleg.ts';
 
 export interface NodeInput {
   readonly nodeName: string;
@@ -89,6 +90,7 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' 
   /** The pods that have an actor, by uid, as last given to it; `ending` once it was told to end. */
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
   readonly health: RuntimeHealth;
+  readonly pleg: PlegState;
   /** When the last fact was that it heard of, in milliseconds since the epoch. */
   readonly heardAt: number;
   /** The pods whose actors broke while they ended: each is ended once more at the next tick. */

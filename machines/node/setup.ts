@@ -98,6 +98,7 @@ export const nodeSetup = setup({
       event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
     ),
     recordTick: assign(({ event }) => (event.type === 'node.ticked' ? { heardAt: event.at } : {})),
+    recordPleg: assign(({ event }) => (event.type === 'runtime.plegChanged' ? { pleg: event.pleg } : {})),
     recordHealth: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.healthChanged') return;
       const { health } = event;

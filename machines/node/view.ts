@@ -15,6 +15,7 @@ import type { nodeAgentMachine } from './chart.ts';
 import type { garbageMachine } from './garbage.ts';
 import type { logRotationMachine } from './logRotation.ts';
 import { foreignPods } from './own.ts';
+import { plegView } from './pleg.ts';
 
 type NodeRef = ActorRefFrom<typeof nodeAgentMachine>;
 type NodeSnapshot = SnapshotFrom<typeof nodeAgentMachine>;
@@ -59,6 +60,7 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
       ...(snapshot.matches('running') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
       cyclicView(ref, 'logRotation', sinceOf),
       ...(isUnused(snapshot) ? [] : [cyclicView(ref, 'cgroups', sinceOf)]),
+      plegView(context.pleg, sinceOf(ref)),
     ],
     foreign: foreignPods(context),
   };

@@ -15,6 +15,7 @@ import type {
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/show/view.ts';
+import type { PlegState } from '../node/pleg.ts';
 
 /** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
@@ -226,6 +227,8 @@ export type NodeFact =
   /** One container's status, read at once because the runtime hinted at it. */
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
+  /** How changes at the runtime are learned of has changed, or why that fails. */
+  | { type: 'runtime.plegChanged'; pleg: PlegState }
   | { type: 'node.ticked'; at: number }
   /** Ends every pod, each within its own grace, then the node itself. */
   | { type: 'node.drain'; at: number };

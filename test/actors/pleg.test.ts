@@ -57,6 +57,31 @@ describe('what the runtime shows', () => {
     expect(again).toBeLessThan(20);
   });
 
+  test('explain node shows whether it follows the stream, why it does not, and that a list fails', async () => {
+    const node = await runningNode();
+    const shown = () => node.agent.explainNode().node.children.find(({ name }) => name === 'pleg');
+    expect(shown()).toMatchObject({ state: 'streaming', notes: ['lists the runtime every 10s'] });
+    node.runtime.down();
+    await node.advance('11s');
+    expect(shown()).toMatchObject({
+      ...{ state: 'failing', waitingFor: 'the runtime to list its pods, tried again every second' },
+      lastFailure: { reason: 'RuntimeUnavailable' },
+    });
+    node.runtime.restart();
+    await node.advance('2s');
+    expect(shown()).toMatchObject({ state: 'streaming' });
+    expect(shown()).not.toHaveProperty('lastFailure');
+    const without = await runningNode(false);
+    const polling = without.agent.explainNode().node.children.find(({ name }) => name === 'pleg');
+    expect(polling).toMatchObject({ state: 'polling', lastFailure: { reason: 'Unimplemented' } });
+  });
+
+  test('that the stream cannot be opened is told once, however often it is tried', async () => {
+    const node = await runningNode(false);
+    const told = node.entries.filter(({ value }) => JSON.stringify(value).includes('plegChanged'));
+    expect(told).toHaveLength(1);
+  });
+
   test.each([
     ['every 10 s with a stream', true, 6],
     ['every second without one', false, 60],

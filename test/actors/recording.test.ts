@@ -40,6 +40,7 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   pods: agent.pods(),
   views: agent.views(),
   overview: agent.overview(),
+  node: agent.explainNode().node,
   why: ['web', 'bad', 'job', 'more'].map((name) => agent.explain(name)?.pod),
 });
 

@@ -74,6 +74,7 @@ describe('the start limiter', () => {
         'admission: open',
         'garbage: waiting',
         'logRotation: waiting',
+        'pleg: streaming',
       ],
     ]);
     expect(own[1]).toMatchObject({

@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals';
+import { newPleg, nextPleg, type PlegChange, plegView } from '../../../machines/node/pleg.ts';
+
+const failure = (message: string, at = 0) => ({ reason: 'RuntimeUnavailable', message, at });
+const broke = (message: string): PlegChange => ({ type: 'streamBroke', failure: failure(message) });
+const failed = (message: string): PlegChange => ({ type: 'listFailed', failure: failure(message) });
+
+/** What it comes to by these changes, one each second. */
+const after = (...changes: readonly PlegChange[]) =>
+  changes.reduce((state, change, index) => nextPleg(state, change, (index + 1) * 1_000), newPleg);
+const shown = (...changes: readonly PlegChange[]) => plegView(after(...changes), 500);
+
+describe('the PLEG as it is shown', () => {
+  test('waits for the event stream at first, and lists every second until it is open', () => {
+    const own = { name: 'pleg', path: 'nodeAgent/pleg' };
+    const waitingFor = 'the runtime’s event stream, tried again every second';
+    expect(shown()).toEqual({
+      ...{ ...own, since: 500, state: 'opening', waitingFor, notes: ['lists the runtime every second'] },
+    });
+    expect(shown({ type: 'streamOpened' })).toEqual({
+      ...{ ...own, since: 1_000, state: 'streaming', notes: ['lists the runtime every 10s'] },
+    });
+  });
+
+  test('polls while the stream is broken, since it broke, and with why it could not be opened last', () => {
+    const view = shown({ type: 'streamOpened' }, broke('reset'), broke('refused'));
+    expect(view).toMatchObject({ state: 'polling', since: 2_000, notes: ['lists the runtime every second'] });
+    expect(view.lastFailure).toMatchObject({ message: 'refused' });
+    expect(shown(broke('reset'), { type: 'streamOpened' })).not.toHaveProperty('lastFailure');
+  });
+
+  test('fails while a list does, whatever the stream is like, and goes on as it was', () => {
+    const open: PlegChange = { type: 'streamOpened' };
+    expect(shown(open, failed('away'), failed('still away'))).toMatchObject({
+      ...{ state: 'failing', since: 2_000, lastFailure: { message: 'still away' } },
+      waitingFor: 'the runtime to list its pods, tried again every 10s',
+    });
+    expect(shown(open, failed('away'), { type: 'listed' })).toMatchObject({ state: 'streaming', since: 3_000 });
+    expect(shown(failed('away'), broke('reset'), { type: 'listed' })).toMatchObject({ state: 'polling' });
+    expect(shown(failed('away'), open).state).toBe('failing');
+  });
+
+  test.each<[string, PlegChange[], PlegChange]>([
+    ['a list that succeeds', [{ type: 'streamOpened' }], { type: 'listed' }],
+    ['a stream that cannot be opened as before', [broke('refused')], broke('refused')],
+    ['a list that fails as before', [failed('away')], failed('away')],
+    ['a stream that is open', [{ type: 'streamOpened' }], { type: 'streamOpened' }],
+  ])('%s is no news', (_, changes, same) => {
+    const state = after(...changes);
+    expect(nextPleg(state, same, 99_000)).toBe(state);
+  });
+});
