@@ -86,7 +86,7 @@ function keepAllocations(write: Write) {
     keep: (uid: string, view: PodView): Promise<void> | undefined => {
       // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
       const known = admitted.get(uid);
-      const isKept = known?.pod === view.pod && known.resizing === view.resizing;
+      const isKept = known?.pod.spec === view.pod.spec && known.resizing === view.resizing;
       if (isKept || view.termination || view.refused || view.state === 'admitting') return undefined;
       admitted.set(uid, view);
       const kept = write('allocations', uid, allocationOf(view));

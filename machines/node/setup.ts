@@ -40,6 +40,7 @@ import {
   isWanted,
   newPods,
   recordedSource,
+  tellUpdate,
   unwanted,
 } from './wanted.ts';
 
@@ -212,12 +213,10 @@ export const nodeSetup = setup({
       }
     }),
     passOnEdits: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
-      for (const pod of edited(context, scope?.uids)) {
+      for (const { before, pod } of edited(context, scope?.uids)) {
         const { uid } = pod.metadata;
         enqueue.assign(({ context: { pods } }) => ({ pods: { ...pods, [uid]: { pod, ending: false } } }));
-        enqueue.sendTo(podId(uid), { type: 'pod.update', pod });
-        const termination = deletionOf(pod, context.heardAt);
-        if (termination) enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
+        for (const fact of tellUpdate(before, pod, context.heardAt)) enqueue.sendTo(podId(uid), fact);
       }
     }),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {

@@ -1,9 +1,11 @@
 /** What the sources want, and where it differs from the pods that have an actor. */
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
+import { podUpdate } from '../../pod/lifecycle/update.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { NodeEvent, SourceProblem } from '../shared/events.ts';
+import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
 import { type NodeContext, observedOf, uidOf } from './context.ts';
+import { deletionOf } from './endings.ts';
 
 /** Where a pod says which source it is from. */
 const SOURCE = 'kubernetes.io/config.source';
@@ -94,14 +96,30 @@ export const unwanted = (context: NodeContext, uids: readonly string[] = Object.
     return known === undefined || known.ending || isWanted(context, uid) ? [] : [known];
   });
 
-/** The wanted pods whose sources now say something else than their actors were told. */
-export const edited = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): Pod[] =>
+/** The wanted pods of which their sources now have another version than their actors were told of. */
+export const edited = (
+  context: NodeContext,
+  uids: readonly string[] = Object.keys(context.pods),
+): { readonly before: Pod; readonly pod: Pod }[] =>
   uids.flatMap((uid) => {
     const known = lookUp(context.pods, uid);
     if (known === undefined || known.ending) return [];
     const pod = wantedPod(context, uid);
-    return pod === undefined || pod === known.pod ? [] : [pod];
+    return pod === undefined || pod === known.pod ? [] : [{ before: known.pod, pod }];
   });
+
+/** What a pod's actor is to be told of another version of it: of an echo nothing at all. */
+export function tellUpdate(before: Pod, pod: Pod, at: number): PodEvent[] {
+  const changed = podUpdate(before, pod);
+  const { metadata } = pod;
+  const facts: PodEvent[] = [];
+  if (changed.spec) facts.push({ type: 'pod.update', pod });
+  else if (changed.metadata) facts.push({ type: 'pod.metadataChanged', metadata });
+  if (changed.conditions) facts.push({ type: 'pod.conditionsChanged', conditions: pod.status?.conditions });
+  const termination = changed.deletion ? deletionOf(pod, at) : undefined;
+  if (termination) facts.push({ type: 'pod.terminate', termination });
+  return facts;
+}
 
 /** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted begins anew anyway. */
 export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {

@@ -14,7 +14,7 @@ export const presentNames = ({ observed, sandbox }: PodContext): string =>
 export function isActualStale(context: PodContext): boolean {
   const present = presentNames(context);
   const { names, pod } = context.actual;
-  return present !== names || (present !== '' && pod !== context.allocated);
+  return present !== names || (present !== '' && pod.spec !== context.allocated.spec);
 }
 
 /** What those containers claim; null when there are none. */

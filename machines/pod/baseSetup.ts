@@ -70,7 +70,7 @@ export const admissionRequest = (context: PodContext, holder: Ref<AdmissionAnswe
   pod: context.asked,
   requests: requestsOf(context.asked),
   ...(context.allocation ? { allocated: context.allocation } : {}),
-  adopted: context.observed.sandboxes.length > 0 && context.asked === context.allocated,
+  adopted: context.observed.sandboxes.length > 0 && context.asked.spec === context.allocated.spec,
   holder,
 });
 
@@ -169,6 +169,20 @@ export const podBaseSetup = setup({
     /** Before it is admitted there is nothing to be resized. */
     replaceDesired: assign(({ event }) =>
       event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {},
+    ),
+    /** What others read of it is another: nothing is decided anew. */
+    recordMetadata: assign(({ context, event }) => {
+      if (event.type !== 'pod.metadataChanged') return {};
+      const { metadata } = event;
+      const { desired, asked, allocated } = context;
+      return {
+        desired: { ...desired, metadata },
+        asked: { ...asked, metadata },
+        allocated: { ...allocated, metadata },
+      };
+    }),
+    recordConditions: assign(({ event }) =>
+      event.type === 'pod.conditionsChanged' ? { conditions: event.conditions } : {},
     ),
     recordRefusal: assign(({ event }) => {
       if (event.type !== 'admission.refused') return {};

@@ -26,6 +26,8 @@ export const podMachine = podSetup.createMachine({
   ],
   on: {
     'pod.update': { actions: ['desire', 'recordResizeRefusal', 'askAdmission'] },
+    'pod.metadataChanged': { actions: ['showMetadata', 'recordMetadata'] },
+    'pod.conditionsChanged': { actions: 'recordConditions' },
     'pod.terminate': { target: '.terminating', actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': { target: '.terminating', actions: ['exceedDeadline', recordDeadlineEvent] },
     'volume.changed': { actions: ['recordVolume', 'shareVolume'] },

@@ -3,7 +3,7 @@
 import type { Refusal } from '../../pod/admission/refusal.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { PodStatus } from '../../pod/api/schema/status.ts';
+import type { PodCondition, PodStatus } from '../../pod/api/schema/status.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
@@ -59,6 +59,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly asked: Pod;
   /** What the node has admitted and the actors work for: differs from `desired` while an update is not admitted. */
   readonly allocated: Pod;
+  /** Its conditions as its source has them, with those that others tell. */
+  readonly conditions?: readonly PodCondition[] | undefined;
   /** What admission was told of it: the containers that were there, and the pod that they were of. */
   readonly actual: { readonly pod: Pod; readonly names: string };
   /** When it became active on the node, be it under an earlier agent, in milliseconds since the epoch. */
@@ -105,6 +107,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   const allocated = resources ? withResources(pod, resources) : pod;
   return {
     desired: pod,
+    conditions: pod.status?.conditions,
     asked: allocated,
     allocated,
     actual: { pod: allocated, names: '' },

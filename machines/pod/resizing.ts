@@ -53,7 +53,7 @@ const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
 
 /** The node has yet to answer an update: others are ending to make room for it (C24). */
 export const awaitsRoom = ({ asked, allocated, unadmitted }: PodContext): boolean =>
-  asked !== allocated && unadmitted === undefined;
+  asked.spec !== allocated.spec && unadmitted === undefined;
 
 /** The pod's own cgroup is not yet that of the resources that were admitted. */
 export const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>

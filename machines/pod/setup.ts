@@ -4,6 +4,7 @@ import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
+import { showingChange } from '../../pod/lifecycle/update.ts';
 import {
   isPendingResize,
   resizeMessage,
@@ -52,6 +53,18 @@ export const podSetup = podResizeSetup.extend({
       const update: ContainerEvent = { type: 'container.update', pod, volumes: hostPaths(context) };
       for (const { container } of containersOf(pod.spec)) {
         if (Object.hasOwn(containers, container.name)) enqueue.sendTo(containerId(container.name), update);
+      }
+    }),
+    /** Its metadata is about to be another: the volumes and containers that show of it what has changed are told. */
+    showMetadata: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'pod.metadataChanged') return;
+      const pod = { ...context.allocated, metadata: event.metadata };
+      const { volumes, containers } = showingChange(context.allocated, pod);
+      for (const name of volumes.filter((each) => Object.hasOwn(context.volumes, each))) {
+        enqueue.sendTo(volumeId(name), { type: 'volume.update', pod });
+      }
+      for (const name of containers.filter((each) => Object.hasOwn(context.containers, each))) {
+        enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
       }
     }),
     spawnVolumes: enqueueActions(({ context, enqueue, self }) => {

@@ -4,6 +4,7 @@
  */
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { PodCondition } from '../../pod/api/schema/status.ts';
 import type {
   ContainerRun,
   ForeignPod,
@@ -131,7 +132,12 @@ export type ContainerEvent =
 
 export type PodEvent =
   | AdmissionAnswer
+  /** Its source wants it otherwise: admission decides whether it becomes so. */
   | { type: 'pod.update'; pod: Pod }
+  /** Only what others read of it, and what it may show of itself, is another. */
+  | { type: 'pod.metadataChanged'; metadata: Pod['metadata'] }
+  /** What others than the node say of it has changed: its conditions as its source has them, if it has any. */
+  | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
   | { type: 'pod.terminate'; termination: Termination }
   | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; hostPath?: string }
   /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */

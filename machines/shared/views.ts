@@ -49,7 +49,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   );
   return {
     ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
-    pod: context.allocated,
+    ...{ pod: context.allocated, conditions: context.conditions },
     ...(sandbox ? { sandbox } : {}),
     ...(oldest ? { startedAt: oldest.createdAt } : {}),
     ...(refused ? { refused } : {}),
@@ -135,7 +135,7 @@ export function awaitedViews(context: NodeContext): PodView[] {
     state: 'awaitingNode',
     since: health.since,
     waitingFor: `the container runtime, which is not ready: ${health.message ?? 'it does not say why'}`,
-    pod,
+    ...{ pod, conditions: pod.status?.conditions },
     containers: [],
     volumes: [],
     initialized: false,

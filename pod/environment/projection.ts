@@ -22,6 +22,12 @@ const NO_ADDRESSES = { podIps: [], hostIps: [] };
 export const followsPod = ({ downwardAPI, projected }: Volume): boolean =>
   downwardAPI !== undefined || projected !== undefined;
 
+/** The fields of its pod that the volume shows. */
+export const fieldsShown = ({ downwardAPI, projected }: Volume): string[] =>
+  [downwardAPI, ...(projected?.sources ?? []).map((source) => source.downwardAPI)].flatMap(
+    (shown) => shown?.items?.flatMap(({ fieldRef }) => fieldRef?.fieldPath ?? []) ?? [],
+  );
+
 /** Whether containers can only read the volume, whatever they ask for: what it shows is not theirs. */
 export const isReadOnly = (volume: Volume): boolean =>
   followsPod(volume) || (volume.configMap ?? volume.secret ?? volume.image) !== undefined;

@@ -5,7 +5,7 @@
 
 import type { Refusal } from '../admission/refusal.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
-import type { PodStatus } from '../api/schema/status.ts';
+import type { PodCondition, PodStatus } from '../api/schema/status.ts';
 import type { Failure } from '../failure.ts';
 import type { ForeignPod, MadeContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
@@ -108,6 +108,8 @@ export interface Termination {
 
 export interface PodView extends ActorView {
   readonly pod: Pod;
+  /** Those that its source has, with those that others tell. */
+  readonly conditions?: readonly PodCondition[] | undefined;
   readonly sandbox?: ObservedSandbox;
   readonly containers: readonly ContainerView[];
   readonly volumes: readonly VolumeView[];

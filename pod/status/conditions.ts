@@ -1,6 +1,7 @@
 import { containersOf } from '../api/containers.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container } from '../api/schema/container.ts';
+import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../api/schema/status.ts';
 import { couldRestartAll } from '../lifecycle/restart.ts';
 import { lookUp } from '../lookUp.ts';
@@ -26,13 +27,18 @@ const OURS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersRe
 /** Told of pods with a rule that can come to it. */
 const RESTARTING = 'AllContainersRestarting';
 
+const isOfOthers = ({ type }: PodCondition): boolean =>
+  ![...OURS, RESTARTING].includes(type) && !RESIZE_CONDITIONS.includes(type);
+
+/** The conditions that others than the node tell of a pod, as its source has them (C14); undefined where it has none at all. */
+export const conditionsOfOthers = ({ status }: Pod): readonly PodCondition[] | undefined =>
+  status?.conditions?.filter(isOfOthers);
+
 /** The conditions of a pod (C15): those of others as they are (C14), then ours; a time only changes with the status. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const { view, now, observedGeneration } = input;
   const before = input.previous?.conditions ?? view.pod.status?.conditions ?? [];
-  const others = (view.pod.status?.conditions ?? before).filter(
-    ({ type }) => ![...OURS, RESTARTING].includes(type) && !RESIZE_CONDITIONS.includes(type),
-  );
+  const others = (view.conditions ?? before).filter(isOfOthers);
   const containersReady = containersReadyVerdict(input);
   const verdicts: Record<string, Verdict> = {
     PodReadyToStartContainers: { status: hasNetwork(view) ? 'True' : 'False' },

@@ -1,8 +1,8 @@
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodPhase, PodStatus } from '../api/schema/status.ts';
-import { lookUp } from '../lookUp.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
+import { sameValue } from '../sameValue.ts';
 import type { PodView } from '../show/view.ts';
 import { podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
@@ -58,8 +58,8 @@ function ownResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'alloca
 }
 
 /** Of a pod that was never taken the node has no more to say than why: what others said of it stands. */
-function ownConditions({ pod: { status } }: PodView): Pick<PodStatus, 'conditions'> {
-  return status?.conditions ? { conditions: status.conditions } : {};
+function ownConditions({ conditions }: PodView): Pick<PodStatus, 'conditions'> {
+  return conditions ? { conditions: [...conditions] } : {};
 }
 
 /** Why the pod has this phase: kept as long as the phase is, else what ended the pod. */
@@ -103,17 +103,5 @@ function listed(ips: readonly string[]): { ip: string }[] {
 
 /** Whether two statuses say the same: what changed is told, what did not is not. The order of keys does not count. */
 export function samePodStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
-  return same(a, b);
-}
-
-function same(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return false;
-  for (const key of Object.keys(a)) if (!same(lookUp(a, key), lookUp(b, key))) return false;
-  for (const key of Object.keys(b)) if (lookUp(b, key) !== undefined && lookUp(a, key) === undefined) return false;
-  return true;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return sameValue(a, b);
 }

@@ -116,3 +116,26 @@ describe('a status that rests on a fact', () => {
     expect(node.has('slow')).toBe(false);
   });
 });
+
+test('an update that changes nothing that is kept writes nothing', async () => {
+  const kinds: string[] = [];
+  const counted = (real: NodeStore): NodeStore => ({
+    ...real,
+    write: (...given) => {
+      kinds.push(given[0]);
+      return real.write(...given);
+    },
+  });
+  const pod = probed('web');
+  const node = await simulatedNode({ pods: [pod], store: counted });
+  await node.advance('4s');
+  expect(kinds).toContain('allocations');
+  kinds.length = 0;
+  const metadata = { ...pod.metadata, resourceVersion: '7', annotations: { note: 'x' } };
+  node.apply({ ...pod, metadata, status: { conditions: [{ type: 'example.com/in-service', status: 'True' }] } });
+  await node.advance('1s');
+  const shown = node.agent.pods().find(({ metadata: { name } }) => name === 'web');
+  expect(shown?.metadata.annotations).toEqual({ note: 'x' });
+  expect(node.pod('web').conditions).toContainEqual({ type: 'example.com/in-service', status: 'True' });
+  expect(kinds).toEqual([]);
+});

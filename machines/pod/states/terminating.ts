@@ -13,6 +13,8 @@ export const terminating = podSetup.createStateConfig({
   always: { guard: 'hasLateSandbox', target: '.stopping' },
   on: {
     'pod.update': { actions: 'desire' },
+    // Nothing of it runs or is written again.
+    'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'stopContainers'] },
     'admission.admitted': {},
     'pod.deadlineExceeded': {},

@@ -112,6 +112,8 @@ const eventsOf =
       { type: 'slot.granted', key: 'key' },
       { type: 'timer.elapsed' },
       ...(losesNetwork ? [networkReturns, networkGoes] : []),
+      { type: 'pod.metadataChanged', metadata: context.desired.metadata },
+      { type: 'pod.conditionsChanged', conditions: [] },
       ...edits.map((pod) => ({ type: 'pod.update' as const, pod })),
     ];
     const containers = Object.keys(context.containers).flatMap((name) =>

@@ -172,8 +172,7 @@ describe('the reason of a pod', () => {
       qosClass: 'BestEffort',
     });
     const conditions: PodStatus['conditions'] = [{ type: 'PodScheduled', status: 'True' }];
-    const scheduled = { ...view, pod: { ...view.pod, status: { conditions } } };
-    expect(status(scheduled)).toMatchObject({ phase: 'Failed', conditions });
+    expect(status({ ...view, conditions })).toMatchObject({ phase: 'Failed', conditions });
   });
 
   const evicted = ending({ reason: 'Evicted', message: 'The node was low on resource: memory.', phase: 'Failed' });
