@@ -2,13 +2,9 @@
 import * as z from 'zod/mini';
 import type { NodeInput } from '../machines/node/context.ts';
 import { problemOf } from '../pod/api/problem.ts';
-import type { HostAddresses } from '../pod/node/hostAddresses.ts';
 
 /** What a node agent is told once, as it knows it. */
-export interface CompleteConfig extends NodeInput {
-  /** The node's addresses, the primary first. */
-  readonly hostIps: HostAddresses;
-}
+export type CompleteConfig = NodeInput;
 
 type Defaulted = 'hostIps' | 'startSlots' | 'pullSlots' | 'crashLoop' | 'statuses' | 'allocations' | 'left';
 
@@ -32,7 +28,7 @@ const slots = z.int().check(z.gte(1));
 const schema = z.looseObject({
   nodeName: z.string().check(z.minLength(1)),
   owner: z.string().check(z.minLength(1)),
-  hostIps: z.union([z.array(z.string()), aFunction]),
+  hostIps: z.array(z.string()),
   sources: z.array(z.string()),
   capacity: z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount }),
   startSlots: slots,
@@ -61,7 +57,13 @@ export function completeConfig(config: NodeAgentConfig): CompleteConfig {
 export const clockSchema = z.looseObject({ now: aFunction, setTimeout: aFunction, clearTimeout: aFunction });
 const worldSchema = z.looseObject({
   ports: z.record(z.string(), aFunction),
-  feeds: z.looseObject({ runtimeHealth: aFunction, pleg: aFunction, sources: aFunction, ticker: aFunction }),
+  feeds: z.looseObject({
+    runtimeHealth: aFunction,
+    pleg: aFunction,
+    sources: aFunction,
+    nodeFacts: aFunction,
+    ticker: aFunction,
+  }),
 });
 
 /** A port that is missing rejects when it is asked; a feed or a clock that is missing would be waited for. */

@@ -40,7 +40,7 @@ export interface World {
   readonly feeds: { readonly [K in FeedName]: Feed };
 }
 
-type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'ticker';
+type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'nodeFacts' | 'ticker';
 
 export interface Boundary {
   /** When the last thing entered, in milliseconds since the epoch: what follows from it is dated by it, live and replayed. */

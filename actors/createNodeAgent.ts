@@ -42,6 +42,8 @@ export interface NodeAgentOptions {
 export interface NodeOverview extends Pick<ActorView, 'state' | 'since' | 'waitingFor' | 'until'> {
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];
+  /** What of the node can change while it runs, as it is. */
+  readonly facts: Pick<NodeContext, 'hostIps' | 'capacity' | 'admissionNode'>;
   readonly problems: NodeContext['problems'][string];
   readonly warnings: NodeContext['warnings'][string];
   readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
@@ -92,13 +94,13 @@ interface AgentParts {
 /** Builds an agent into which everything comes through the given boundary: that of a live node, or a recording. */
 export function agentBehind(
   boundary: Boundary,
-  { hostIps, ...input }: CompleteConfig,
+  input: CompleteConfig,
   { clock, inspect, onError, statuses, events }: AgentParts,
 ): NodeAgent {
   const since = createSinceMap(boundary);
   const board = createStatusBoard({
     clock: boundary,
-    hostIps,
+    hostIps: () => root.getSnapshot().context.hostIps,
     since: since.of,
     runtimeName: () => root.getSnapshot().context.health.name,
     sink: statuses && guarded('statuses', statuses, onError),
@@ -169,11 +171,12 @@ export function agentBehind(
     explainNode: () => explainNode(nodeView(root, since.of), clock.now()),
     overview: () => {
       const snapshot = root.getSnapshot();
-      const { health, problems, warnings } = snapshot.context;
+      const { health, problems, warnings, hostIps, capacity, admissionNode } = snapshot.context;
       return {
         ...nodeOwnView(root, since.of),
         runtime: runtimeView(health),
         foreign: foreignPods(snapshot.context),
+        facts: { hostIps, capacity, ...(admissionNode ? { admissionNode } : {}) },
         problems: Object.values(problems).flat(),
         warnings: Object.values(warnings).flat(),
         limiters: limiters(),

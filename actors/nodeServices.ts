@@ -11,6 +11,7 @@ import { clockSchema, mustHold } from './agentConfig.ts';
 import { systemJitter } from './clock.ts';
 import type { NodeServices } from './createNodeAgent.ts';
 import { createAlarm } from './feeds/alarm.ts';
+import { watchNodeFacts } from './feeds/nodeFacts.ts';
 import { observeRuntime } from './runtime/pleg.ts';
 import { watchRuntimeHealth } from './runtime/runtimeHealth.ts';
 import { containerServices } from './services/containers.ts';
@@ -122,6 +123,7 @@ export function nodeServices(parts: NodeParts): NodeServices {
         return observeRuntime({ cri, clock, signal, send: tell, onError, onBreak, takeTouched, isBeingStopped });
       },
       sources: sourcesFeed({ ...parts, nodeName: node.nodeName }),
+      nodeFacts: (send, { signal }) => watchNodeFacts({ hostIps: node.hostIps, clock, signal, send }),
       ticker: async (send, { signal }) => {
         const alarm = createAlarm(clock, signal);
         while (!signal.aborted) {

@@ -26,6 +26,7 @@ export function providedMachine(boundary: Boundary): typeof nodeAgentMachine {
       runtimeHealth: feed('runtimeHealth'),
       pleg: feed('pleg'),
       sources: feed('sources'),
+      nodeFacts: feed('nodeFacts'),
       ticker: feed('ticker'),
       timer,
     },

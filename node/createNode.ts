@@ -109,7 +109,7 @@ export const startNode: StartNode = async ({
       nodeName: config.nodeName,
       endsAll,
       owner: node.owner,
-      hostIps: node.hostIps,
+      hostIps: addressesNow(node.hostIps),
       sources: sourceNames(config),
       capacity,
       admissionNode: admission,
@@ -133,11 +133,12 @@ export const startNode: StartNode = async ({
     { clock: systemClock, onError },
   );
   const startedAt = systemClock.now();
-  const known = { name: config.nodeName, ...admission, host, capacity: whole, allocatable: capacity, startedAt };
+  const known = { name: config.nodeName, ...admission, host, capacity: whole, startedAt };
   const describeSelf = () => {
-    const [{ runtime, state, since }, now] = [agent.overview(), systemClock.now()];
+    const [{ runtime, state, since, facts }, now] = [agent.overview(), systemClock.now()];
     const drains = state === 'draining' ? { drainsSince: since } : {};
-    return nodeObject({ ...known, addresses: addressesNow(node.hostIps), runtime, ...drains, now });
+    const { hostIps: addresses, capacity: allocatable, admissionNode } = facts;
+    return nodeObject({ ...known, ...admissionNode, addresses, allocatable, runtime, ...drains, now });
   };
   const { rootDirectory } = config;
   const root = watchRoot({ rootDirectory, clock: systemClock, logger, tell });

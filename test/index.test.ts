@@ -156,7 +156,7 @@ test('a node over the simulated runtime is one call, and another changes its pod
 describe('an incomplete call is an error at once', () => {
   const services = {
     ports: {},
-    feeds: { runtimeHealth: idle, pleg: idle, sources: idle, ticker: idle },
+    feeds: { runtimeHealth: idle, pleg: idle, sources: idle, nodeFacts: idle, ticker: idle },
   };
   // As a program in JavaScript would call it.
   const create = (...args: unknown[]) => Reflect.apply(createNodeAgent, undefined, args);

@@ -42,6 +42,7 @@ export interface SimulatedNode {
   stop(): Promise<void>;
 }
 
+const HOST_IPS = ['192.0.2.1'];
 const SOURCE = 'program';
 const GIB = 2 ** 30;
 
@@ -74,7 +75,7 @@ function factsOf(directory: string, nodeName: string): NodeFacts {
     cgroupRoot: '',
     cgroupDriver: 'cgroupfs',
     cgroups: noCgroups,
-    hostIps: ['192.0.2.1'],
+    hostIps: HOST_IPS,
     resolvConf: { servers: [], searches: [], options: [] },
     clusterDns: [],
     clusterDomain: '',
@@ -98,9 +99,9 @@ export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Pr
   const cri = inProcessCri(runtime);
   const services = nodeServices({ cri, clock, node, store, durable, onError });
   const capacity = { cpuMillis: 4_000, memoryBytes: node.memoryCapacityBytes, pods: 110 };
-  const { owner, hostIps } = node;
+  const { owner } = node;
   const agent = createNodeAgent(
-    { nodeName, owner, hostIps, capacity, ...options.config, sources: [SOURCE] },
+    { nodeName, owner, hostIps: HOST_IPS, capacity, ...options.config, sources: [SOURCE] },
     services,
     {
       ...rest,

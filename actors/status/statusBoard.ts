@@ -4,7 +4,6 @@ import { isBeingAdopted, type PodRef, podView, type SinceOf } from '../../machin
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
 import { DELETED, type PodView } from '../../pod/show/view.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { Clock } from '../clock.ts';
@@ -53,7 +52,8 @@ interface Posted {
 
 export interface StatusBoardOptions {
   readonly clock: Pick<Clock, 'now'>;
-  readonly hostIps: HostAddresses;
+  /** The node's addresses at present, the primary first. */
+  readonly hostIps: () => readonly string[];
   readonly since: SinceOf;
   /** The scheme of container ids. */
   readonly runtimeName: () => string;
@@ -71,13 +71,13 @@ class Board implements StatusBoard {
   readonly #listeners = new Set<(change: PodChange) => void>();
   readonly #results = new WeakMap<AnyActorRef, string>();
   readonly #held = heldChanges((change: PodChange) => this.#publish(change));
-  #hostIps: readonly string[];
+  /** Those that every status has been told with. */
+  #hostIps: readonly string[] | undefined;
   #isScheduled = false;
   #isClosed = false;
 
   constructor(options: StatusBoardOptions) {
     this.#options = options;
-    this.#hostIps = addressesNow(options.hostIps);
   }
 
   note(ref: AnyActorRef): void {
@@ -90,8 +90,8 @@ class Board implements StatusBoard {
   }
 
   followAddresses(): void {
-    const now = addressesNow(this.#options.hostIps);
-    if (this.#isClosed || now === this.#hostIps || now.join() === this.#hostIps.join()) return;
+    const now = this.#options.hostIps();
+    if (this.#isClosed || now === this.#hostIps) return;
     this.#hostIps = now;
     for (const { ref } of this.#posted.values()) if (ref) this.#dirty.add(ref);
     this.#schedule();
@@ -168,8 +168,8 @@ class Board implements StatusBoard {
   }
 
   #statusContext(previous: PodStatus | undefined) {
-    const { clock, runtimeName } = this.#options;
-    const now = { now: clock.now(), hostIps: this.#hostIps, runtimeName: runtimeName() };
+    const { clock, hostIps, runtimeName } = this.#options;
+    const now = { now: clock.now(), hostIps: hostIps(), runtimeName: runtimeName() };
     return { ...now, ...(previous ? { previous } : {}) };
   }
 

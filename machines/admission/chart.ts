@@ -102,9 +102,11 @@ export const admissionMachine = setup({
         ...reopened(context, event.uid),
       };
     }),
-    recordRuntime: assign(({ context, event }) =>
-      event.type === 'admission.runtimeSeen' ? { node: { ...context.node, strictGroups: event.strictGroups } } : {},
-    ),
+    recordNode: assign(({ context, event }) => {
+      if (event.type !== 'admission.nodeChanged') return {};
+      const { capacity = context.capacity, node } = event;
+      return { capacity, node: { ...context.node, ...node }, ...reopened(context) };
+    }),
     release: assign(({ context, event }) => {
       if (!('uid' in event)) return {};
       const entries = context.entries.filter(({ uid }) => uid !== event.uid);
@@ -121,7 +123,7 @@ export const admissionMachine = setup({
     'admission.actual': { actions: 'recordActual' },
     'admission.settle': { actions: 'settle' },
     'admission.release': { actions: 'release' },
-    'admission.runtimeSeen': { actions: 'recordRuntime' },
+    'admission.nodeChanged': { actions: 'recordNode' },
   },
   states: {
     open: { always: { guard: 'someoneCanProceed', actions: 'decideNext', target: 'open', reenter: true } },

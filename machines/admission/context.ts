@@ -60,10 +60,10 @@ export const withEntry = (context: AdmissionContext, entry: AdmissionEntry): Adm
 export const without = (requests: readonly Request[], uid: string): Request[] =>
   requests.filter((each) => each.uid !== uid);
 
-/** Something got free by what this pod gave back: refused updates of the others are to be decided again. */
+/** There may be room now, as by what this pod gave back: refused updates of the others are to be decided again. */
 export const reopened = (
   { waiting, refused }: AdmissionContext,
-  uid: string,
+  uid = '',
 ): Pick<AdmissionContext, 'waiting' | 'refused'> => ({
   waiting: [...without(waiting, uid), ...without(refused, uid)],
   refused: [],

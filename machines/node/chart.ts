@@ -51,6 +51,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     { src: 'runtimeHealth' },
     { src: 'pleg' },
     { src: 'sources' },
+    { src: 'nodeFacts' },
     { src: 'ticker' },
     // A fault of its own ends it alone: pods have their cgroups without it.
     { src: 'cgroups', id: 'cgroups', input: ({ context: { nodeName } }) => ({ nodeName }), onError: {} },
@@ -70,7 +71,8 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     'config.sourceUnread': { actions: 'recordUnread' },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
     'runtime.containerSeen': { actions: 'routeContainer' },
-    'runtime.plegChanged': { actions: 'recordPleg' },
+    'node.factsChanged': { actions: ['recordFact', 'passOnFacts'] },
+    'runtime.plegChanged': { actions: 'recordFact' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
       { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', recordReadinessEvent] },
@@ -78,12 +80,12 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       { actions: 'recordHealth' },
     ],
     'admission.preempting': { actions: 'preempt' },
-    'node.drain': { target: '.draining', actions: 'recordDrain' },
+    'node.drain': { target: '.draining', actions: 'recordFact' },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen'] },
       { actions: ['keepBroken', 'forgetPod'] },
     ],
-    'node.ticked': { actions: 'recordTick' },
+    'node.ticked': { actions: 'recordFact' },
     'xstate.error.actor.*': [
       { guard: 'isOfPod', actions: ['keepBroken', 'forgetPod', 'leaveLimiters'] },
       { target: '.broken', actions: 'recordFault' },
@@ -95,7 +97,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       meta: { waitsFor: 'the runtime to list its pods and containers' },
       entry: { type: 'recordEvent', params: { reason: 'Starting', message: 'Starting kubelet.' } },
       always: { guard: 'isRuntimeSeen', target: 'recovering' },
-      on: { 'node.drain': { target: 'leaving', actions: 'recordDrain' } },
+      on: { 'node.drain': { target: 'leaving', actions: 'recordFact' } },
     },
     /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */
     leaving: {
@@ -121,7 +123,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         'config.podsListed': { actions: [...sourceChanged, startIt] },
         'config.podChanged': { actions: [...sourceChanged, startIt] },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces'] },
-        'node.ticked': { actions: ['recordTick', 'startNewPods'] },
+        'node.ticked': { actions: ['recordFact', 'startNewPods'] },
         'xstate.done.actor.*': [
           { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
           { actions: ['keepBroken', 'forgetPod'] },
@@ -142,9 +144,9 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         'config.podChanged': { actions: [...sourceChanged, endItsOrphan, startIt] },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', endItsOrphan] },
         'garbage.asked': { actions: 'answerGarbage' },
-        'garbage.podsFound': { actions: ['recordFound', 'endOrphans'] },
+        'garbage.podsFound': { actions: ['recordFact', 'endOrphans'] },
         // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
-        'node.ticked': { actions: ['recordTick', 'endOrphans', 'startNewPods'] },
+        'node.ticked': { actions: ['recordFact', 'endOrphans', 'startNewPods'] },
         'xstate.done.actor.*': [
           { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
           { actions: ['keepBroken', 'forgetPod'] },
@@ -158,7 +160,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       on: {
         'node.drain': { actions: 'endAll' },
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
-        'node.ticked': { actions: ['recordTick', 'endStranded'] },
+        'node.ticked': { actions: ['recordFact', 'endStranded'] },
         'xstate.done.actor.*': [
           { guard: 'isGone', actions: ['forgetPod', 'forgetSeen'] },
           { actions: ['keepForEnd', 'forgetPod'] },

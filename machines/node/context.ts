@@ -30,6 +30,7 @@ import type {
   GarbageFound,
   LimiterEvent,
   NetworkNotReady,
+  NodeEvent,
   Ref,
   RuntimeHealth,
   SourceProblem,
@@ -42,6 +43,9 @@ export interface NodeInput {
   readonly owner: string;
   /** The sources that must have spoken before anything is started or ended. */
   readonly sources: readonly string[];
+  /** The node's addresses, the primary first. */
+  readonly hostIps: readonly string[];
+  /** What pods may take. */
   readonly capacity: Capacity;
   /** What admission asks of the node; what is absent is as on a Linux node with nothing special. */
   readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
@@ -167,6 +171,27 @@ export function withObserved(context: NodeContext, pods: readonly ObservedPod[])
     else observed.delete(pod.uid);
   }
   return Object.fromEntries(observed);
+}
+
+/** What the node keeps of a fact about itself. */
+export function recordedFact(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
+  switch (event.type) {
+    case 'node.ticked':
+      return { heardAt: event.at };
+    case 'node.drain':
+      return { drainAt: event.at };
+    case 'node.factsChanged': {
+      const { hostIps = context.hostIps, capacity = context.capacity, at: heardAt } = event;
+      return { hostIps, capacity, heardAt, admissionNode: { ...context.admissionNode, ...event.admissionNode } };
+    }
+    case 'runtime.plegChanged':
+      return { pleg: event.pleg };
+    // They end like any pod that nobody wants: by an actor, which removes what is left of them.
+    case 'garbage.podsFound':
+      return { left: [...context.left, ...event.left], foreign: event.foreign };
+    default:
+      return {};
+  }
 }
 
 /** The uid of the pod whose actor an event is about, if it is about one. */

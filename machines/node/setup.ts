@@ -24,6 +24,7 @@ import {
   nothingOf,
   observedOf,
   ownPartOf,
+  recordedFact,
   runningLogs,
   uidOf,
   withObserved,
@@ -67,7 +68,7 @@ export const nodeSetup = setup({
     cgroups: cgroupsMachine,
     garbage: garbageMachine,
     logRotation: logRotationMachine,
-    ...{ sources: feedPort('sources'), ticker: feedPort('ticker') },
+    ...{ sources: feedPort('sources'), nodeFacts: feedPort('nodeFacts'), ticker: feedPort('ticker') },
     ...{ pleg: feedPort('pleg'), runtimeHealth: feedPort('runtimeHealth') },
     timer: timerPort(),
   },
@@ -98,15 +99,20 @@ export const nodeSetup = setup({
     recordObserved: assign(({ context, event }) =>
       event.type === 'runtime.podsObserved' ? { observed: withObserved(context, event.pods), heardAt: event.at } : {},
     ),
-    recordTick: assign(({ event }) => (event.type === 'node.ticked' ? { heardAt: event.at } : {})),
-    recordPleg: assign(({ event }) => (event.type === 'runtime.plegChanged' ? { pleg: event.pleg } : {})),
+    recordFact: assign(({ context, event }) => recordedFact(context, event)),
+    passOnFacts: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'node.factsChanged') return;
+      const { capacity = context.capacity, admissionNode: node = {} } = event;
+      enqueue.sendTo(context.admission, { type: 'admission.nodeChanged', capacity, node });
+    }),
     recordHealth: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.healthChanged') return;
       const { health } = event;
       enqueue.assign({ health });
       const { strictGroups } = health;
-      if (strictGroups !== undefined)
-        enqueue.sendTo(context.admission, { type: 'admission.runtimeSeen', strictGroups });
+      if (strictGroups !== undefined && strictGroups !== context.health.strictGroups) {
+        enqueue.sendTo(context.admission, { type: 'admission.nodeChanged', node: { strictGroups } });
+      }
       if (health.networkNotReady === context.health.networkNotReady) return;
       for (const uid of Object.keys(context.pods)) {
         enqueue.sendTo(podId(uid), { type: 'runtime.networkChanged', ...networkOf(health) });
@@ -281,11 +287,6 @@ export const nodeSetup = setup({
     }),
     answerLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.found', logs: runningLogs(context) })),
     answerGarbage: sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
-    /** They end like any pod that nobody wants: by an actor, which removes what is left of them. */
-    recordFound: assign(({ context, event }) =>
-      event.type === 'garbage.podsFound' ? { left: [...context.left, ...event.left], foreign: event.foreign } : {},
-    ),
-    recordDrain: assign(({ event }) => (event.type === 'node.drain' ? { drainAt: event.at } : {})),
     endAll: enqueueActions(({ context, event, enqueue }) => {
       const at = 'at' in event ? event.at : 0;
       for (const [uid, { pod }] of Object.entries(context.pods)) {

@@ -3,6 +3,7 @@
  * all pods: the limiters and admission, which answer whoever asked.
  */
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
+import type { AdmissionNode } from '../../pod/admission/node.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition } from '../../pod/api/schema/status.ts';
 import type {
@@ -14,7 +15,7 @@ import type {
   ObservedSandbox,
 } from '../../pod/lifecycle/observed.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import type { PodRequests } from '../../pod/resources/requests.ts';
+import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/show/view.ts';
 import type { PlegState } from '../node/pleg.ts';
 
@@ -60,8 +61,8 @@ export type AdmissionEvent =
   | { type: 'admission.settle'; uid: string }
   /** Nothing of it is left. */
   | { type: 'admission.release'; uid: string }
-  /** Whether the runtime can keep a container out of the groups that its image would give it. */
-  | { type: 'admission.runtimeSeen'; strictGroups: boolean };
+  /** The node is another now: what waits is decided again, and so are refused updates. What is absent is as it was. */
+  | { type: 'admission.nodeChanged'; capacity?: Capacity; node?: Partial<Omit<AdmissionNode, 'name'>> };
 
 /** What admission tells the node: these pods must end for a critical one, which waits (C24). */
 export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[] };
@@ -235,6 +236,14 @@ export type NodeFact =
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
   /** How changes at the runtime are learned of has changed, or why that fails. */
   | { type: 'runtime.plegChanged'; pleg: PlegState }
+  /** What is another now of the node, all of it; what is absent is as it was. `capacity` is what pods may take. */
+  | {
+      type: 'node.factsChanged';
+      hostIps?: readonly string[];
+      capacity?: Capacity;
+      admissionNode?: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
+      at: number;
+    }
   | { type: 'node.ticked'; at: number }
   /** Ends every pod, each within its own grace, then the node itself. */
   | { type: 'node.drain'; at: number };

@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { createReplay } from '../../actors/replay.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { readResolvConf } from '../../cri/resolvConf.ts';
-import { simulatedNode } from '../fakes/node.ts';
+import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
 test('C20: the host’s resolv.conf is read for each pod; while it cannot be, the pod waits and says why', async () => {
@@ -51,4 +52,67 @@ test('C27: new addresses of the host are told of every pod, and given to contain
     .map(({ request }) => (request as wire.CreateContainerRequest).config?.envs)
     .map((envs) => String(envs?.find(({ key }) => key === 'HOST')?.value));
   expect(given).toEqual(['192.0.2.1', '198.51.100.7']);
+});
+
+/** What a replay of all that has entered the agent comes to. */
+async function replayed({ config, entries }: SimulatedNode) {
+  const { agent, play } = createReplay(config, JSON.parse(JSON.stringify(entries)));
+  expect(await play()).toEqual([]);
+  const shown = { pods: agent.pods(), facts: agent.overview().facts };
+  agent.stop();
+  return shown;
+}
+
+test('C27: new addresses reach the statuses of pods on the host’s network, and of all in a replay as well', async () => {
+  let addresses = ['192.0.2.1'];
+  const pods = [podWith('own'), podWith('host', { hostNetwork: true })];
+  const node = await simulatedNode({ pods, facts: { hostIps: () => addresses } });
+  await node.advance('5s');
+  expect(node.pod('host')).toMatchObject({ hostIP: '192.0.2.1', podIP: '192.0.2.1' });
+  addresses = ['198.51.100.7', '2001:db8::7'];
+  await node.advance('11s');
+  expect(node.pod('own')).toMatchObject({ hostIPs: [{ ip: '198.51.100.7' }, { ip: '2001:db8::7' }] });
+  // The first address of a pod stays, as on a kubelet; the second family is new.
+  expect(node.pod('host')).toMatchObject({
+    ...{ hostIP: '198.51.100.7', podIPs: [{ ip: '192.0.2.1' }, { ip: '2001:db8::7' }] },
+  });
+  expect(node.agent.overview().facts.hostIps).toEqual(addresses);
+  addresses = ['203.0.113.1'];
+  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.overview().facts });
+});
+
+test('addresses that stay the same are not told again', async () => {
+  const node = await simulatedNode({ facts: { hostIps: () => ['192.0.2.1'] } });
+  await node.advance('60s');
+  expect(node.entries.filter(({ source }) => source === 'nodeFacts')).toEqual([]);
+});
+
+test('C24: labels that the node gets let the next pod in that selects them; one that was refused stays Failed', async () => {
+  const there = (name: string) => podWith(name, { nodeSelector: { zone: 'b' } });
+  const node = await simulatedNode({ pods: [there('early')], config: { admissionNode: { labels: { zone: 'a' } } } });
+  await node.advance('5s');
+  expect(node.pod('early')).toMatchObject({ phase: 'Failed', reason: 'NodeAffinity' });
+  node.agent.tell({ type: 'node.factsChanged', admissionNode: { labels: { zone: 'b' } }, at: node.clock.now() });
+  node.apply(there('next'));
+  await node.advance('15s');
+  expect(node.pod('next').phase).toBe('Running');
+  expect(node.pod('early').phase).toBe('Failed');
+  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.overview().facts });
+});
+
+test('C25: a resize that was deferred is admitted once the node has grown', async () => {
+  const sized = (cpu: string) =>
+    podWith('web', { containers: [containerWith('main', { resources: { requests: { cpu }, limits: { cpu } } })] });
+  const capacity = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 5 };
+  const node = await simulatedNode({ pods: [sized('1')], config: { capacity } });
+  await node.advance('5s');
+  node.apply(sized('3'));
+  await node.advance('5s');
+  const pending = () => node.pod('web').conditions?.find(({ type }) => type === 'PodResizePending')?.reason;
+  expect([pending(), node.container('web').allocatedResources]).toEqual(['Deferred', { cpu: '1' }]);
+  node.agent.tell({ type: 'node.factsChanged', capacity: { ...capacity, cpuMillis: 4_000 }, at: node.clock.now() });
+  await node.advance('5s');
+  expect([pending(), node.container('web').allocatedResources]).toEqual([undefined, { cpu: '3' }]);
+  expect(node.container('web').restartCount).toBe(0);
+  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.overview().facts });
 });

@@ -24,6 +24,7 @@ import { createSimulatedRuntime, type LoggedCall, type SimulatedRuntime } from '
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
+import { addressesNow } from '../../pod/node/hostAddresses.ts';
 import type { ContainerView, PodView } from '../../pod/show/view.ts';
 import { cgroupFacts } from './cgroups.ts';
 import { type Connection, connect, type Death } from './connection.ts';
@@ -137,7 +138,7 @@ export class SimulatedNode {
     this.#config = {
       nodeName: NODE_NAME,
       owner: node.owner,
-      hostIps: node.hostIps,
+      hostIps: addressesNow(node.hostIps),
       sources: [fromFiles ? 'file' : 'test'],
       capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
       startSlots: 4,

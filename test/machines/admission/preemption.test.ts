@@ -29,7 +29,7 @@ function stand(node: Partial<AdmissionNode> = {}) {
     ended: () => told.heard().map(({ uids }) => uids.join('+')),
     settle: (uid: string) => of.send({ type: 'admission.settle', uid }),
     release: (uid: string) => of.send({ type: 'admission.release', uid }),
-    see: (strictGroups: boolean) => of.send({ type: 'admission.runtimeSeen', strictGroups }),
+    see: (strictGroups: boolean) => of.send({ type: 'admission.nodeChanged', node: { strictGroups } }),
     context: () => of.getSnapshot().context,
   };
 }

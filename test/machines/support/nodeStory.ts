@@ -59,14 +59,23 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     actors: {
       ...{ pod: fakedPod(ports), garbage: fakedGarbage(ports), logRotation: fakedLogs(ports), timer: ports.timer },
       cgroups: fakedCgroups(ports),
-      ...{ sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
+      ...{ nodeFacts: feed, sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
     },
   });
   const { inspect, told } = eventEar();
   const actor = createActor(machine, {
     inspect,
     input: {
-      ...{ nodeName: 'node', owner: 'us', sources: ['file'], startSlots: 2, pullSlots: 1, statuses: {}, left: [] },
+      ...{
+        nodeName: 'node',
+        hostIps: ['192.0.2.1'],
+        owner: 'us',
+        sources: ['file'],
+        startSlots: 2,
+        pullSlots: 1,
+        statuses: {},
+        left: [],
+      },
       ...{ capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 }, allocations: {} },
       ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, ...input },
     },

@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../../../machines/shared/events.ts';
+import type { PodSpec } from '../../../pod/api/schema/pod.ts';
+import type { PodRequests } from '../../../pod/resources/requests.ts';
+import { aPod, requestsWith } from '../../pod/fixtures.ts';
+import { admission, ear } from '../support/stand.ts';
+
+const small = { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 };
+const large = { ...small, cpuMillis: 4_000 };
+
+/** The admission of a node of one core in zone a. */
+function stand() {
+  const told = ear<AdmissionFact>();
+  const of = admission(small, told.ref, { labels: { zone: 'a' } });
+  const ask = (uid: string, cpuMillis: number, over: Partial<PodRequests> = {}, spec: Partial<PodSpec> = {}) => {
+    const { ref: holder, heard } = ear<AdmissionAnswer>();
+    const requests = requestsWith({ cpuMillis, ...over });
+    const fullName = `default/${uid.split('-')[0]}`;
+    of.send({ type: 'admission.request', uid, fullName, pod: aPod(spec), requests, adopted: false, holder });
+    return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
+  };
+  return {
+    ask,
+    send: of.send,
+    ended: () => told.heard().flatMap(({ uids }) => uids),
+    change: (now: Omit<Extract<AdmissionEvent, { type: 'admission.nodeChanged' }>, 'type'>) =>
+      of.send({ type: 'admission.nodeChanged', ...now }),
+    context: () => of.getSnapshot().context,
+  };
+}
+
+const inZone = (zone: string): Partial<PodSpec> => ({ nodeSelector: { zone } });
+
+describe('a node that changes while it runs', () => {
+  test('C25: a resize that was deferred is admitted once the node has grown', () => {
+    const { ask, change } = stand();
+    ask('a', 500);
+    const grown = ask('a', 2_000);
+    expect(grown()).toEqual(['Deferred']);
+    change({ capacity: { ...small, cpuMillis: 1_500 } });
+    expect(grown()).toEqual(['Deferred', 'Deferred']);
+    change({ capacity: large });
+    expect(grown()).toEqual(['Deferred', 'Deferred', 'admitted']);
+  });
+
+  test('C24: a critical pod that waits for others to end is admitted at once when there is room beside them', () => {
+    const { ask, change, ended } = stand();
+    ask('a', 1_000);
+    const important = ask('important', 1_000, { critical: true });
+    expect([ended(), important()]).toEqual([['a'], []]);
+    change({ capacity: large });
+    expect(important()).toEqual(['admitted']);
+  });
+
+  test('C24: a pod that was refused stays so; the next one is decided by the new labels and taints', () => {
+    const { ask, change } = stand();
+    const refused = ask('refused', 0, {}, inZone('b'));
+    expect(refused()).toEqual(['NodeAffinity']);
+    change({ node: { labels: { zone: 'b' } } });
+    expect([refused(), ask('next', 0, {}, inZone('b'))()]).toEqual([['NodeAffinity'], ['admitted']]);
+    expect(ask('late', 0, {}, inZone('a'))()).toEqual(['NodeAffinity']);
+    change({ node: { taints: [{ key: 'broken', effect: 'NoExecute' }] } });
+    expect(ask('tainted', 0, {}, inZone('b'))()).toEqual(['TaintToleration']);
+  });
+
+  test('C24: a pod that waits for its name is decided by the node as it is then', () => {
+    const { ask, change, send } = stand();
+    ask('web-1', 0);
+    const second = ask('web-2', 0, {}, inZone('b'));
+    change({ node: { labels: { zone: 'b' } } });
+    expect(second()).toEqual([]);
+    send({ type: 'admission.release', uid: 'web-1' });
+    expect(second()).toEqual(['admitted']);
+  });
+
+  test('what is not said stays as it was, and who was admitted stays when the node shrinks', () => {
+    const { ask, change, context } = stand();
+    const first = ask('a', 1_000);
+    change({ capacity: { ...small, cpuMillis: 500 } });
+    expect(context()).toMatchObject({ node: { labels: { zone: 'a' }, strictGroups: false } });
+    change({ node: { strictGroups: true } });
+    expect(context()).toMatchObject({
+      capacity: { cpuMillis: 500 },
+      node: { labels: { zone: 'a' }, strictGroups: true },
+    });
+    expect([first(), ask('b', 100)()]).toEqual([['admitted'], ['OutOfcpu']]);
+  });
+});
