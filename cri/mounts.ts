@@ -18,7 +18,7 @@ const PROPAGATIONS = {
 } as const;
 
 /** A part of a volume that a container mounts; `index` is that of the mount. */
-interface WantedSubPath {
+export interface WantedSubPath {
   readonly index: number;
   readonly volume: string;
   readonly hostPath: string;

@@ -53,6 +53,8 @@ interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** A handle that it has as `PASSED_FD`. */
   readonly passedFd?: number;
+  /** Told when its process is no more: what hangs in the kernel outlives the call that gave it up. */
+  readonly onExit?: () => void;
 }
 
 /** Why a program did not end well. */
@@ -89,7 +91,7 @@ const KEPT_STDERR = 64 * 1024;
  * for us to act on, and would end it halfway.
  */
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<string> {
-  const { signal, limitMs, killSignal = 'SIGKILL', input, environment, passedFd } = options;
+  const { signal, limitMs, killSignal = 'SIGKILL', input, environment, passedFd, onExit } = options;
   signal.throwIfAborted();
   const limit = startLimit(limitMs);
   const stdin = input === undefined ? 'ignore' : 'pipe';
@@ -110,6 +112,7 @@ export async function runProgram(program: string, args: readonly string[], optio
     const problem = isLate ? `not done within ${limitMs / 1_000} s` : ending;
     reject(new ProgramFailure(stderr || problem, { stderr, isLate, ...how }));
   };
+  if (onExit !== undefined) child.once(child.pid === undefined ? 'error' : 'exit', onExit);
   child.on('error', (error) => fail(error.message, { cause: error }));
   child.on('close', (code, name) => {
     if (code === 0) resolve(out());

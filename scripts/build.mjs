@@ -97,10 +97,13 @@ const daemon = {
 /** Packages stay outside: who builds on it has one xstate, not two. */
 const library = { ...common, entryPoints: { index: join(root, 'index.ts') }, packages: 'external' };
 
-/** A thread has a file of its own. */
+/** A thread has a file of its own, and so has a process. */
 const worker = {
   ...common,
-  entryPoints: { manifestWorker: join(root, 'actors/sources/manifestWorker.ts') },
+  entryPoints: {
+    manifestWorker: join(root, 'actors/sources/manifestWorker.ts'),
+    volumeChild: join(root, 'volume/volumeChild.ts'),
+  },
   banner: withRequire,
   sourcemap: false,
 };

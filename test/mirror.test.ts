@@ -37,6 +37,7 @@ const THROUGH: Readonly<Record<string, string | readonly string[]>> = {
   'host/cgroup/': 'test/host/cgroup/podCgroups.test.ts',
   'host/files/': 'test/volume/subPaths.test.ts',
   'host/files/expectDirectory.ts': 'test/cli/ownRuntime.test.ts',
+  'host/ownScript.ts': 'test/volume/program.test.ts',
   'host/pods/podClaim.ts': 'test/actors/store/ownership.test.ts',
   'machines/admission/context.ts': 'test/machines/admission/chart.test.ts',
   'machines/container/': 'test/machines/container/chart.test.ts',
@@ -76,7 +77,7 @@ const THROUGH: Readonly<Record<string, string | readonly string[]>> = {
   'pod/show/describe/': 'test/pod/show/describe/describe.test.ts',
   'pod/status/': 'test/pod/status/status.test.ts',
   'server/': 'test/server/socket.test.ts',
-  'volume/': 'test/volume/subPaths.test.ts',
+  'volume/': ['test/volume/subPaths.test.ts', 'test/volume/program.test.ts'],
 };
 
 /** Those that are a program of their own, and the test that runs it. */

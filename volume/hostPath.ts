@@ -1,32 +1,34 @@
 /** hostPath: a file or directory of the node itself, checked or made as its type says. */
-
-import type { Stats } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
 import path from 'node:path';
-import { isMissing, messageOf } from '../host/files/fileErrors.ts';
+import { messageOf } from '../host/files/fileErrors.ts';
 import type { HostPathVolumeSource } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { VolumePlugin } from './plugin.ts';
+import { runOnVolume } from './program.ts';
 
 type HostPathType = NonNullable<HostPathVolumeSource['type']>;
 
 interface TypeRule {
-  readonly is: (found: Stats) => boolean;
+  /** The kind of file, as the kernel numbers it. */
+  readonly kind: number;
   readonly noun: string;
-  readonly make?: (target: string) => Promise<void>;
+  /** The program that makes one, with its options. */
+  readonly make?: readonly [string, ...string[]];
 }
 
-const directory = { is: (found: Stats) => found.isDirectory(), noun: 'directory' };
-const file = { is: (found: Stats) => found.isFile(), noun: 'file' };
+const directory = { kind: constants.S_IFDIR, noun: 'directory' };
+const file = { kind: constants.S_IFREG, noun: 'file' };
 
 const RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
   Directory: directory,
-  DirectoryOrCreate: { ...directory, make: makeDirectory },
+  DirectoryOrCreate: { ...directory, make: ['mkdir', '-p', '-m', '755'] },
   File: file,
-  FileOrCreate: { ...file, make: makeFile },
-  Socket: { is: (found) => found.isSocket(), noun: 'socket file' },
-  CharDevice: { is: (found) => found.isCharacterDevice(), noun: 'character device' },
-  BlockDevice: { is: (found) => found.isBlockDevice(), noun: 'block device' },
+  // Its directory is not made: a file that must exist says nothing about the rights of what lies around it.
+  FileOrCreate: { ...file, make: ['touch'] },
+  Socket: { kind: constants.S_IFSOCK, noun: 'socket file' },
+  CharDevice: { kind: constants.S_IFCHR, noun: 'character device' },
+  BlockDevice: { kind: constants.S_IFBLK, noun: 'block device' },
 };
 
 /** The plugin for `hostPath`: nothing is mounted, so nothing is unmounted, and what it made stays on the node. */
@@ -36,20 +38,22 @@ export const hostPathPlugin: VolumePlugin = {
   mount: async ({ volume, signal }) => {
     if (volume.hostPath === undefined) throw new TypeError(`volume ${volume.name} has no hostPath`);
     signal.throwIfAborted();
-    await ensureType(volume.hostPath);
+    await ensureType(volume.hostPath, signal);
     return { hostPath: volume.hostPath.path };
   },
   unmount: async () => {},
 };
 
-async function ensureType({ path: target, type = '' }: HostPathVolumeSource): Promise<void> {
+async function ensureType({ path: target, type = '' }: HostPathVolumeSource, signal: AbortSignal): Promise<void> {
   refuseUnsafe(target);
   if (type === '') return;
-  const rule = RULES[type];
-  const found = await statOf(target);
-  if (found === undefined && rule.make !== undefined) return rule.make(target);
-  if (found === undefined || !rule.is(found)) {
-    throw new NodeFailure('FailedMount', `hostPath type check failed: ${target} is not a ${rule.noun}`);
+  const { kind, noun, make } = RULES[type];
+  const found = await kindOf(target, signal);
+  if (found === undefined && make !== undefined) {
+    const [program, ...options] = make;
+    await run(program, [...options, '--', target], { target, signal });
+  } else if (found !== kind) {
+    throw new NodeFailure('FailedMount', `hostPath type check failed: ${target} is not a ${noun}`);
   }
 }
 
@@ -63,32 +67,27 @@ function refuseUnsafe(target: string): void {
   throw new NodeFailure('FailedMount', `invalid HostPath ${JSON.stringify(target)}: ${problem}`);
 }
 
-async function statOf(target: string): Promise<Stats | undefined> {
+/** What a path leads to; undefined when there is nothing. */
+async function kindOf(target: string, signal: AbortSignal): Promise<number | undefined> {
   try {
-    return await stat(target);
+    const mode = await run('stat', ['-L', '-c', '%f', '--', target], { target, signal });
+    return Number.parseInt(mode, 16) & constants.S_IFMT;
   } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw failed(target, error);
+    if (/: (No such file or directory|Not a directory)$/.test(messageOf(error))) return undefined;
+    throw error;
   }
 }
 
-async function makeDirectory(target: string): Promise<void> {
-  try {
-    await mkdir(target, { recursive: true, mode: 0o755 });
-  } catch (error) {
-    throw failed(target, error);
-  }
+interface HostPathCall {
+  readonly target: string;
+  readonly signal: AbortSignal;
 }
 
-/** Its directory is not made: a file that must exist says nothing about the rights of what lies around it. */
-async function makeFile(target: string): Promise<void> {
+async function run(program: string, args: readonly string[], { target, signal }: HostPathCall): Promise<string> {
   try {
-    await (await open(target, 'a', 0o644)).close();
+    return await runOnVolume(program, args, { at: target, signal });
   } catch (error) {
-    throw failed(target, error);
+    signal.throwIfAborted();
+    throw new NodeFailure('FailedMount', `hostPath ${target}: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function failed(target: string, cause: unknown): NodeFailure {
-  return new NodeFailure('FailedMount', `hostPath ${target}: ${messageOf(cause)}`, { cause });
 }

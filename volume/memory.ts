@@ -1,7 +1,7 @@
 /** File systems in memory that volumes lie on: mounted once, and taken away with what is in them. */
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { isMissing } from '../host/files/fileErrors.ts';
+import { errorCode } from '../host/files/fileErrors.ts';
 import { mountAt } from '../host/files/mountinfo.ts';
 import { removeTree } from '../host/files/removeTree.ts';
 import { parseQuantity, wholeValue } from '../pod/api/quantity.ts';
@@ -30,13 +30,15 @@ export async function makeDirectory(
 ): Promise<{ wasThere: boolean }> {
   signal.throwIfAborted();
   await mkdir(path.dirname(hostPath), { recursive: true, mode: RIGHTS });
-  const made = await mkdir(hostPath, { recursive: true, mode: rights });
+  const made = await makeMissing(hostPath, rights);
   // On a directory that was made just now nothing can be mounted.
-  const mounted = made === undefined ? await mountAt(hostPath, signal) : undefined;
+  const mounted = made ? undefined : await mountAt(hostPath, signal);
   if (mounted !== undefined && mounted.type !== medium?.type) {
     throw new NodeFailure('FailedMount', `${hostPath} is a mount point of type ${mounted.type} already`);
   }
-  if (mounted !== undefined || medium === undefined) return { wasThere: made === undefined };
+  // A file in its place is told as such.
+  if (!made && mounted === undefined) await mkdir(hostPath, { recursive: true });
+  if (mounted !== undefined || medium === undefined) return { wasThere: !made };
   await mount({ source: medium.type, target: hostPath, ...medium, signal });
   return { wasThere: false };
 }
@@ -54,25 +56,17 @@ export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: stri
 
 /** Unmounts what `makeDirectory` mounted and deletes the directory; what others mounted there is left. Idempotent. */
 export async function removeDirectory(hostPath: string, signal: AbortSignal): Promise<void> {
-  while (await isOnOwnDevice(hostPath)) {
-    if (!MEDIA.includes((await mountAt(hostPath, signal))?.type ?? '')) break;
-    await unmount(hostPath, signal);
-  }
+  while (MEDIA.includes((await mountAt(hostPath, signal))?.type ?? '')) await unmount(hostPath, signal);
   await removeTree(hostPath, signal);
 }
 
-/** Whether the directory is on another device than its parent, as one in memory is: quicker to see than the mounts. */
-async function isOnOwnDevice(hostPath: string): Promise<boolean> {
-  const [own, parent] = await Promise.all([deviceOf(hostPath), deviceOf(path.dirname(hostPath))]);
-  return own !== undefined && own !== parent;
-}
-
-/** The device that a directory is on; undefined when it is not there. */
-async function deviceOf(directory: string): Promise<number | undefined> {
+/** Says whether it made the directory. What is there already is not looked at: what others mounted may not answer. */
+async function makeMissing(directory: string, mode: number): Promise<boolean> {
   try {
-    return (await stat(directory)).dev;
+    await mkdir(directory, { mode });
+    return true;
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
 }

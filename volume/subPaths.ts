@@ -9,21 +9,12 @@ import { openWithin } from '../host/files/safeOpen.ts';
 import { type Layout, PRIVATE } from '../host/pods/layout.ts';
 import { bindHandle, unmount } from './mounter.ts';
 
-/** A part of a volume that a container mounts. */
-interface SubPath {
-  readonly volume: string;
+interface SubPathBind {
   /** Where the volume lies on the host. */
   readonly hostPath: string;
   /** Relative, and never upwards. */
   readonly subPath: string;
-  /** Which of the container's mounts it is. */
-  readonly index: number;
-}
-
-interface SubPathBind extends SubPath {
-  readonly layout: Layout;
-  readonly podUid: string;
-  readonly container: string;
+  readonly target: string;
   readonly signal: AbortSignal;
 }
 
@@ -34,15 +25,13 @@ const DEPTH = 3;
  * Mounts a part of a volume at a path of the pod's own, which can be given to the runtime; directories that are missing
  * are made, with the rights of the volume. Idempotent: what is mounted there and is still the same stays.
  */
-export async function bindSubPath(bind: SubPathBind): Promise<string> {
-  const target = bind.layout.subPathDir(bind.podUid, bind.volume, bind.container, bind.index);
-  const handle = await openWithin(bind.hostPath, bind.subPath, { make: true });
+export async function bindSubPath({ hostPath, subPath, target, signal }: SubPathBind): Promise<void> {
+  const handle = await openWithin(hostPath, subPath, { make: true });
   try {
-    await mountAtPlace(handle, target, bind.signal);
+    await mountAtPlace(handle, target, signal);
   } finally {
     await handle.close();
   }
-  return target;
 }
 
 async function mountAtPlace(handle: FileHandle, target: string, signal: AbortSignal): Promise<void> {

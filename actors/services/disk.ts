@@ -3,9 +3,11 @@
 import type { Cri } from '../../cri/calls.ts';
 import { allocatableOf, type NodeFacts } from '../../cri/nodeFacts.ts';
 import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
+import { unlessAborted } from '../../host/limit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeLogSymlinks } from '../../host/pods/logLinks.ts';
 import { preparePodDirectory, removePodLogs } from '../../host/pods/podDirectory.ts';
+import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
 import { NodeFailure } from '../../pod/failure.ts';
@@ -17,6 +19,7 @@ import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
+import { withinLimit } from './timeLimit.ts';
 
 type DiskServices = Pick<
   Services,
@@ -35,25 +38,40 @@ export interface DiskParts {
 
 export function diskServices(parts: DiskParts): DiskServices {
   const inTurn = createTurns();
-  /** What fills a port of a pod, in turn with the pod's others. */
-  const turned =
-    <Input extends { readonly pod: Pod }, Output>(
-      call: (input: Input, signal: AbortSignal) => Promise<Output>,
-    ): ((input: Input, options: { readonly signal: AbortSignal }) => Promise<Output>) =>
+  const { mountVolume, unmountVolume, ...ofPod } = { ...podServices(parts), ...volumeServices(parts) };
+  /** What fills a port of a whole pod. */
+  const whole =
+    <Input extends { readonly pod: Pod }, Output>(call: Call<Input, Output>): Filled<Input, Output> =>
     (input, { signal }) =>
-      inTurn(input.pod.metadata.uid, () => call(input, signal));
-  const services = { ...podServices(parts), ...volumeServices(parts) };
+      inTurn({ uid: input.pod.metadata.uid }, () => call(input, signal));
+  /** What fills a port of one volume, within its limit. Of what is given up but does not end the volume keeps its turn. */
+  const ofVolume =
+    <Input extends VolumeInput, Output>(reason: string, call: Call<Input, Output>): Filled<Input, Output> =>
+    (input, { signal }) => {
+      const { pod, volume, limitMs } = input;
+      const act = async (within: AbortSignal) => {
+        const turn = inTurn({ uid: pod.metadata.uid, volume }, () => call(input, within));
+        return unlessAborted(turn, within).catch((cause: unknown) => {
+          if (!within.aborted || signal.aborted) throw cause;
+          throw new NodeFailure(reason, `not done within ${goDuration(limitMs)}`, { cause });
+        });
+      };
+      return withinLimit(act, { clock: parts.clock, timeoutMs: limitMs, signal });
+    };
   return {
     setUpCgroups: async () => (await parts.cgroups?.setUp()) ?? { outcome: 'unused', warnings: [] },
-    prepareCgroup: turned(services.prepareCgroup),
-    preparePod: turned(services.preparePod),
-    removeCgroup: turned(services.removeCgroup),
-    removePodData: turned(services.removePodData),
-    mountVolume: turned(services.mountVolume),
-    unmountVolume: turned(services.unmountVolume),
+    prepareCgroup: whole(ofPod.prepareCgroup),
+    preparePod: whole(ofPod.preparePod),
+    removeCgroup: whole(ofPod.removeCgroup),
+    removePodData: whole(ofPod.removePodData),
+    mountVolume: ofVolume('FailedMount', mountVolume),
+    unmountVolume: ofVolume('FailedUnmount', unmountVolume),
   };
 }
 
+type Call<Input, Output> = (input: Input, signal: AbortSignal) => Promise<Output>;
+type Filled<Input, Output> = (input: Input, options: { readonly signal: AbortSignal }) => Promise<Output>;
+type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
 function podServices({ layout, ownership, cgroups }: DiskParts) {
@@ -113,19 +131,32 @@ function volumeServices({ cri, node, clock, layout, ownership }: DiskParts) {
 
 /**
  * What is done to one pod's files is done one after the other, also when nobody waits for the first any more: a removal
- * must not be overtaken by what it is to remove.
+ * must not be overtaken by what it is to remove. Its volumes do not wait for each other.
  */
 function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>(uid: string, act: () => Promise<T>): Promise<T> => {
-    const turn = (last.get(uid) ?? Promise.resolve()).then(act, act);
-    last.set(uid, turn);
+  const pods = new Map<string, PodTurns>();
+  return <T>({ uid, volume }: { uid: string; volume?: string }, act: () => Promise<T>): Promise<T> => {
+    const pod = pods.get(uid) ?? { last: Promise.resolve(), volumes: new Map(), left: 0 };
+    pods.set(uid, pod);
+    const before = volume === undefined ? [pod.last, ...pod.volumes.values()] : [pod.volumes.get(volume) ?? pod.last];
+    const turn = Promise.allSettled(before).then(act);
+    if (volume !== undefined) pod.volumes.set(volume, turn);
+    else [pod.last, pod.volumes] = [turn, new Map()];
+    pod.left += 1;
     const forget = () => {
-      if (last.get(uid) === turn) last.delete(uid);
+      pod.left -= 1;
+      if (pod.left === 0) pods.delete(uid);
     };
     turn.then(forget, forget);
     return turn;
   };
+}
+
+interface PodTurns {
+  /** The last turn of the whole pod, and those that each volume has had since. */
+  last: Promise<unknown>;
+  volumes: Map<string, Promise<unknown>>;
+  left: number;
 }
 
 /**

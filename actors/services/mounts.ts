@@ -2,13 +2,12 @@
 import type { Cri } from '../../cri/calls.ts';
 import type { ContainerConfigInput } from '../../cri/containerConfig.ts';
 import { envFilesOf, environmentOf } from '../../cri/environment.ts';
-import { subPathsOf } from '../../cri/mounts.ts';
+import { subPathsOf, type WantedSubPath } from '../../cri/mounts.ts';
 import { messageOf } from '../../host/files/fileErrors.ts';
-import { readInside } from '../../host/files/safeOpen.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import { bindSubPath } from '../../volume/subPaths.ts';
+import { inVolumes } from '../../volume/inVolumes.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { recursiveReadOnly } from './runtimeFeatures.ts';
 
@@ -31,30 +30,54 @@ export async function prepareMounts(
   signal: AbortSignal,
 ): Promise<Pick<ContainerConfigInput, 'subPaths' | 'envFiles' | 'recursiveReadOnlyMounts'>> {
   const { pod, container } = wanted;
-  const envFiles = await readEnvFiles(wanted);
+  const envFiles = await readEnvFiles(wanted, signal);
   const environment = environmentOf({ ...wanted, envFiles });
-  const subPaths: Record<number, string> = {};
-  for (const part of subPathsOf({ ...wanted, environment })) {
-    const to = { layout, podUid: pod.metadata.uid, container: container.name, signal };
-    subPaths[part.index] = await bindSubPath({ ...part, ...to }).catch((cause) => {
-      signal.throwIfAborted();
-      const what = `failed to prepare subPath for volumeMount "${part.volume}" of container "${container.name}"`;
-      throw new NodeFailure(CONFIG_ERROR, `${what}: ${messageOf(cause)}`, { cause });
-    });
-  }
+  const subPaths = await bindSubPaths(subPathsOf({ ...wanted, environment }), { layout, pod, container }, signal);
   const handler = () => runtimeHandlerOf(pod.spec, findHandler);
   return { subPaths, envFiles, recursiveReadOnlyMounts: await recursiveReadOnly(cri, container, handler, { signal }) };
 }
 
+/** Mounts parts of volumes; gives where, by the index of the mount. */
+async function bindSubPaths(
+  parts: readonly WantedSubPath[],
+  { layout, pod, container }: Pick<Wanted, 'pod' | 'container'> & Pick<MountParts, 'layout'>,
+  signal: AbortSignal,
+): Promise<Record<number, string>> {
+  const tasks = parts.map(({ volume, index, hostPath, subPath }) => {
+    const target = layout.subPathDir(pod.metadata.uid, volume, container.name, index);
+    return { kind: 'bind' as const, hostPath, subPath, target };
+  });
+  const refuse = (volume: string | undefined, message: string, cause?: unknown) => {
+    const what = `failed to prepare subPath for volumeMount "${volume}" of container "${container.name}"`;
+    return new NodeFailure(CONFIG_ERROR, `${what}: ${message}`, { cause });
+  };
+  const answers = await inVolumes(tasks, signal).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw refuse(parts[0]?.volume, messageOf(cause), cause);
+  });
+  for (const [at, { failure }] of answers.entries())
+    if (failure !== undefined) throw refuse(parts[at]?.volume, failure);
+  return Object.fromEntries(parts.map(({ index }, at) => [index, tasks[at]?.target ?? '']));
+}
+
 /** Reads the files that variables are taken from (C21), those that are there. */
-async function readEnvFiles({ container, volumes }: Wanted): Promise<ReadonlyMap<string, string>> {
-  const files = new Map<string, string>();
-  for (const { volume, path } of envFilesOf(container)) {
+async function readEnvFiles({ container, volumes }: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const wanted = envFilesOf(container);
+  const tasks = wanted.map(({ volume, path }) => {
     const hostPath = lookUp(volumes, volume);
     if (!hostPath) throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
-    const text = await readInside(hostPath, path, LARGEST_ENV_FILE).catch((cause) => {
-      throw new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${messageOf(cause)}`, { cause });
-    });
+    return { kind: 'read' as const, hostPath, path, largest: LARGEST_ENV_FILE };
+  });
+  const unreadable = (message: string, cause?: unknown) =>
+    new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${message}`, { cause });
+  const answers = await inVolumes(tasks, signal).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    throw unreadable(messageOf(cause), cause);
+  });
+  const files = new Map<string, string>();
+  for (const [at, { volume, path }] of wanted.entries()) {
+    const { failure, text } = answers[at] ?? {};
+    if (failure !== undefined) throw unreadable(failure);
     if (text !== undefined) files.set(`${volume}/${path}`, text);
   }
   return files;

@@ -69,7 +69,7 @@ export class SimulatedClock implements Clock {
 /** How often what is ready gets its turn: long chains of promises hop through the event loop more than once. */
 const ROUNDS = 3;
 
-/** Time stands still while real files are read or written, so that a disk however slow takes no simulated time. */
+/** Time stands still while real files are read or written, here or by a program: a disk however slow takes no simulated time. */
 async function settle(): Promise<void> {
   for (let quiet = 0; quiet < ROUNDS; quiet = isDiskBusy() ? 0 : quiet + 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -77,5 +77,6 @@ async function settle(): Promise<void> {
 }
 
 function isDiskBusy(): boolean {
-  return process.getActiveResourcesInfo().some((kind) => kind.startsWith('FSReq') || kind === 'CloseReq');
+  const busy = ['CloseReq', 'ProcessWrap'];
+  return process.getActiveResourcesInfo().some((kind) => kind.startsWith('FSReq') || busy.includes(kind));
 }

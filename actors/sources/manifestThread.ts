@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { errorCode, messageOf } from '../../host/files/fileErrors.ts';
+import { ownScript } from '../../host/ownScript.ts';
 import type { Clock } from '../clock.ts';
 import { type ManifestText, type ReadManifest, refused } from './manifestText.ts';
 import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
@@ -25,7 +24,9 @@ export class ManifestThread {
   constructor(clock: Clock, megabytes = THREAD_MEGABYTES) {
     this.#clock = clock;
     this.#megabytes = megabytes;
-    this.#worker = new Worker(workerFile(), { resourceLimits: { maxOldGenerationSizeMb: megabytes } });
+    this.#worker = new Worker(ownScript(import.meta.dirname, 'manifestWorker'), {
+      resourceLimits: { maxOldGenerationSizeMb: megabytes },
+    });
     this.#worker.once('online', () => {
       this.#hasStarted = true;
     });
@@ -100,13 +101,3 @@ export class ManifestThread {
 }
 
 const isOutOfMemory = (error: unknown): boolean => errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
-
-/** Beside the sources, or beside the bundle that was made of them. */
-function workerFile(): string {
-  const source = join(import.meta.dirname, 'manifestWorker.ts');
-  if (existsSync(source)) return source;
-  const name = 'manifestWorker.mjs';
-  const beside = join(import.meta.dirname, name);
-  // The bundle's parts lie one directory below it.
-  return existsSync(beside) ? beside : join(dirname(import.meta.dirname), name);
-}

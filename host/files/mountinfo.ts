@@ -1,5 +1,6 @@
 /** What is mounted where, as this process sees it. */
 import { readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { isMissing } from './fileErrors.ts';
 
 interface MountPoint {
@@ -66,9 +67,10 @@ function unescapeOctal(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
+/** As the kernel lists it. What is mounted at the path itself is not looked at: it may not answer. */
 async function resolved(directory: string): Promise<string | undefined> {
   try {
-    return await realpath(directory);
+    return join(await realpath(dirname(directory)), basename(directory));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

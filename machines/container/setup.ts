@@ -203,8 +203,7 @@ export const containerSetup = setup({
       ({ context, self }) => ({
         type: 'slot.request',
         key: slotKey(context, 'start'),
-        ticket: context.ticket,
-        holder: self,
+        ...{ ticket: context.ticket, holder: self, origin: context.pod.metadata.uid },
         purpose: `the start of container ${context.name} of ${namespacedName(context.pod)}`,
       }),
     ),

@@ -12,7 +12,7 @@ interface Claim {
   readonly holder: Ref<SlotGranted>;
   /** What it is for, in words for those that stand behind it. */
   readonly purpose?: string;
-  /** Who else has to answer for it to be done: the registry of an image. */
+  /** Who else has to answer for it to be done: the registry of an image, the pod of a start. */
   readonly origin?: string;
 }
 

@@ -9,6 +9,8 @@ import { concerned } from './wanted.ts';
 const RUNTIME_LIST_MS = 5_000;
 /** How often a kubelet looks at the sizes of logs. */
 const LOG_CHECK_MS = 10_000;
+/** A start that hangs, as at a volume that does not answer, holds up those of other pods for so long and no longer. */
+const SLOW_START_MS = 10_000;
 
 /** Only the pods that the event is about are looked at: there may be hundreds of others. */
 const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(event) }) };
@@ -25,7 +27,10 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       id: 'admission',
       input: { capacity: input.capacity, node: admissionNode(input), parent: self },
     }),
-    startLimiter: spawn('limiter', { id: 'startLimiter', input: { capacity: startSlots } }),
+    startLimiter: spawn('limiter', {
+      id: 'startLimiter',
+      input: { capacity: startSlots, slowAfterMs: SLOW_START_MS },
+    }),
     pullLimiter: spawn('limiter', {
       id: 'pullLimiter',
       input: {

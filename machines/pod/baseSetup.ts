@@ -163,6 +163,7 @@ export const podBaseSetup = setup({
       ticket: context.ticket,
       holder: self,
       purpose: `the sandbox of ${namespacedName(context.allocated)}`,
+      origin: context.allocated.metadata.uid,
     })),
     releaseSlot: sendTo(startLimiterOf, ({ context }) => ({ type: 'slot.release', key: slotKey(context) })),
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),

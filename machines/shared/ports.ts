@@ -49,8 +49,8 @@ export interface PortTypes {
    * Makes a volume's content available at a path of the host, or brings it up to date in place; of an image, which the runtime mounts, it
    * only says whether that can. Idempotent.
    */
-  mountVolume: { input: { pod: Pod; volume: string }; output: { hostPath: string } };
-  unmountVolume: { input: { pod: Pod; volume: string }; output: null };
+  mountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: { hostPath: string } };
+  unmountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: null };
   /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */
   runSandbox: {
     input: { pod: Pod; attempt: number };

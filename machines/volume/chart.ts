@@ -1,6 +1,6 @@
 /** One volume of one pod, from its request to its removal. */
 import { assign } from 'xstate';
-import { mountFailed, volumeSetup } from './setup.ts';
+import { MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup } from './setup.ts';
 import { pulling } from './states/pulling.ts';
 
 export const volumeMachine = volumeSetup.createMachine({
@@ -9,10 +9,10 @@ export const volumeMachine = volumeSetup.createMachine({
   initial: 'mounting',
   states: {
     mounting: {
-      meta: { waitsFor: 'its mount to be made' },
+      meta: { waitsFor: 'its mount to be made', afterMs: MOUNT_LIMIT_MS },
       invoke: {
         src: 'mountVolume',
-        input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+        input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
         onDone: [
           { guard: 'isImage', target: 'pulling', actions: assign({ delayMs: 0 }) },
           {
@@ -58,10 +58,10 @@ export const volumeMachine = volumeSetup.createMachine({
         },
         /** What it shows of its pod has changed: written anew in place, while its containers go on with the old or the new. */
         refreshing: {
-          meta: { waitsFor: 'its files to be brought up to date' },
+          meta: { waitsFor: 'its files to be brought up to date', afterMs: MOUNT_LIMIT_MS },
           invoke: {
             src: 'mountVolume',
-            input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+            input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
             onDone: { target: 'steady', actions: assign({ delayMs: 0, failure: undefined }) },
             onError: {
               target: 'awaitingRefresh',
@@ -81,10 +81,10 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     unmounting: {
-      meta: { waitsFor: 'its unmount' },
+      meta: { waitsFor: 'its unmount', afterMs: UNMOUNT_LIMIT_MS },
       invoke: {
         src: 'unmountVolume',
-        input: ({ context }) => ({ pod: context.pod, volume: context.name }),
+        input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: UNMOUNT_LIMIT_MS }),
         onDone: 'unmounted',
         onError: { target: 'awaitingUnmountRetry', actions: 'recordFailure' },
       },

@@ -28,6 +28,11 @@ import { failureOf, isRuntimeAway } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
 
+/** How long it may take to mount a volume: a little less than a kubelet lets a pod wait for its volumes. */
+export const MOUNT_LIMIT_MS = 2 * 60_000;
+/** A large emptyDir is deleted with it. */
+export const UNMOUNT_LIMIT_MS = 20 * 60_000;
+
 export interface VolumeInput {
   readonly pod: Pod;
   readonly name: string;

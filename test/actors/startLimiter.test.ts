@@ -69,7 +69,7 @@ describe('the start limiter', () => {
     expect(own.map(({ name, state }) => `${name}: ${state}`)).toEqual([
       ...[
         'simulated: ready',
-        'start: full',
+        'start: fullForNow',
         'pull: open',
         'admission: open',
         'garbage: waiting',
@@ -92,6 +92,22 @@ describe('the start limiter', () => {
     await node.advance('10s');
     expect(running(node)).toEqual(['pod-01', 'pod-04']);
     expect(order(node)).toEqual(['pod-00', 'pod-01', 'pod-04']);
+  });
+
+  test('starts that hang hold up those of other pods for ten seconds, and no longer', async () => {
+    const pods = ['hung-0', 'hung-1', 'web'].map((name) => podWith(name));
+    const node = await simulatedNode({ runtime: { latency }, config: { startSlots: 2 } });
+    const isHung = (request: wire.RunPodSandboxRequest) => request.config?.metadata?.name.startsWith('hung') ?? false;
+    node.runtime.faults.add({ call: 'runPodSandbox', match: isHung, times: Number.POSITIVE_INFINITY, hang: true });
+    for (const pod of pods) {
+      node.apply(pod);
+      await node.advance('100ms');
+    }
+    await node.advance('9s');
+    expect(node.agent.explain('web')?.pod.waitingFor).toBe('a start slot');
+    await node.advance('5s');
+    expect(running(node)).toEqual(['web']);
+    expect(node.agent.explain('hung-0')?.pod.waitingFor).toBe('its sandbox to be made');
   });
 
   test('a pod that waits for an image or in back-off holds no slot', async () => {

@@ -36,10 +36,13 @@ function withVolume(name: string, story: (place: Place) => Promise<void>): void 
       await mkdir(outside);
       await writeFile(join(volume, 'file'), 'mine');
       await writeFile(join(outside, 'secret'), 'secret');
-      const of = { volume: 'data', hostPath: volume, layout, podUid: 'u1', container: 'main', signal };
       await story({
         ...{ volume, outside, layout },
-        bind: (subPath, index = 0) => bindSubPath({ ...of, subPath, index }),
+        bind: async (subPath, index = 0) => {
+          const target = layout.subPathDir('u1', 'data', 'main', index);
+          await bindSubPath({ hostPath: volume, subPath, target, signal });
+          return target;
+        },
         remove: () => removeSubPaths(layout, { podUid: 'u1', volume: 'data' }, signal),
         mounted: async () => (await mountsUnder(layout.podsDir, signal)).map(({ path }) => path),
       });

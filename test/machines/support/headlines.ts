@@ -56,7 +56,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web is ending (ManifestRemoved): waits for another try to remove its directory: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
   },
   volume: {
-    mounting: 'volume data is not mounted yet: it waits for its mount to be made (for 2m10s so far)',
+    mounting: 'volume data is not mounted yet: it waits for its mount to be made until 12:03:10 (in 14s)',
     awaitingRetry: 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'pulling.checkingImage':
       'volume data is not mounted yet: it waits for the runtime to look for image model:1 (for 2m10s so far)',
@@ -72,7 +72,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'mounted.refreshing': 'pod web runs: 0 of 0 containers are ready',
     'mounted.awaitingRefresh': 'pod web runs: 0 of 0 containers are ready',
-    unmounting: 'pod web is ending (ManifestRemoved): volume data waits for its unmount (for 2m10s so far)',
+    unmounting: 'pod web is ending (ManifestRemoved): volume data waits for its unmount until 12:03:10 (in 14s)',
     awaitingUnmountRetry:
       'pod web is ending (ManifestRemoved): volume data waits for another try to unmount it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
   },

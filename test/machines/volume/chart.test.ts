@@ -40,6 +40,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
     returned: () => actor.send({ type: 'runtime.returned' }),
     unmount: () => actor.send({ type: 'volume.unmount' }),
     state: () => actor.getSnapshot().value,
+    meta: () => Object.values(actor.getSnapshot().getMeta())[0],
     grant: () => actor.send({ type: 'slot.granted', key: 'any' }),
     asksOfLimiter: () => limiter.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
     reports: () => parent.heard(),
@@ -70,6 +71,18 @@ test('a failed mount waits 0.5 s, doubling to 122 s', () => {
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 122_000, 122_000]);
   story.ports.answer('mountVolume');
   expect(story.state()).toEqual({ mounted: 'steady' });
+});
+
+test('each call about it has a limit, which its state tells', () => {
+  const story = volumeStory();
+  for (const port of ['mountVolume', 'unmountVolume'] as const) story.ports.hold(port);
+  story.start();
+  const [mount] = story.ports.asked('mountVolume');
+  expect(story.meta()).toEqual({ waitsFor: 'its mount to be made', afterMs: mount?.limitMs });
+  story.unmount();
+  const [unmount] = story.ports.asked('unmountVolume');
+  expect(story.meta()).toEqual({ waitsFor: 'its unmount', afterMs: unmount?.limitMs });
+  expect([mount?.limitMs, unmount?.limitMs]).toEqual([120_000, 1_200_000]);
 });
 
 test.each(['mounting', 'awaitingRetry', 'mounted'])('from %s it is unmounted: a half-made mount too', (state) => {

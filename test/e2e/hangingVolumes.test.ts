@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { hangingVolume } from '../support/hangingVolume.ts';
+import { eventually } from './support/eventually.ts';
+import { forAllTests, nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { runNode } from './support/node.ts';
+
+// Before the node, for it ends before it: then nothing of the node hangs any more.
+const hanging = await forAllTests(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'statelet-hanging-'));
+  const { directory, end } = await hangingVolume(join(folder, 'volume'));
+  return { directory, end: () => end().then(() => rm(folder, { recursive: true })) };
+});
+const node = await nodeForAllTests(runNode);
+
+/** More than Node.js has threads for the calls of files, and more than there are slots for starts. */
+const MANY = 6;
+
+interface Mount {
+  readonly path: string;
+  readonly type?: 'Directory';
+  readonly subPath?: string;
+}
+
+function podOver(name: string, { path, type, subPath }: Mount) {
+  const data = { name: 'data', hostPath: { path, ...(type ? { type } : {}) } };
+  const volumeMounts = [{ name: 'data', mountPath: '/data', ...(subPath ? { subPath } : {}) }];
+  return podManifest(name, [shell('main', steadily(), { volumeMounts })], { volumes: [data] });
+}
+
+const explained = async (name: string) => JSON.stringify(await node.ask(`/explain/pods/${name}-node`));
+
+/** Pods at a volume that does not answer wait, each in a state of its own, while another one starts and ends. */
+async function story(kind: Omit<Mount, 'path'>, waits: RegExp): Promise<string[]> {
+  const name = (at: number | string) => `${kind.type ?? kind.subPath ?? 'any'}-${at}`.toLowerCase();
+  const stuck = Array.from({ length: MANY }, (_, at) => name(at));
+  for (const each of stuck) await node.write(each, podOver(each, { path: hanging.directory, ...kind }));
+  await eventually('they wait for it', async () => waits.test(await explained(name(0))));
+
+  const path = join(node.shared, 'whole');
+  await mkdir(join(path, 'part'), { recursive: true });
+  await node.write(name('web'), podOver(name('web'), { path, ...kind }));
+  await node.running(name('web'));
+  for (const each of stuck) expect(await explained(each)).toMatch(waits);
+  for (const each of [...stuck, name('web')]) await node.remove(each);
+  await node.gone(name('web'));
+  return stuck;
+}
+
+const MOUNTING = /its mount to be made until|another try to mount it until/;
+const CREATING = /waits for the container to be created|in the start queue|another try/;
+
+test('volumes whose type cannot be looked at hold up their own pods alone, which end all the same', async () => {
+  for (const name of await story({ type: 'Directory' }, MOUNTING)) await node.gone(name);
+});
+
+test('so do those of which a part cannot be mounted', async () => {
+  for (const name of await story({ subPath: 'part' }, CREATING)) await node.gone(name);
+});
+
+test('volumes at which the runtime itself hangs hold up their own pods alone', async () => {
+  await story({}, CREATING);
+});

@@ -1,0 +1,120 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, jest } from '@jest/globals';
+import { mountsUnder } from '../../host/files/mountinfo.ts';
+import type { Layout } from '../../host/pods/layout.ts';
+import { runProgram } from '../../host/program.ts';
+import { emptyDirPlugin } from '../../volume/emptyDir.ts';
+import { hostPathPlugin } from '../../volume/hostPath.ts';
+import { inVolumes } from '../../volume/inVolumes.ts';
+import { removeSubPaths } from '../../volume/subPaths.ts';
+import { eventually } from '../e2e/support/eventually.ts';
+import { type HangingVolume, hangingVolume } from '../support/hangingVolume.ts';
+import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
+
+jest.setTimeout(60_000);
+
+/** More than Node.js has threads for the calls of files: each that hung there would hold one. */
+const MANY = 6;
+
+interface Place {
+  readonly hanging: HangingVolume;
+  readonly folder: string;
+  readonly layout: Layout;
+}
+
+/** A story with a volume that answers nothing. */
+function withHanging(name: string, story: (place: Place) => Promise<void>): void {
+  withRoot(name, () =>
+    inFolder(async (folder, layout) => {
+      const hanging = await hangingVolume(path.join(folder, 'hanging'));
+      try {
+        await story({ hanging, folder, layout });
+      } finally {
+        await hanging.end();
+      }
+    }),
+  );
+}
+
+/** Begins calls at a volume that hangs; they fail once they are given up. */
+function begun(call: (abort: AbortSignal) => Promise<unknown>) {
+  const abort = new AbortController();
+  const calls = Array.from({ length: MANY }, () => call(abort.signal));
+  return {
+    giveUp: async () => {
+      abort.abort(new Error('given up'));
+      for (const each of calls) await expect(each).rejects.toThrow('given up');
+    },
+  };
+}
+
+withHanging('paths that do not answer hold up no other volume and no file of the agent', async (place) => {
+  const { hanging, folder, layout } = place;
+  const volume = {
+    name: 'data',
+    hostPath: { path: path.join(hanging.directory, 'inside'), type: 'Directory' as const },
+  };
+  const { giveUp } = begun((abort) => hostPathPlugin.mount({ ...requestOf(layout, volume), signal: abort }));
+  await eventually('they look', async () => (await hanging.lookers()) === MANY);
+
+  const other = { name: 'other', hostPath: { path: folder, type: 'Directory' as const } };
+  await hostPathPlugin.mount(requestOf(layout, other));
+  expect(await readFile(import.meta.filename, 'utf8')).toContain('no file of the agent');
+  await giveUp();
+  await eventually('nobody looks', async () => (await hanging.lookers()) === 0);
+});
+
+withHanging('neither do parts of volumes, or files in them, that do not answer', async (place) => {
+  const { hanging, folder, layout } = place;
+  const hostPath = hanging.directory;
+  const target = (of: string) => layout.subPathDir('u1', of, 'main', 0);
+  const bind = begun((abort) => inVolumes([{ kind: 'bind', hostPath, subPath: 'a', target: target('hung') }], abort));
+  const read = begun((abort) => inVolumes([{ kind: 'read', hostPath, path: 'a', largest: 9 }], abort));
+
+  await mkdir(path.join(folder, 'other', 'a'), { recursive: true });
+  const other = { hostPath: path.join(folder, 'other'), subPath: 'a', target: target('other') };
+  expect(await inVolumes([{ kind: 'bind', ...other }], signal)).toEqual([{}]);
+  expect((await mountsUnder(layout.podsDir, signal)).map((mount) => mount.path)).toEqual([target('other')]);
+  await Promise.all([bind.giveUp(), read.giveUp()]);
+});
+
+withHanging('one that no signal ends is waited for by the next at this place, and by nobody else', async (place) => {
+  const { hanging, folder, layout } = place;
+  const mount = (target: string, abort: AbortSignal) => {
+    const volume = { name: 'data', hostPath: { path: target, type: 'Directory' as const } };
+    return hostPathPlugin.mount({ ...requestOf(layout, volume), signal: abort });
+  };
+  const first = new AbortController();
+  const hung = mount(hanging.directory, first.signal);
+  await hanging.swallow();
+  first.abort(new Error('given up'));
+  await expect(hung).rejects.toThrow('given up');
+
+  const second = begun((abort) => mount(hanging.directory, abort));
+  await mount(folder, signal);
+  expect(await hanging.lookers()).toBe(1);
+  await second.giveUp();
+});
+
+withHanging('a part of a volume that does not answer is unmounted all the same', async ({ hanging, layout }) => {
+  const target = layout.subPathDir('u1', 'data', 'main', 0);
+  await mkdir(target, { recursive: true });
+  const args = ['--no-canonicalize', '--bind', '--', hanging.directory, target];
+  await runProgram('mount', args, { signal, limitMs: 10_000 });
+  await removeSubPaths(layout, { podUid: 'u1' }, signal);
+  expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+});
+
+withHanging('an emptyDir on which others mounted what does not answer stays, and says so', async (place) => {
+  const { hanging, layout } = place;
+  const volume = { name: 'data', emptyDir: {} };
+  const { hostPath } = await emptyDirPlugin.mount(requestOf(layout, volume));
+  const args = ['--no-canonicalize', '--bind', '--', hanging.directory, hostPath];
+  await runProgram('mount', args, { signal, limitMs: 10_000 });
+  const unmount = () => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, signal });
+  await expect(unmount()).rejects.toThrow(`still mounted: ${hostPath}`);
+  await expect(emptyDirPlugin.mount(requestOf(layout, volume))).rejects.toThrow(
+    'is a mount point of type fuse already',
+  );
+});
