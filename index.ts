@@ -1,22 +1,17 @@
 /** What other programs may build on: the node agent, the machines that it is made of, and what to run them over. */
 
-/** The agent: pods in, statuses out. */
-export type { NodeAgentConfig } from './actors/agentConfig.ts';
 /** What enters the actors, as it is recorded; and the functions that fill ports and bring facts. */
 export type { Entry, Feed, Recorder, Service, Services } from './actors/boundary.ts';
 /** Time as an input, and the system's. */
 export { type Clock, systemClock } from './actors/clock.ts';
-export {
-  createNodeAgent,
-  type NodeAgent,
-  type NodeAgentOptions,
-  type NodeOverview,
-  type NodeServices,
-} from './actors/createNodeAgent.ts';
+/** A node: pods in, statuses out. What it is told once, and what it is made of. */
+export { createNode } from './actors/createNode.ts';
 /** What the machines tell, and the core/v1 Events that it becomes. */
 export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
 export type { EventSink } from './actors/events/eventSink.ts';
-export { type NodeParts, nodeServices } from './actors/nodeServices.ts';
+export type { NodeAgent, NodeOverview } from './actors/nodeAgent.ts';
+export type { NodeAgentConfig } from './actors/nodeConfig.ts';
+export type { NodeParts } from './actors/nodeParts.ts';
 /** A recording, fed to a fresh agent. */
 export { createReplay, type Replay } from './actors/replay.ts';
 /** Time that stands still until it is moved: for tests over the simulated runtime. */
@@ -28,9 +23,8 @@ export {
   startSimulatedNode,
 } from './actors/simulated/startSimulatedNode.ts';
 export type { PodChange, StatusSink } from './actors/status/statusBoard.ts';
-/** Everything that a real node puts behind the ports; it needs a CRI, a clock, a store, and the facts of its host. */
+/** What outlives a restart. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
-export { podsLeftOnDisk } from './actors/store/leftOnDisk.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
 export type { CallOptions, ContainerHint, Cri } from './cri/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/grpc.ts';
@@ -48,6 +42,7 @@ export { containerMachine } from './machines/container/chart.ts';
 export { type Chart, charts } from './machines/drawing/charts.ts';
 export { limiterMachine } from './machines/limiter/chart.ts';
 export { nodeAgentMachine } from './machines/node/chart.ts';
+export type { NodeInput } from './machines/node/context.ts';
 export { garbageMachine } from './machines/node/garbage.ts';
 export { logRotationMachine } from './machines/node/logRotation.ts';
 /** The machines. A port of theirs rejects until it is provided. */

@@ -57,7 +57,7 @@ export type FactTaker = AnyActorRef & { send(fact: NodeFact): void };
 
 export interface BoundaryOptions {
   readonly clock: Clock;
-  readonly record?: Recorder;
+  readonly record?: Recorder | undefined;
   /** Told of what a service threw, with its cause, before it becomes a plain failure. */
   readonly onError: (source: string, error: unknown) => void;
 }

@@ -1,11 +1,12 @@
 /** Feeds a recording to a fresh agent: the same machines, with nothing behind them but what was written down. */
 
 import { fromCallback, fromPromise } from 'xstate';
+import type { NodeInput } from '../machines/node/context.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/ports.ts';
-import { completeConfig, type NodeAgentConfig } from './agentConfig.ts';
 import { type Boundary, type Entry, type FactTaker, pathOf } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import { agentBehind, type NodeAgent, type NodeAgentOptions, type NodeServices } from './createNodeAgent.ts';
+import { agentBehind, type NodeAgent } from './nodeAgent.ts';
+import type { NodeParts } from './nodeParts.ts';
 
 export interface Replay {
   /** Started by `play`; its statuses, views and explanations are those of the moment that is played. */
@@ -17,22 +18,16 @@ export interface Replay {
   readonly play: () => Promise<readonly Entry[]>;
 }
 
-/** Makes an agent of the configuration that the recorded one had; everything that enters it is in the entries. */
+/** Makes an agent that begins with what the recorded one began with; everything else that enters it is in the entries. */
 export function createReplay(
-  config: NodeAgentConfig,
+  input: NodeInput,
   entries: readonly Entry[],
-  { inspect, events }: Pick<NodeAgentOptions, 'inspect'> & Pick<NodeServices, 'events'> = {},
+  onlookers: Pick<NodeParts, 'inspect' | 'events'> = {},
 ): Replay {
   const awaited = new Map<string, (entry: Entry) => void>();
   let now = entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  const agent = agentBehind(recordedBoundary(awaited, clock), completeConfig(config), {
-    clock,
-    inspect,
-    onError: () => {},
-    statuses: undefined,
-    events,
-  });
+  const agent = agentBehind(recordedBoundary(awaited, clock), input, { ...onlookers, clock, onError: () => {} });
   const play = async () => {
     const unplaced: Entry[] = [];
     agent.start();

@@ -68,7 +68,7 @@ function messageOf(error: unknown): string {
 const ownUmask = () => void process.umask(0o022);
 
 // Only loaded when the configuration has no mistakes: it brings gRPC and the actors along.
-const startNode: StartNode = async (options) => (await import('../node/createNode.ts')).startNode(options);
+const startNode: StartNode = async (options) => (await import('../node/startNode.ts')).startNode(options);
 
 const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
   (await import('./ownRuntime.ts')).startOwnContainerd(directory, start);

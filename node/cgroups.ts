@@ -81,7 +81,7 @@ export async function processRoom(): Promise<number | undefined> {
 /** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */
 export function ownCgroups(given: {
   readonly config: NodeConfig;
-  readonly node: NodeFacts;
+  readonly node: Omit<NodeFacts, 'owner' | 'podDirectory'>;
   readonly hierarchies: readonly Hierarchy[];
   /** How many processes the node takes in all, if that is known. */
   readonly pids: number | undefined;

@@ -1,6 +1,30 @@
+/** Starts the node of the command line: `createNode` over this host, with a log, a record of events and a socket's port. */
+import { homedir } from 'node:os';
 import type { Logger } from 'pino';
+import { systemClock } from '../actors/clock.ts';
+import { createNode } from '../actors/createNode.ts';
+import { createEventRecorder, type EventRecorder } from '../actors/events/eventRecorder.ts';
+import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeParts } from '../actors/nodeParts.ts';
+import { nodeCredentials } from '../actors/services/nodeCredentials.ts';
+import { readRuntimeClasses } from '../actors/services/runtimeClasses.ts';
+import type { Cri } from '../cri/calls.ts';
+import { NO_CLUSTER_DNS } from '../cri/dns.ts';
+import { connectCri } from '../cri/grpc.ts';
+import { readHierarchies } from '../host/cgroup/hierarchies.ts';
+import { type EventMessage, involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
+import { type NodeObject, nodeObject } from '../pod/node/nodeObject.ts';
 import type { AgentPort } from '../server/agent.ts';
+import { agentPort } from './agentPort.ts';
+import { ownCgroups, processRoom } from './cgroups.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
+import { type ErrorLog, logErrors } from './errorLog.ts';
+import { type HostConfig, hostConfig } from './hostConfig.ts';
+import { hostIdentity } from './hostIdentity.ts';
+import { releaseWhenQuiet } from './quietRelease.ts';
+import { expectPlaces } from './rootDirectory.ts';
+import { watchRoot } from './rootWatch.ts';
+import { logStatuses } from './statusLog.ts';
 
 /** A node agent at work. */
 export interface StartedNode {
@@ -28,3 +52,115 @@ interface StartNodeOptions {
 
 /** Starts a node agent over a runtime. */
 export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
+
+export const startNode: StartNode = async (options) => {
+  const { config, logger, simulated } = options;
+  await expectPlaces(config);
+  const cri = simulated ? await simulatedCri() : connect(config);
+  const errors = logErrors(logger);
+  const recorder = createEventRecorder(config.nodeName, systemClock.now);
+  const tell = (message: EventMessage) =>
+    recorder.record({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
+  const node = await nodeOnHost(options, { cri, errors, recorder });
+  const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, tell });
+  const port = agentPort({ ...node, recorder, config, simulated, root });
+  const ends = [logStatuses(port, logger), releaseWhenQuiet(port.subscribe, { clock: systemClock }), root.end];
+  if (config.clusterDns.length === 0) tell(NO_CLUSTER_DNS);
+  node.agent.start();
+  const stop = async () => {
+    for (const end of ends) end();
+    await node.agent.stop();
+    cri.close();
+  };
+  return { agent: port, stop, drain: node.agent.drain, failed: errors.failed };
+};
+
+interface Reports {
+  readonly cri: Cri;
+  readonly errors: ErrorLog;
+  readonly recorder: EventRecorder;
+}
+
+/** The node over this host's runtime, cgroups and files. */
+async function nodeOnHost(options: StartNodeOptions, { cri, errors, recorder }: Reports) {
+  const { config, logger, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
+  const hierarchies = await readHierarchies();
+  const [host, pids, identity] = await Promise.all([
+    hostConfig(config, { cri, hierarchies, simulated }),
+    processRoom(),
+    hostIdentity(),
+  ]);
+  const parts: NodeParts = {
+    ...{ cri, restartRuntime, events: recorder.record, onError: errors.onError },
+    cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
+    ...(simulated ? {} : { findCredentials: credentialsOn(config.rootDirectory, logger) }),
+    ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),
+    ...logged(logger, errors),
+  };
+  const agent = await createNode({ ...host, takesOver, endsAll }, parts);
+  return { agent, nodeObject: describer(agent, host, identity) };
+}
+
+/** What the log tells beside statuses and failures. */
+const logged = (
+  logger: Logger,
+  { settled }: ErrorLog,
+): Pick<NodeParts, 'onRuntimeHealth' | 'onAdopted' | 'onManifestProblem'> => ({
+  onRuntimeHealth: ({ ready, name, version, message }) => {
+    if (ready) settled();
+    if (ready) logger.info({ runtime: name, version }, `the container runtime ${name} ${version} is ready`);
+    else logger.warn({ runtime: name }, `the container runtime is not ready: ${message ?? ''}`);
+  },
+  onAdopted: ({ namespace, name, uid }, why) =>
+    logger.info({ pod: `${namespace}/${name}`, uid }, `adopted the directory of pod ${namespace}/${name}: ${why}`),
+  onManifestProblem: (level, file, path, message) =>
+    logger[level === 'error' ? 'error' : 'warn']({ file, path }, `${file}: ${path ? `${path}: ` : ''}${message}`),
+});
+
+function credentialsOn(rootDir: string, logger: Logger) {
+  const onUnusable = (file: string, why: string) =>
+    logger.warn({ file }, `${file}: not read for the credentials of registries: ${why}`);
+  return nodeCredentials({ rootDir, workingDir: process.cwd(), homeDir: homedir(), onUnusable });
+}
+
+function classesIn(directory: string, logger: Logger) {
+  const told = new Set<string>();
+  return () =>
+    readRuntimeClasses(directory, (file, why) => {
+      const message = `${file}: not read for RuntimeClasses: ${why}`;
+      if (!told.has(message)) logger.warn({ file }, message);
+      told.add(message);
+    });
+}
+
+/** Gives the node as it is at each moment. */
+function describer(
+  agent: NodeAgent,
+  { nodeName: name, admissionNode: born, whole: capacity }: HostConfig,
+  host: Awaited<ReturnType<typeof hostIdentity>>,
+): () => NodeObject {
+  const startedAt = systemClock.now();
+  const known = { name, ...born, host, capacity, startedAt };
+  return () => {
+    const [{ runtime, state, since, facts }, now] = [agent.overview(), systemClock.now()];
+    const drains = state === 'draining' ? { drainsSince: since } : {};
+    const { hostIps: addresses, capacity: allocatable, admissionNode } = facts;
+    return nodeObject({ ...known, ...admissionNode, addresses, allocatable, runtime, ...drains, now });
+  };
+}
+
+const connect = (config: NodeConfig): Cri =>
+  connectCri({
+    runtimeEndpoint: config.containerRuntimeEndpoint,
+    imageEndpoint: config.imageServiceEndpoint,
+    requestTimeoutMs: config.runtimeRequestTimeoutMs,
+  });
+
+/** A runtime that runs no containers, for hosts that cannot. */
+async function simulatedCri(): Promise<Cri> {
+  const [{ createSimulatedRuntime }, { inProcessCri }] = await Promise.all([
+    import('../cri/simulated/runtime.ts'),
+    import('../cri/simulated/inProcess.ts'),
+  ]);
+  return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true } }));
+}

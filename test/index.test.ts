@@ -5,20 +5,15 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import {
   charts,
-  createNodeAgent,
+  createNode,
   createReplay,
   createSimulatedRuntime,
   type Entry,
   inProcessCri,
   type NodeAgent,
-  type NodeAgentConfig,
-  type NodeFacts,
-  nodeServices,
-  openNodeStore,
   startSimulatedNode,
   systemClock,
 } from '../index.ts';
-import { cgroupFacts } from './fakes/cgroups.ts';
 
 const manifest = `
 apiVersion: v1
@@ -31,41 +26,11 @@ spec:
 `;
 
 const nodeName = 'node-1';
-const config: NodeAgentConfig = {
+const config = {
   nodeName,
-  owner: `test@${nodeName}`,
-  hostIps: ['192.0.2.1'],
-  sources: ['file'],
-  capacity: { cpuMillis: 4000, memoryBytes: 2 ** 32, pods: 10 },
-  startSlots: 2,
-  pullSlots: 2,
-  crashLoop: { baseMs: 10_000, maxMs: 300_000 },
-  statuses: {},
-  allocations: {},
-  left: [],
-};
-
-const factsBelow = (directory: string): NodeFacts => ({
-  nodeName,
-  rootDir: directory,
-  podLogsDir: join(directory, 'log'),
-  owner: config.owner,
   runtimeEndpoint: 'simulated',
-  cgroupRoot: `/statelet-test-${process.pid}`,
-  cgroupDriver: 'cgroupfs',
-  cgroups: cgroupFacts,
-  hostIps: ['192.0.2.1'],
-  resolvConf: { servers: [], searches: [], options: [] },
-  clusterDns: [],
-  clusterDomain: '',
-  memoryCapacityBytes: config.capacity.memoryBytes,
-  cpuCount: 4,
-  canLowerOomScoreAdj: false,
-  seccompDefault: false,
-  podDirectory: (uid) => join(directory, 'pods', uid),
-});
-
-const idle = async () => {};
+  capacity: { cpuMillis: 4000, memoryBytes: 2 ** 32, pods: 10 },
+};
 
 async function phaseReached(agent: NodeAgent, phase: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -82,34 +47,28 @@ test('a node of the public parts alone runs a pod to its end, and its recording 
   const staticPodPath = join(directory, 'manifests');
   await mkdir(staticPodPath);
   await writeFile(join(staticPodPath, 'hello.yaml'), manifest);
-  const { store, durable } = await openNodeStore(directory);
   const runtime = createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, latency: 0 });
   const cri = inProcessCri(runtime);
   const problems: unknown[] = [];
-  const services = nodeServices({
-    cri,
-    clock: systemClock,
-    node: factsBelow(directory),
-    store,
-    durable,
-    staticPodPath,
-    fileCheckMs: 20_000,
-    onError: (source, error) => void problems.push([source, error]),
-    onManifestProblem: (...problem) => void problems.push(problem),
-  });
   const entries: Entry[] = [];
-  const record = (entry: Entry) => void entries.push(structuredClone(entry));
-  const agent = createNodeAgent(config, services, { clock: systemClock, record });
+  const agent = await createNode(
+    { ...config, rootDir: directory, staticPodPath },
+    {
+      cri,
+      record: (entry) => void entries.push(structuredClone(entry)),
+      onError: (source, error) => void problems.push([source, error]),
+      onManifestProblem: (...problem) => void problems.push(problem),
+    },
+  );
   try {
     await phaseReached(agent, 'Succeeded');
-    const replay = createReplay(config, entries);
+    const replay = createReplay(agent.input, entries);
     await replay.play();
     expect(replay.agent.pods()).toEqual(agent.pods());
     expect(agent.pods().map(({ metadata }) => metadata.name)).toEqual(['hello-node-1']);
     expect(problems).toEqual([]);
   } finally {
-    agent.stop();
-    await store.flush();
+    await agent.stop();
     cri.close();
     await rm(directory, { recursive: true });
   }
@@ -154,34 +113,47 @@ test('a node over the simulated runtime is one call, and another changes its pod
 });
 
 describe('an incomplete call is an error at once', () => {
-  const services = {
-    ports: {},
-    feeds: { runtimeHealth: idle, pleg: idle, sources: idle, nodeFacts: idle, ticker: idle },
-  };
+  const given = { ...config, rootDir: '/nowhere' };
+  const parts = { cri: {} };
   // As a program in JavaScript would call it.
-  const create = (...args: unknown[]) => Reflect.apply(createNodeAgent, undefined, args);
-  const given = { ...config };
+  const create = (...args: unknown[]) => Promise.resolve(Reflect.apply(createNode, undefined, args));
 
-  test.each<[string, object, object, object]>([
-    ['capacity: Required value', { ...given, capacity: undefined }, services, { clock: systemClock }],
-    ['capacity.pods: ', { ...given, capacity: { cpuMillis: 1, memoryBytes: 1 } }, services, { clock: systemClock }],
-    ['startSlots: ', { ...given, startSlots: Number.NaN }, services, { clock: systemClock }],
-    ['crashLoop.maxMs: ', { ...given, crashLoop: { baseMs: 1 } }, services, { clock: systemClock }],
-    ['owner: ', { ...given, owner: '' }, services, { clock: systemClock }],
-    ['feeds.pleg: ', given, { ...services, feeds: { ...services.feeds, pleg: undefined } }, { clock: systemClock }],
-    ['ports.runSandbox: ', given, { ...services, ports: { runSandbox: 1 } }, { clock: systemClock }],
-    ['clock: ', given, services, {}],
-  ])('%s', (said, ...args) => {
-    expect(() => create(...args)).toThrow(new RegExp(`^createNodeAgent: ${said}`));
+  test.each<[string, object, object]>([
+    ['capacity: Required value', { ...given, capacity: undefined }, parts],
+    ['capacity.pods: ', { ...given, capacity: { cpuMillis: 1, memoryBytes: 1 } }, parts],
+    ['startSlots: ', { ...given, startSlots: Number.NaN }, parts],
+    ['crashLoop.maxMs: ', { ...given, crashLoop: { baseMs: 1 } }, parts],
+    ['nodeName: ', { ...given, nodeName: '' }, parts],
+    ['rootDir: Required value', { ...given, rootDir: undefined }, parts],
+    ['cri: Required value', given, {}],
+    ['feeds.pleg: .*expected a function', given, { ...parts, feeds: { pleg: 1 } }],
+    ['ports.runSandbox: .*expected a function', given, { ...parts, ports: { runSandbox: 1 } }],
+    ['clock.setTimeout: ', given, { ...parts, clock: { now: () => 0 } }],
+    ['record: .*expected a function', given, { ...parts, record: [] }],
+  ])('%s', async (said, ...args) => {
+    await expect(create(...args)).rejects.toThrow(new RegExp(`^createNode: ${said}`));
   });
 
-  test('what may be absent has a default', () => {
-    const { nodeName: name, owner, sources, capacity } = given;
-    expect(() => create({ nodeName: name, owner, sources, capacity }, services, { clock: systemClock })).not.toThrow();
+  test('a feed or a port that is there and undefined is the real one, and what may be absent has a default', async () => {
+    const rootDir = await mkdtemp(join(tmpdir(), 'statelet-library-'));
+    const cri = inProcessCri(createSimulatedRuntime({ clock: systemClock }));
+    const undefinedParts = { cri, feeds: { pleg: undefined }, ports: { runSandbox: undefined } };
+    const agent = (await create({ ...config, rootDir, pullSlots: undefined }, undefinedParts)) as NodeAgent;
+    try {
+      const listed = Promise.withResolvers<void>();
+      const look = setInterval(() => agent.overview().state === 'running' && listed.resolve(), 5);
+      agent.start();
+      await listed.promise;
+      clearInterval(look);
+      expect(agent.input).toMatchObject({ startSlots: 4, pullSlots: 1, sources: [], left: [], statuses: {} });
+    } finally {
+      await agent.stop();
+      cri.close();
+      await rm(rootDir, { recursive: true });
+    }
   });
 
-  test('so are services without their parts, and a pod that is not valid', async () => {
-    expect(() => Reflect.apply(nodeServices, undefined, [{ clock: systemClock }])).toThrow(/^nodeServices: \w+: /);
+  test('so is a pod that is not valid', async () => {
     const nameless = { ...hello, metadata: {} };
     await expect(startSimulatedNode({ pods: [nameless] })).rejects.toThrow(/^startSimulatedNode: .*metadata.name/);
   });

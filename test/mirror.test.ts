@@ -5,10 +5,13 @@ import { productFiles, type Source, sources } from './support/tree.ts';
 
 /** Files, or all of a folder (`…/`) that have no test of their own, and the test that they are seen through. */
 const THROUGH: Readonly<Record<string, string | readonly string[]>> = {
-  'actors/agentConfig.ts': 'test/index.test.ts',
   'actors/boundary.ts': 'test/actors/recording.test.ts',
-  'actors/createNodeAgent.ts': 'test/actors/podLife.test.ts',
+  'actors/checkNode.ts': 'test/index.test.ts',
+  'actors/createNode.ts': 'test/index.test.ts',
   'actors/guarded.ts': 'test/actors/onlookers.test.ts',
+  'actors/nodeAgent.ts': 'test/actors/podLife.test.ts',
+  'actors/nodeConfig.ts': 'test/index.test.ts',
+  'actors/nodeFeeds.ts': 'test/actors/podLife.test.ts',
   'actors/nodeServices.ts': 'test/actors/adoption.test.ts',
   'actors/providedMachine.ts': 'test/actors/podLife.test.ts',
   'actors/replay.ts': 'test/actors/recording.test.ts',

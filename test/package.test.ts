@@ -18,14 +18,14 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const PROGRAM = `
-import { createNodeAgent, type NodeAgent, podMachine, type PodView, startSimulatedNode } from 'statelet';
+import { createNode, type NodeAgent, podMachine, type PodView, startSimulatedNode } from 'statelet';
 
 const node = await startSimulatedNode({ pods: [{ apiVersion: 'v1', kind: 'Pod' }] });
 const agent: NodeAgent = node.agent;
 const views: readonly PodView[] = agent.views();
 const machine: string = podMachine.id;
 // @ts-expect-error a node has a name
-createNodeAgent({ owner: '', sources: [], capacity: { cpuMillis: 1, memoryBytes: 1, pods: 1 } });
+createNode({ rootDir: '/nowhere', capacity: { cpuMillis: 1, memoryBytes: 1, pods: 1 } });
 export { machine, views };
 `;
 

@@ -24,11 +24,11 @@ export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: Find
 }
 
 /**
- * Finds the handler in the YAML or JSON files of a directory, each time anew: somebody may have written one meanwhile.
- * What else a class gives its pods they were given when they were admitted, and keep.
+ * Finds the handler among the classes, read each time: somebody may have written one meanwhile. What else a class gives
+ * its pods they were given when they were admitted, and keep.
  */
-export function runtimeClassesIn(directory: string, onSkipped?: OnSkipped): FindRuntimeHandler {
-  return async (name) => (await readRuntimeClasses(directory, onSkipped)).get(name)?.handler;
+export function handlersOf(readClasses: (() => Promise<RuntimeClasses>) | undefined): FindRuntimeHandler {
+  return async (name) => (await readClasses?.())?.get(name)?.handler;
 }
 
 /** Told of a file that gives no class, or of something in it that is to be one and is none, and why. */
@@ -94,6 +94,3 @@ async function regularText(file: string, skip: (why: string) => void): Promise<s
   }
   return '';
 }
-
-/** A node that was told of none. */
-export const noRuntimeClasses: FindRuntimeHandler = async () => undefined;

@@ -18,7 +18,7 @@ interface FactKeeping {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-interface KeptFacts {
+export interface KeptFacts {
   readonly sink: StatusSink;
   /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
   readonly isEvidence: (uid: string) => boolean;

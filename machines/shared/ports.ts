@@ -1,6 +1,6 @@
 /**
  * The ports: everything that the machines ask of the world, as the types of what goes out and what comes back.
- * A machine names a port in `setup`; only `createNodeAgent` provides it, behind the one recording boundary.
+ * A machine names a port in `setup`; only `createNode` provides it, behind the one recording boundary.
  * Everything that comes back is plain, serialisable data; a rejection is a `Failure`.
  */
 import {
@@ -174,7 +174,7 @@ export type Port<K extends PortName> = PromiseActorLogic<
   PortTypes[K]['input'] & NonReducibleUnknown
 >;
 
-/** A port as a machine declares it: a placeholder that rejects until `createNodeAgent` provides the real one. */
+/** A port as a machine declares it: a placeholder that rejects until `createNode` provides the real one. */
 export function port<K extends PortName>(name: K): Port<K> {
   return fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
     Promise.reject(new Error(`the port ${name} is not provided`)),
@@ -196,7 +196,7 @@ export function timerPort(): TimerLogic {
 /** A feed: a callback actor that brings facts in until it is stopped. */
 export type FeedLogic = CallbackActorLogic<{ type: 'feed.never' }>;
 
-/** A feed as machines declare it; only `createNodeAgent` provides the real one. */
+/** A feed as machines declare it; only `createNode` provides the real one. */
 export function feedPort(name: string): FeedLogic {
   return fromCallback<{ type: 'feed.never' }>(() => {
     throw new Error(`the feed ${name} is not provided`);

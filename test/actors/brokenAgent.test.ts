@@ -12,7 +12,7 @@ describe('what must never fail is told when it does', () => {
     ['at once', broken],
     ['later', async () => broken()],
   ])('a feed that fails %s', async (_, ticker) => {
-    const node = await simulatedNode({ pods: [podWith('web')], ticker });
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { ticker } } });
     await node.advance('3s');
     expect(node.errors).toEqual(['ticker: Error: no timer']);
     expect(node.pod('web').phase).toBe('Running');

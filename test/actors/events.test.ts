@@ -12,7 +12,7 @@ describe('events leave the actors', () => {
     const told: Told[] = [];
     const node = await simulatedNode({
       pods: [podWith('web')],
-      onlookers: { events: (event) => void told.push(event) },
+      parts: { events: (event) => void told.push(event) },
     });
     await node.advance('3s');
     expect(told.find(({ reason }) => reason === 'Started')).toEqual({
@@ -31,7 +31,7 @@ describe('events leave the actors', () => {
       at: expect.any(Number),
     });
     const again: Told[] = [];
-    const { agent, play } = createReplay(node.config, node.entries, { events: (event) => void again.push(event) });
+    const { agent, play } = createReplay(node.agent.input, node.entries, { events: (event) => void again.push(event) });
     await play();
     expect(again).toEqual(told);
     agent.stop();
@@ -41,7 +41,7 @@ describe('events leave the actors', () => {
 /** A node, and what its recorder has of the pod `web`: `3 Started: Container started`. */
 async function recordedNode(options: SimulatedNodeOptions) {
   const recorder = createEventRecorder('node-1', () => node.clock.now());
-  const node = await simulatedNode({ ...options, onlookers: { events: recorder.record } });
+  const node = await simulatedNode({ ...options, parts: { events: recorder.record } });
   const events = () =>
     recorder
       .events()

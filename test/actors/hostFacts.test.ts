@@ -11,7 +11,7 @@ import { containerWith, podWith } from '../fakes/pods.ts';
 test('C20: the host’s resolv.conf is read for each pod; while it cannot be, the pod waits and says why', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));
   const file = join(directory, 'resolv.conf');
-  const node = await simulatedNode({ pods: [podWith('a')], facts: { readResolvConf: () => readResolvConf(file) } });
+  const node = await simulatedNode({ pods: [podWith('a')], config: { readResolvConf: () => readResolvConf(file) } });
   await node.advance('5s');
   expect(node.pod('a').phase).toBe('Pending');
   expect(node.calls('runPodSandbox')).toEqual([]);
@@ -40,7 +40,7 @@ test('C27: new addresses of the host are told of every pod, and given to contain
   let addresses = ['192.0.2.1'];
   const env = [{ name: 'HOST', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }];
   const withHost = (name: string) => podWith(name, { containers: [containerWith('main', { env })] });
-  const node = await simulatedNode({ pods: [withHost('a')], facts: { hostIps: () => addresses } });
+  const node = await simulatedNode({ pods: [withHost('a')], config: { hostIps: () => addresses } });
   await node.advance('5s');
   expect(node.pod('a')).toMatchObject({ phase: 'Running', hostIP: '192.0.2.1' });
   addresses = ['198.51.100.7'];
@@ -55,8 +55,8 @@ test('C27: new addresses of the host are told of every pod, and given to contain
 });
 
 /** What a replay of all that has entered the agent comes to. */
-async function replayed({ config, entries }: SimulatedNode) {
-  const { agent, play } = createReplay(config, JSON.parse(JSON.stringify(entries)));
+async function replayed({ agent: live, entries }: SimulatedNode) {
+  const { agent, play } = createReplay(live.input, JSON.parse(JSON.stringify(entries)));
   expect(await play()).toEqual([]);
   const shown = { pods: agent.pods(), facts: agent.overview().facts };
   agent.stop();
@@ -66,7 +66,7 @@ async function replayed({ config, entries }: SimulatedNode) {
 test('C27: new addresses reach the statuses of pods on the host’s network, and of all in a replay as well', async () => {
   let addresses = ['192.0.2.1'];
   const pods = [podWith('own'), podWith('host', { hostNetwork: true })];
-  const node = await simulatedNode({ pods, facts: { hostIps: () => addresses } });
+  const node = await simulatedNode({ pods, config: { hostIps: () => addresses } });
   await node.advance('5s');
   expect(node.pod('host')).toMatchObject({ hostIP: '192.0.2.1', podIP: '192.0.2.1' });
   addresses = ['198.51.100.7', '2001:db8::7'];
@@ -82,7 +82,7 @@ test('C27: new addresses reach the statuses of pods on the host’s network, and
 });
 
 test('addresses that stay the same are not told again', async () => {
-  const node = await simulatedNode({ facts: { hostIps: () => ['192.0.2.1'] } });
+  const node = await simulatedNode({ config: { hostIps: () => ['192.0.2.1'] } });
   await node.advance('60s');
   expect(node.entries.filter(({ source }) => source === 'nodeFacts')).toEqual([]);
 });

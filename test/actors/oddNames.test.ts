@@ -67,7 +67,10 @@ test('a pod with such names runs, is adopted, restarts, is explained and ends, a
       expect(node.agent.pods().find(({ metadata }) => metadata.uid === uid)?.metadata.labels).toEqual({
         toString: 'edited',
       });
-      const replayed = createReplay(JSON.parse(JSON.stringify(node.config)), JSON.parse(JSON.stringify(node.entries)));
+      const replayed = createReplay(
+        JSON.parse(JSON.stringify(node.agent.input)),
+        JSON.parse(JSON.stringify(node.entries)),
+      );
       expect(await replayed.play()).toEqual([]);
       expect(replayed.agent.pods()).toEqual(node.agent.pods());
       replayed.agent.stop();

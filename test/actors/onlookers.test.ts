@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { NodeStore } from '../../actors/store/durableFacts.ts';
 import { type SimulatedNodeOptions, simulatedNode } from '../fakes/node.ts';
 import { podWith } from '../fakes/pods.ts';
 
@@ -7,20 +8,20 @@ const fail = () => {
 };
 
 /** A node that runs a pod while one of those that look on throws each time. */
-async function watchedNode(onlookers: SimulatedNodeOptions['onlookers'] = {}) {
-  const node = await simulatedNode({ pods: [podWith('web')], onlookers });
+async function watchedNode(options: SimulatedNodeOptions = {}) {
+  const node = await simulatedNode({ pods: [podWith('web')], ...options });
   await node.advance('3s');
   return node;
 }
 
 describe('who looks on and throws changes nothing, and it is told', () => {
   test.each([
-    ['recorder', { record: fail }],
-    ['inspect', { inspect: fail }],
-    ['statuses', { statuses: fail }],
-    ['events', { events: fail }],
-  ] as const)('%s', async (name, onlookers) => {
-    const node = await watchedNode(onlookers);
+    ['recorder', { parts: { record: fail } }],
+    ['inspect', { parts: { inspect: fail } }],
+    ['statuses', { store: (real: NodeStore) => ({ ...real, write: fail }) }],
+    ['events', { parts: { events: fail } }],
+  ] as const)('%s', async (name, options) => {
+    const node = await watchedNode(options);
     expect(node.container('web')).toMatchObject({ ready: true, restartCount: 0 });
     expect(node.calls('runPodSandbox', 'createContainer', 'startContainer')).toHaveLength(3);
     expect(new Set(node.errors)).toEqual(new Set([`${name}: Error: full`]));

@@ -195,7 +195,7 @@ test('each failed try is told, and why the container is killed', async () => {
   const told: string[] = [];
   const node = await simulatedNode({
     pods: [podProbed('web', { livenessProbe: probe('live') })],
-    onlookers: { events: ({ eventType, reason, message }) => void told.push(`${eventType} ${reason}: ${message}`) },
+    parts: { events: ({ eventType, reason, message }) => void told.push(`${eventType} ${reason}: ${message}`) },
   });
   node.runtime.exec = () => ({ exitCode: 1, stdout: 'no life' });
   await node.advance('4s');
@@ -211,7 +211,7 @@ test('a sidecar that is killed for its probe is told of as an init container', a
   const side = containerWith('side', { restartPolicy: 'Always', livenessProbe: probe('live') });
   const node = await simulatedNode({
     pods: [podProbed('web', {}, { initContainers: [side] })],
-    onlookers: { events: ({ reason, message }) => void told.push(`${reason}: ${message}`) },
+    parts: { events: ({ reason, message }) => void told.push(`${reason}: ${message}`) },
   });
   node.runtime.exec = () => ({ exitCode: 1 });
   await node.advance('4s');
@@ -318,7 +318,7 @@ describe('a restart of the agent', () => {
     await node.advance('7s');
     health.live = 1;
     await node.advance('9s');
-    const { agent, play } = createReplay(node.config, JSON.parse(JSON.stringify(node.entries)));
+    const { agent, play } = createReplay(node.agent.input, JSON.parse(JSON.stringify(node.entries)));
     expect(await play()).toEqual([]);
     expect(agent.views()).toEqual(node.agent.views());
     expect(agent.pods()).toEqual(node.agent.pods());

@@ -10,7 +10,7 @@ const REMOTE = 'registry.local/app:2';
 /** A busy quarter of an hour, with something of everything in it. */
 async function eventfulNode(events?: EventSink): Promise<SimulatedNode> {
   const node = await simulatedNode({
-    ...(events ? { onlookers: { events } } : {}),
+    ...(events ? { parts: { events } } : {}),
     pods: [podWith('web', { volumes: [{ name: 'scratch', emptyDir: {} }] }), podRunning('bad', 'exit 1')],
     runtime: { images: { registry: { [REMOTE]: {} } } },
     config: { startSlots: 2 },
@@ -58,7 +58,7 @@ describe('the recording boundary', () => {
     const node = await eventfulNode();
     const before = node.runtime.calls.length;
     const entries: Entry[] = JSON.parse(JSON.stringify(node.entries));
-    const { agent, play } = createReplay(node.config, entries);
+    const { agent, play } = createReplay(node.agent.input, entries);
     const unplaced = await play();
     expect(unplaced).toEqual([]);
     expect(shown({ agent })).toEqual(shown(node));
@@ -72,7 +72,7 @@ describe('the recording boundary', () => {
     await node.advance('30s');
     node.remove('bad');
     await node.advance('5s');
-    const { agent, play } = createReplay(node.config, node.entries);
+    const { agent, play } = createReplay(node.agent.input, node.entries);
     expect(await play()).toEqual([]);
     expect(agent.pods()).toEqual(node.agent.pods());
     agent.stop();
@@ -80,9 +80,9 @@ describe('the recording boundary', () => {
 
   test('a recording fed to a fresh agent tells the same events at the same times', async () => {
     const told: unknown[] = [];
-    const { config, entries } = await eventfulNode((event) => void told.push(event));
+    const { agent: live, entries } = await eventfulNode((event) => void told.push(event));
     const again: unknown[] = [];
-    const { agent, play } = createReplay(config, entries, { events: (event) => void again.push(event) });
+    const { agent, play } = createReplay(live.input, entries, { events: (event) => void again.push(event) });
     await play();
     expect(told.length).toBeGreaterThan(30);
     expect(again).toEqual(told);
@@ -97,7 +97,7 @@ describe('the recording boundary', () => {
     await node.advance('2s');
     const draining = node.agent.drain();
     await node.clock.drive(draining);
-    const { agent, play } = createReplay(node.config, node.entries);
+    const { agent, play } = createReplay(node.agent.input, node.entries);
     await play();
     expect(agent.overview().state).toBe('stopped');
     expect(agent.views()).toEqual([]);

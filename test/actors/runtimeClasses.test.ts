@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
-import { readRuntimeClasses, runtimeClassesIn, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
+import { handlersOf, readRuntimeClasses, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
 import { watchManifests } from '../../actors/sources/fileSource.ts';
 import type { GoodManifest, KeptManifest, ManifestSet } from '../../actors/sources/manifestSet.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
@@ -20,7 +20,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const handlerOf = (runtimeClassName?: string) =>
   runtimeHandlerOf(
     { containers: [], ...(runtimeClassName === undefined ? {} : { runtimeClassName }) },
-    runtimeClassesIn(directory),
+    handlersOf(() => readRuntimeClasses(directory)),
   );
 
 const classNamed = (name: string, handler: string) =>
@@ -236,7 +236,7 @@ test('what is no regular file is told of and not read, as it might never end; a 
   await writeFile(join(directory, 'data', 'd'), classNamed('plain', 'runc'));
   await symlink('data/d', join(directory, 'd.yaml'));
   const skipped: string[] = [];
-  const find = runtimeClassesIn(directory, (file) => skipped.push(file));
+  const find = handlersOf(() => readRuntimeClasses(directory, (file) => skipped.push(file)));
   expect(await find('plain')).toBe('runc');
   expect(skipped).toEqual(['a.yaml', 'b.yaml', 'c.json'].map((file) => join(directory, file)));
 });

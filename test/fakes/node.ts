@@ -3,20 +3,14 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
-import type { NodeAgentConfig } from '../../actors/agentConfig.ts';
 import type { Entry } from '../../actors/boundary.ts';
-import {
-  createNodeAgent,
-  type NodeAgent,
-  type NodeAgentOptions,
-  type NodeServices,
-} from '../../actors/createNodeAgent.ts';
-import { nodeServices } from '../../actors/nodeServices.ts';
+import { createNode } from '../../actors/createNode.ts';
+import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import { completeConfig, type NodeAgentConfig } from '../../actors/nodeConfig.ts';
+import type { NodeParts } from '../../actors/nodeParts.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { changesOf } from '../../actors/sources/changes.ts';
 import { type NodeStore, openNodeStore } from '../../actors/store/durableFacts.ts';
-import { podsLeftOnDisk } from '../../actors/store/leftOnDisk.ts';
-import { ownerMark } from '../../cri/labels.ts';
 import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import type { CallName } from '../../cri/simulated/callNames.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
@@ -24,7 +18,6 @@ import { createSimulatedRuntime, type LoggedCall, type SimulatedRuntime } from '
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
-import { addressesNow } from '../../pod/node/hostAddresses.ts';
 import type { ContainerView, PodView } from '../../pod/show/view.ts';
 import { cgroupFacts } from './cgroups.ts';
 import { type Connection, connect, type Death } from './connection.ts';
@@ -38,32 +31,17 @@ export interface SimulatedNodeOptions {
   readonly runtime?: Partial<Omit<SimulatedRuntimeOptions, 'clock'>>;
   /** Whether the runtime has an event stream; it has one when absent. */
   readonly eventStream?: boolean;
-  /** What it knows of its host instead. */
-  readonly facts?: Partial<Pick<NodeFacts, 'readResolvConf' | 'hostIps'>>;
-  readonly config?: Partial<
-    Pick<
-      NodeAgentConfig,
-      | 'capacity'
-      | 'admissionNode'
-      | 'startSlots'
-      | 'pullSlots'
-      | 'pullLimitMs'
-      | 'slowPullMs'
-      | 'crashLoop'
-      | 'limitedSwap'
-      | 'garbage'
-    >
-  >;
+  readonly config?: NextConfig;
   /** Whether the source says nothing until the first `apply`, `remove` or `tellSource`. */
   readonly silentSource?: boolean;
   readonly death?: Death;
   /** Stands between the agent and the disk. */
   readonly store?: (real: NodeStore) => NodeStore;
-  /** A feed instead of the real one. */
-  readonly ticker?: NodeServices['feeds']['ticker'];
-  /** Who looks on besides the test. */
-  readonly onlookers?: Pick<NodeAgentOptions, 'record' | 'inspect'> & Pick<NodeServices, 'statuses' | 'events'>;
+  /** What else is swapped, and who looks on besides the test. */
+  readonly parts?: Omit<NodeParts, 'cri' | 'clock' | 'openStore' | 'onError' | 'onManifestProblem'>;
 }
+
+type NextConfig = Partial<Omit<NodeAgentConfig, 'nodeName' | 'rootDir' | 'podLogsDir'>>;
 
 const NODE_NAME = 'node-1';
 const HOST_IP = '192.0.2.1';
@@ -98,8 +76,7 @@ export class SimulatedNode {
   readonly #wanted = new Map<string, Pod>();
   #agent: NodeAgent | undefined;
   #connection: Connection | undefined;
-  #config: NodeAgentConfig | undefined;
-  #nextConfig: SimulatedNodeOptions['config'];
+  #nextConfig: NextConfig = {};
   #tellSource = () => {};
 
   constructor(directory: string, options: SimulatedNodeOptions) {
@@ -113,62 +90,37 @@ export class SimulatedNode {
 
   /** A new agent over the same runtime, disk and source, as after a crash; the old one must be dead. */
   async startAgent(death?: Death): Promise<void> {
-    const { fromFiles = false, silentSource = false, eventStream = true } = this.#options;
-    const node = this.facts;
-    const { store: real, durable } = await openNodeStore(node.rootDir, { clock: this.clock });
-    const store = this.#options.store?.(real) ?? real;
+    const { silentSource = false, fromFiles, eventStream = true, parts = {} } = this.#options;
     const connection = connect({ runtime: this.runtime, eventStream, death, onDeath: () => this.killAgent() });
-    const onError = (source: string, error: unknown) => void this.errors.push(`${source}: ${String(error)}`);
-    const services = nodeServices({
-      fileCheckMs: 20_000,
-      cri: connection.cri,
-      clock: this.clock,
+    const sources = fromFiles ? {} : { sources: this.#source(silentSource) };
+    this.entries = [];
+    this.#connection = connection;
+    this.#agent = await createNode(this.#config, {
       jitter: () => 0.5,
-      node,
-      store,
-      durable,
-      ...(fromFiles ? { staticPodPath: this.manifestDir } : {}),
-      onError,
+      ...parts,
+      ...{ cri: connection.cri, clock: this.clock },
+      openStore: (...where) => this.#openStore(...where),
+      feeds: { ...sources, ...parts.feeds },
+      record: (entry) => {
+        this.entries.push(entry);
+        parts.record?.(entry);
+      },
+      onError: (source, error) => void this.errors.push(`${source}: ${String(error)}`),
       onManifestProblem: (_level, _file, path, message) => this.manifestProblems.push(`${path}: ${message}`),
     });
-    const { ticker = services.feeds.ticker } = this.#options;
-    const sources = fromFiles ? services.feeds.sources : this.#source(silentSource);
-    const feeds = { ...services.feeds, ticker, sources };
-    this.entries = [];
-    this.#config = {
-      nodeName: NODE_NAME,
-      owner: node.owner,
-      hostIps: addressesNow(node.hostIps),
-      sources: [fromFiles ? 'file' : 'test'],
-      capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
-      startSlots: 4,
-      pullSlots: 4,
-      crashLoop: { baseMs: 10_000, maxMs: 300_000 },
-      ...this.#options.config,
-      ...this.#nextConfig,
-      statuses: Object.fromEntries(durable.statuses),
-      allocations: Object.fromEntries(durable.allocations),
-      probed: Object.fromEntries(durable.probes),
-      ...(await podsLeftOnDisk(node, durable)),
-    };
-    const { statuses = services.statuses, record: alsoRecord, inspect, events } = this.#options.onlookers ?? {};
-    const record = (entry: Entry) => {
-      this.entries.push(entry);
-      alsoRecord?.(entry);
-    };
-    this.#connection = connection;
-    this.#agent = createNodeAgent(
-      this.#config,
-      { ...services, feeds, ...(statuses ? { statuses } : {}), ...(events ? { events } : {}) },
-      { clock: this.clock, record, onError, ...(inspect ? { inspect } : {}) },
-    );
     this.#agent.start();
+  }
+
+  /** What has not been written when the agent is gone is lost, as after a SIGKILL. */
+  async #openStore(...where: Parameters<typeof openNodeStore>): ReturnType<typeof openNodeStore> {
+    const { store, durable } = await openNodeStore(...where);
+    return { store: { ...(this.#options.store?.(store) ?? store), close: async () => {} }, durable };
   }
 
   /** The agent is gone at once, and everything else is as it was, as after a SIGKILL. */
   killAgent(): void {
     this.#connection?.cut();
-    this.#agent?.stop();
+    void this.#agent?.stop();
     this.#agent = undefined;
     this.#tellSource = () => {};
   }
@@ -180,7 +132,7 @@ export class SimulatedNode {
   }
 
   /** What the next agent is told otherwise. */
-  reconfigure(config: SimulatedNodeOptions['config']): void {
+  reconfigure(config: NextConfig): void {
     this.#nextConfig = config;
   }
 
@@ -212,10 +164,6 @@ export class SimulatedNode {
 
   get agent(): NodeAgent {
     return present(this.#agent, 'agent');
-  }
-
-  get config(): NodeAgentConfig {
-    return present(this.#config, 'configuration');
   }
 
   /** The calls that the present, or last, agent has made. */
@@ -312,29 +260,29 @@ export class SimulatedNode {
     };
   }
 
-  /** What the agent knows of its node. */
-  get facts(): NodeFacts {
-    const rootDir = this.path('root');
+  get #config(): NodeAgentConfig {
+    const fromFiles = this.#options.fromFiles ?? false;
     return {
       nodeName: NODE_NAME,
-      rootDir,
+      rootDir: this.path('root'),
       podLogsDir: this.path('logs', 'pods'),
-      owner: ownerMark(rootDir, NODE_NAME),
       runtimeEndpoint: 'simulated',
       cgroupRoot: '/statelet-simulated',
-      cgroupDriver: 'cgroupfs',
       cgroups: cgroupFacts,
       hostIps: [HOST_IP],
-      resolvConf: { servers: [], searches: [], options: [] },
-      clusterDns: [],
+      capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
       clusterDomain: 'cluster.local',
-      memoryCapacityBytes: 2 ** 38,
-      cpuCount: 64,
       canLowerOomScoreAdj: true,
-      seccompDefault: false,
-      podDirectory: (uid) => join(rootDir, 'pods', uid),
-      ...this.#options.facts,
+      pullSlots: 4,
+      ...(fromFiles ? { staticPodPath: this.manifestDir, fileCheckMs: 20_000 } : { sources: ['test'] }),
+      ...this.#options.config,
+      ...this.#nextConfig,
     };
+  }
+
+  /** What the agent knows of its node. */
+  get facts(): NodeFacts {
+    return completeConfig(this.#config);
   }
 }
 

@@ -82,7 +82,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C27',
     breaks: 'pods keep the addresses that the host had',
-    file: 'actors/createNodeAgent.ts',
+    file: 'actors/nodeAgent.ts',
     find: 'board.followAddresses();',
     put: '',
   },

@@ -3,14 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../actors/clock.ts';
-import { createNodeAgent } from '../../../actors/createNodeAgent.ts';
+import { createNode } from '../../../actors/createNode.ts';
 import { createAlarm } from '../../../actors/feeds/alarm.ts';
-import { nodeServices } from '../../../actors/nodeServices.ts';
-import { readRuntimeClasses, runtimeClassesIn } from '../../../actors/services/runtimeClasses.ts';
-import { openNodeStore } from '../../../actors/store/durableFacts.ts';
+import { readRuntimeClasses } from '../../../actors/services/runtimeClasses.ts';
 import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
-import { ownerMark } from '../../../cri/labels.ts';
-import type { NodeFacts } from '../../../cri/nodeFacts.ts';
 import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../../../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../../../host/cgroup/systemd.ts';
@@ -64,42 +60,28 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   const hierarchies = await readHierarchies();
   const classes = join(directory, 'classes');
   await mkdir(classes);
-  const node = await factsOf(join(directory, 'kubelet'), containerd, hierarchies);
-  const { store, durable } = await openNodeStore(node.rootDir);
-  const capacity = { cpuMillis: node.cpuCount * 1_000, memoryBytes: node.memoryCapacityBytes, pods: 110 };
+  const config = await configOf(join(directory, 'kubelet'), containerd, hierarchies);
   const errors: string[] = [];
   const told: string[] = [];
   const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
   const cgroups = new PodCgroups({
-    place: node,
-    rules: node.cgroups,
-    enforced: capacity,
+    place: config,
+    rules: config.cgroups,
+    enforced: config.capacity,
     hierarchies,
     systemd: callSystemd,
-    ownPods: () => podsOfAgent(node),
+    ownPods: () => podsOfAgent(config),
     wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
     onWarning: (message) => onError('cgroups', message),
   });
-  const services = nodeServices({
-    ...{ cri, node, store, durable, cgroups, onError, clock: systemClock, fileCheckMs: 20_000 },
-    findRuntimeHandler: runtimeClassesIn(classes),
-    readClasses: () => readRuntimeClasses(classes),
-    onManifestProblem: () => {},
-  });
   const wanted = (pods: readonly Pod[]) =>
     ({ type: 'config.podsListed', source: 'api', pods, at: systemClock.now() }) as const;
-  const agent = createNodeAgent(
-    {
-      ...{ nodeName, capacity, owner: node.owner, hostIps: [], sources: ['api'], startSlots: 4, pullSlots: 1 },
-      ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, statuses: {}, allocations: {}, left: [] },
-    },
-    {
-      ...services,
-      events: ({ involved, reason, message }) => void told.push(`${involved.name}: ${reason}: ${message}`),
-      feeds: { ...services.feeds, sources: (send) => send(wanted([])) },
-    },
-    { clock: systemClock, onError },
-  );
+  const agent = await createNode(config, {
+    ...{ cri, cgroups, onError },
+    readClasses: () => readRuntimeClasses(classes),
+    events: ({ involved, reason, message }) => void told.push(`${involved.name}: ${reason}: ${message}`),
+    feeds: { sources: (send) => send(wanted([])) },
+  });
   agent.start();
   const podNamed = (name: string) => agent.pods().find(({ metadata }) => metadata.name === name);
   const until: SourceNode['until'] = (what, name, look) =>
@@ -113,7 +95,7 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     classes,
     errors,
     told,
-    cpuMillis: capacity.cpuMillis,
+    cpuMillis: config.capacity.cpuMillis,
     want: (...pods) => agent.tell(wanted(pods)),
     until,
     running: (name) => until('runs', name, (pod) => allRun(pod) && pod),
@@ -123,9 +105,8 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
     end: async () => {
       try {
         await Promise.race([agent.drain(), tooLong()]);
-        await store.flush();
       } finally {
-        agent.stop();
+        await agent.stop();
         await runtime.end();
       }
     },
@@ -138,15 +119,16 @@ async function tooLong(): Promise<never> {
   throw new Error(`the pods did not end in ${DRAIN_MS} ms`);
 }
 
-async function factsOf(
+async function configOf(
   rootDir: string,
   { cgroupParent: cgroupRoot, endpoint: runtimeEndpoint }: TestContainerd['containerd'],
   hierarchies: readonly Hierarchy[],
-): Promise<NodeFacts> {
+) {
+  const { podDirectory: _, ...facts } = await plainFacts(rootDir);
   return {
-    ...(await plainFacts(rootDir)),
-    ...{ nodeName, cgroupRoot, podLogsDir: join(rootDir, 'logs'), owner: ownerMark(rootDir, nodeName) },
-    runtimeEndpoint,
+    ...facts,
+    ...{ nodeName, cgroupRoot, runtimeEndpoint, podLogsDir: join(rootDir, 'logs'), sources: ['api'] },
+    capacity: { cpuMillis: facts.cpuCount * 1_000, memoryBytes: facts.memoryCapacityBytes, pods: 110 },
     cgroups: await cgroupFacts(nodeResources(undefined), hierarchies),
   };
 }

@@ -1,0 +1,43 @@
+/** Checks what `createNode` is given, as programs without types give it too. */
+import * as z from 'zod/mini';
+import { problemOf } from '../pod/api/problem.ts';
+
+const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
+const maybe = z.optional(aFunction);
+const name = z.string().check(z.minLength(1));
+const amount = z.number().check(z.gte(0));
+const interval = z.optional(z.number().check(z.gte(1)));
+const slots = z.int().check(z.gte(1));
+
+/** The configuration and the parts in one: no name is in both. A feed or a clock that is missing would be waited for. */
+const schema = z.looseObject({
+  ...{ nodeName: name, rootDir: name, podLogsDir: z.optional(name), runtimeEndpoint: name },
+  hostIps: z.optional(z.union([z.array(z.string()), aFunction])),
+  sources: z.optional(z.array(name)),
+  capacity: z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount }),
+  startSlots: z.optional(slots),
+  // Pulls need not be bounded.
+  pullSlots: z.optional(z.union([slots, z.literal(Number.POSITIVE_INFINITY)])),
+  crashLoop: z.optional(z.object({ baseMs: amount, maxMs: amount })),
+  ...{ pullLimitMs: z.optional(amount), slowPullMs: z.optional(amount), fileCheckMs: interval },
+  logs: z.optional(z.looseObject({ maxBytes: amount, maxFiles: amount, workers: slots, checkMs: interval })),
+  cri: z.looseObject({}),
+  clock: z.optional(z.looseObject({ now: aFunction, setTimeout: aFunction, clearTimeout: aFunction })),
+  ports: z.optional(z.record(z.string(), maybe)),
+  feeds: z.optional(z.record(z.string(), maybe)),
+  ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
+  ...{ events: maybe, record: maybe, inspect: maybe },
+  ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },
+});
+
+/**
+ * Throws a `TypeError` that names the field of the first thing that is wrong: with NaN for a time or a number of slots,
+ * pods would wait for ever.
+ */
+export function checkNode(config: object, parts: object): void {
+  const given = { ...config, ...parts };
+  const issue = schema.safeParse(given).error?.issues[0];
+  if (issue === undefined) return;
+  const { path, message } = problemOf(issue, given);
+  throw new TypeError(`createNode: ${path}: ${message}`);
+}

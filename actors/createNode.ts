@@ -1,0 +1,119 @@
+/** Puts a node together of its configuration and its parts: the one way to make one. */
+import { createLayout } from '../host/pods/layout.ts';
+import { userNamespaces } from '../host/pods/userNamespaces.ts';
+import type { NodeInput } from '../machines/node/context.ts';
+import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import { addressesNow } from '../pod/node/hostAddresses.ts';
+import { withUnwritten } from '../pod/show/explainNode.ts';
+import { createBoundary, type World } from './boundary.ts';
+import { checkNode } from './checkNode.ts';
+import { systemClock, systemJitter } from './clock.ts';
+import { guarded } from './guarded.ts';
+import { agentBehind, type NodeAgent } from './nodeAgent.ts';
+import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeConfig.ts';
+import { nodeFeeds } from './nodeFeeds.ts';
+import type { NodeParts } from './nodeParts.ts';
+import { nodeServices } from './nodeServices.ts';
+import { defaultLogPolicy } from './services/logs.ts';
+import { noCredentials } from './services/nodeCredentials.ts';
+import { handlersOf } from './services/runtimeClasses.ts';
+import { type DurableFacts, type NodeStore, openNodeStore } from './store/durableFacts.ts';
+import { type KeptFacts, keepFacts } from './store/keepFacts.ts';
+import { type FoundOnDisk, makerOf, podsLeftOnDisk } from './store/leftOnDisk.ts';
+import { createOwnership } from './store/ownership.ts';
+import { type StoreFailure, storeEvent } from './store/storeBatches.ts';
+
+type Told = ReturnType<typeof completeConfig>;
+
+/** The parts with what all of them need. */
+interface Ground extends Omit<NodeParts, 'clock' | 'onError'>, Required<Pick<NodeParts, 'clock' | 'onError'>> {
+  readonly told: Told;
+  readonly store: NodeStore;
+  readonly durable: DurableFacts;
+}
+
+/**
+ * Makes a node, which `start` starts: opens its store and looks at what a former run has left. Rejects at once where
+ * something is missing or wrong of what is given, and where the pods on disk are of another runtime.
+ */
+export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
+  checkNode(config, parts);
+  const ground = await openGround(completeConfig(config), parts);
+  const { told, store, durable, clock, onError, record, inspect, events } = ground;
+  const left = await podsLeftOnDisk(told, durable, config);
+  const kept = keepFacts(ground);
+  const boundary = createBoundary(worldOf(ground, kept), { clock, onError, record });
+  const agent = agentBehind(boundary, inputOf(told, durable, left), {
+    ...{ clock, onError, inspect, events },
+    keep: kept.sink,
+  });
+  return {
+    ...agent,
+    stop: async () => {
+      await agent.stop();
+      await store.close();
+    },
+    explainNode: () => withUnwritten(agent.explainNode(), store.failure()),
+  };
+}
+
+/** Opens the store; what is wrong with it is told of the node. */
+async function openGround(told: Told, parts: NodeParts): Promise<Ground> {
+  const { clock = systemClock, onError = () => {}, openStore = openNodeStore, events = () => {} } = parts;
+  const tell = guarded('events', events, onError);
+  const node = involvedNode(told.nodeName);
+  const onFailure = (failure: StoreFailure | undefined) =>
+    tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
+  const { store, durable } = await openStore(told.rootDir, { clock, onFailure });
+  for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
+  return { ...parts, clock, onError, told, store, durable };
+}
+
+/** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
+function worldOf(ground: Ground, { isEvidence }: KeptFacts): World {
+  const { told: node, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
+  const { owner, podLogsDir, hostIps } = node;
+  const layout = createLayout(node);
+  const shared = {
+    ...ground,
+    ownership: createOwnership({ layout, maker: makerOf(node), podLogsDir, owner, onAdopted: ground.onAdopted }),
+  };
+  const { ports, doings } = nodeServices({
+    ...{ ...shared, node, hostIps, layout, isEvidence, jitter, findCredentials },
+    users: userNamespaces({ layout, pods: node.capacity.pods, ...node.userNamespaces }),
+    cgroups: ground.cgroups,
+    restartRuntime: ground.restartRuntime,
+    findHandler: handlersOf(readClasses),
+    policy: node.logs ?? defaultLogPolicy,
+  });
+  const feeds = nodeFeeds({ ...shared, ...node }, doings);
+  return {
+    ports: { ...ports, ...withoutUndefined(ground.ports ?? {}) },
+    feeds: { ...feeds, ...withoutUndefined(ground.feeds ?? {}) },
+  };
+}
+
+/** What of the configuration the actors are told: all of their input that no former run has left. */
+const INPUT: Readonly<
+  Record<Exclude<keyof NodeInput, keyof FoundOnDisk | 'hostIps' | 'statuses' | 'allocations' | 'probed'>, true>
+> = {
+  ...{ nodeName: true, owner: true, sources: true, capacity: true, admissionNode: true },
+  ...{ startSlots: true, pullSlots: true, pullLimitMs: true, slowPullMs: true, crashLoop: true },
+  ...{ limitedSwap: true, garbage: true, logCheckMs: true, endsAll: true },
+};
+
+/** What the actors begin with: what they are told, and what is left of a former run. */
+const inputOf = (told: Told, { statuses, allocations, probes }: DurableFacts, left: FoundOnDisk): NodeInput => ({
+  ...picked(told, INPUT),
+  hostIps: addressesNow(told.hostIps),
+  statuses: Object.fromEntries(statuses),
+  allocations: Object.fromEntries(allocations),
+  probed: Object.fromEntries(probes),
+  ...left,
+});
+
+function picked<T extends object, K extends keyof T>(from: T, keys: Readonly<Record<K, true>>): Pick<T, K> {
+  // Each of the keys that is there has its own type.
+  return Object.fromEntries(Object.entries(from).filter(([key]) => Object.hasOwn(keys, key))) as Pick<T, K>;
+}

@@ -1,0 +1,207 @@
+/** The actors of a node, with who looks on: the only way in to them while they run. */
+import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent } from 'xstate';
+import type { nodeAgentMachine } from '../machines/node/chart.ts';
+import type { NodeContext, NodeInput } from '../machines/node/context.ts';
+import { foreignPods } from '../machines/node/own.ts';
+import { nodeOwnView, nodeView, runtimeView } from '../machines/node/view.ts';
+import { isWanted } from '../machines/node/wanted.ts';
+import type { NodeFact } from '../machines/shared/events.ts';
+import { awaitedViews, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
+import { NodeFailure } from '../pod/failure.ts';
+import type { ForeignPod } from '../pod/lifecycle/observed.ts';
+import { type Explanation, explainPod } from '../pod/show/explain.ts';
+import { explainNode, type NodeExplanation } from '../pod/show/explainNode.ts';
+import type { LogTails } from '../pod/show/logTail.ts';
+import type { ActorView, PodView, RuntimeView } from '../pod/show/view.ts';
+import type { Boundary, BoundaryOptions } from './boundary.ts';
+import type { Clock } from './clock.ts';
+import { type EventSink, eventListener } from './events/eventSink.ts';
+import { guarded } from './guarded.ts';
+import { providedMachine } from './providedMachine.ts';
+import { createSinceMap, type SinceMap } from './status/since.ts';
+import { createStatusBoard, type PodChange, type StatusBoard, type StatusSink } from './status/statusBoard.ts';
+
+/** How the node stands, for tables and the socket. */
+export interface NodeOverview extends Pick<ActorView, 'state' | 'since' | 'waitingFor' | 'until'> {
+  readonly runtime: RuntimeView;
+  readonly foreign: readonly ForeignPod[];
+  /** What of the node can change while it runs, as it is. */
+  readonly facts: Pick<NodeContext, 'hostIps' | 'capacity' | 'admissionNode'>;
+  readonly problems: NodeContext['problems'][string];
+  readonly warnings: NodeContext['warnings'][string];
+  readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
+}
+
+/** A node agent: pods in, statuses out. */
+export interface NodeAgent {
+  /** What its actors began with: with the entries of the boundary all that a replay needs. */
+  readonly input: NodeInput;
+  start(): void;
+  /** Stops all actors at once and leaves whatever runs; resolves when nothing is left to write. */
+  stop(): Promise<void>;
+  /** Ends every pod gracefully; resolves when none is left. */
+  drain(): Promise<void>;
+  /** Lets a fact in from outside the feeds: how the other sources and tests speak to it. */
+  tell(fact: NodeFact): void;
+  pods(): readonly Pod[];
+  views(): readonly PodView[];
+  subscribe(listener: (change: PodChange) => void): () => void;
+  /** Of the pod of this full name, of this name in its manifest, or of this UID; `logs` is how those of its failed containers end. */
+  explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
+  /** The same of the pod of a UID, whatever others are called. */
+  explainUid(uid: string, logs?: LogTails): Explanation | undefined;
+  explainNode(): NodeExplanation;
+  overview(): NodeOverview;
+}
+
+/** Who is told what happens to the actors; what one of them throws goes to `onError` alone. */
+interface Onlookers {
+  readonly clock: Clock;
+  readonly onError: BoundaryOptions['onError'];
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+  readonly events?: EventSink | undefined;
+  /** Keeps what a status rests on; absent: nothing outlives the agent. */
+  readonly keep?: StatusSink | undefined;
+}
+
+/** An agent into which everything comes through the given boundary: that of a live node, or a recording. */
+export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onlookers): NodeAgent {
+  const { clock, onError } = onlookers;
+  const actors = nodeActors(boundary, input, onlookers);
+  const { root, board } = actors;
+  return {
+    input,
+    start: () => void root.start(),
+    stop: async () => {
+      board.close();
+      root.stop();
+    },
+    drain: () => drained(root, () => boundary.tell(root, { type: 'node.drain', at: clock.now() })),
+    tell: (fact) => boundary.tell(root, fact),
+    pods: () => board.pods(),
+    views: () => board.views(),
+    subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
+    ...podExplanations(actors, clock),
+    explainNode: () => explainNode(nodeView(root, actors.since.of), clock.now()),
+    overview: () => overviewOf(actors),
+  };
+}
+
+type Root = ActorRefFrom<typeof nodeAgentMachine>;
+
+interface NodeActors {
+  readonly root: Root;
+  readonly board: StatusBoard;
+  readonly since: SinceMap;
+}
+
+/** The actors, the board of their statuses, and since when each is in its state. */
+function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers): NodeActors {
+  const { clock, onError, keep } = onlookers;
+  const since = createSinceMap(boundary);
+  const board = createStatusBoard({
+    clock: boundary,
+    hostIps: () => root.getSnapshot().context.hostIps,
+    since: since.of,
+    runtimeName: () => root.getSnapshot().context.health.name,
+    sink: keep && guarded('statuses', keep, onError),
+  });
+  const inspect = inspection({ board, since }, boundary, onlookers);
+  const root: Root = createActor(providedMachine(boundary), { id: 'nodeAgent', input, clock, inspect });
+  root.subscribe({
+    error: (error) => onError('nodeAgent', error),
+    complete: () => {
+      const { fault } = root.getSnapshot().context;
+      if (fault) onError('nodeAgent', new NodeFailure(fault.reason, fault.message));
+    },
+  });
+  return { root, board, since };
+}
+
+/** What is done after each transition of an actor. */
+function inspection(
+  { board, since }: Pick<NodeActors, 'board' | 'since'>,
+  boundary: Boundary,
+  { inspect, events, onError }: Onlookers,
+): (event: InspectionEvent) => void {
+  const listen = events && eventListener(guarded('events', events, onError), boundary);
+  const look = inspect && guarded('inspect', inspect, onError);
+  return (event) => {
+    // Every actor here is one of xstate's own.
+    const ref = event.actorRef as AnyActorRef;
+    if (event.type === '@xstate.actor') {
+      since.begin(ref);
+      listen?.(ref);
+    }
+    if (event.type === '@xstate.snapshot') {
+      since.note(ref);
+      board.note(ref);
+      if (ref._parent === undefined) postAwaited(ref as Root, board);
+    }
+    look?.(event);
+  };
+}
+
+/** Posts the pods that the node cannot begin with yet. */
+function postAwaited(root: Root, board: StatusBoard): void {
+  const snapshot = root.getSnapshot();
+  const { context } = snapshot;
+  const begins = snapshot.matches('starting') || snapshot.matches('recovering');
+  board.followAddresses();
+  board.expect(begins ? awaitedViews(context) : [], (uid) => isWanted(context, uid));
+}
+
+/** Why a pod is in the state that it is in. */
+function podExplanations({ root, board }: NodeActors, clock: Clock): Pick<NodeAgent, 'explain' | 'explainUid'> {
+  const explain = (view: PodView | undefined, logs: LogTails | undefined) => {
+    if (view === undefined) return undefined;
+    const { start, pull } = limitersOf(root);
+    const runtimeNotReady = runtimeNotReadyOf(root.getSnapshot().context.health);
+    return explainPod(view, clock.now(), { limiters: [start, pull], runtimeNotReady, logs });
+  };
+  return {
+    explain: (name, namespace, logs) => {
+      const written = `${name}-${root.getSnapshot().context.nodeName.toLowerCase()}`;
+      return explain(board.find(name, namespace) ?? board.find(written, namespace) ?? board.of(name), logs);
+    },
+    explainUid: (uid, logs) => explain(board.of(uid), logs),
+  };
+}
+
+function limitersOf(root: Root): NodeOverview['limiters'] {
+  const { startLimiter, pullLimiter } = root.getSnapshot().context;
+  return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
+}
+
+function overviewOf({ root, since }: NodeActors): NodeOverview {
+  const { context } = root.getSnapshot();
+  const { hostIps, capacity, admissionNode } = context;
+  return {
+    ...nodeOwnView(root, since.of),
+    runtime: runtimeView(context.health),
+    foreign: foreignPods(context),
+    facts: { hostIps, capacity, ...(admissionNode ? { admissionNode } : {}) },
+    problems: Object.values(context.problems).flat(),
+    warnings: Object.values(context.warnings).flat(),
+    limiters: limitersOf(root),
+  };
+}
+
+function drained(root: Root, drain: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      subscription.unsubscribe();
+      resolve();
+    };
+    const subscription = root.subscribe({
+      next: (snapshot) => {
+        if (snapshot.status !== 'active') end();
+      },
+      complete: () => resolve(),
+      error: () => resolve(),
+    });
+    if (root.getSnapshot().status !== 'active') return end();
+    drain();
+  });
+}

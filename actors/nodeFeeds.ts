@@ -1,0 +1,64 @@
+/** What brings a node its facts: the health of the runtime, what it shows, the sources, and a tick. */
+import type { Cri } from '../cri/calls.ts';
+import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
+import type { HostAddresses } from '../pod/node/hostAddresses.ts';
+import type { World } from './boundary.ts';
+import type { Clock } from './clock.ts';
+import { createAlarm } from './feeds/alarm.ts';
+import { watchNodeFacts } from './feeds/nodeFacts.ts';
+import type { Doings } from './nodeServices.ts';
+import { observeRuntime } from './runtime/pleg.ts';
+import { watchRuntimeHealth } from './runtime/runtimeHealth.ts';
+import { type SourceParts, sourcesFeed } from './sources/sources.ts';
+import type { Ownership } from './store/ownership.ts';
+
+type Feeds = World['feeds'];
+
+const TICK_MS = 10_000;
+
+interface FeedParts extends SourceParts {
+  readonly cri: Cri;
+  readonly hostIps: HostAddresses;
+  readonly ownership: Pick<Ownership, 'see'>;
+  readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
+}
+
+export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
+  ...runtimeFeeds(parts, doings),
+  sources: sourcesFeed(parts),
+  nodeFacts: (send, { signal }) => watchNodeFacts({ hostIps: parts.hostIps, clock: parts.clock, signal, send }),
+  ticker: ticker(parts.clock),
+});
+
+/** How the runtime is and what it shows; a broken event stream is a reason to ask for its health at once. */
+function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHealth' | 'pleg'> {
+  const { cri, clock, ownership, onError, onRuntimeHealth } = parts;
+  // Rings once the health is watched.
+  let askHealth = () => {};
+  return {
+    runtimeHealth: (send, { signal }) => {
+      const alarm = createAlarm(clock, signal);
+      askHealth = alarm.ring;
+      const tell = (health: RuntimeHealth) => {
+        onRuntimeHealth?.(health);
+        send({ type: 'runtime.healthChanged', health });
+      };
+      return watchRuntimeHealth({ cri, clock, signal, alarm, tell });
+    },
+    pleg: (send, { signal }) => {
+      const tell = (fact: NodeFact) =>
+        send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.see(fact.pods) } : fact);
+      return observeRuntime({ ...{ cri, clock, signal, onError }, ...doings, send: tell, onBreak: () => askHealth() });
+    },
+  };
+}
+
+const ticker =
+  (clock: Clock): Feeds['ticker'] =>
+  async (send, { signal }) => {
+    const alarm = createAlarm(clock, signal);
+    while (!signal.aborted) {
+      await alarm.wait(clock.now() + TICK_MS);
+      send({ type: 'node.ticked', at: clock.now() });
+    }
+  };

@@ -1,0 +1,49 @@
+/** What a node is made of beside its configuration; whatever is absent is as on a real node with nothing special. */
+import type { InspectionEvent } from 'xstate';
+import type { Cri } from '../cri/calls.ts';
+import type { PodCgroups } from '../host/cgroup/podCgroups.ts';
+import type { RuntimeHealth } from '../machines/shared/events.ts';
+import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
+import type { PodIdentity } from '../pod/lifecycle/observed.ts';
+import type { Recorder, World } from './boundary.ts';
+import type { Clock } from './clock.ts';
+import type { EventSink } from './events/eventSink.ts';
+import type { RestartRuntime } from './services/lostTasks.ts';
+import type { FindCredentials } from './services/nodeCredentials.ts';
+import type { openNodeStore } from './store/durableFacts.ts';
+
+export interface NodeParts {
+  /** The runtime; whoever gives it closes it. */
+  readonly cri: Cri;
+  /** The system's when absent. */
+  readonly clock?: Clock;
+  /** At least 0 and less than 1; the system's when absent. */
+  readonly jitter?: () => number;
+  /** Absent where pods have no cgroups of their own, or no containers. */
+  readonly cgroups?: PodCgroups | undefined;
+  /** Reads the RuntimeClasses; absent: there are none. */
+  readonly readClasses?: () => Promise<RuntimeClasses>;
+  /** The node's credentials for registries; absent: it has none. */
+  readonly findCredentials?: FindCredentials | undefined;
+  /** Absent: the runtime is not the node's own. */
+  readonly restartRuntime?: RestartRuntime | undefined;
+  /** Opens what outlives a restart; absent: the files below the root directory. */
+  readonly openStore?: typeof openNodeStore;
+  /** What fills ports and brings facts instead of the services made of these parts. */
+  readonly ports?: Partial<World['ports']>;
+  readonly feeds?: Partial<World['feeds']>;
+  /** Told what happened to the node, its pods and containers. */
+  readonly events?: EventSink | undefined;
+  /** Sees every entry of the recording boundary. */
+  readonly record?: Recorder | undefined;
+  /** Sees every inspection event of xstate; attach it only while someone looks. */
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+  /** Told of what services threw, of what feeds met, and of what is wrong with durable facts. */
+  readonly onError?: (source: string, error: unknown) => void;
+  /** Told of each problem and warning in a manifest once. */
+  readonly onManifestProblem?: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
+  /** Told when the directory of a pod is adopted that this agent did not make, and why it was not its own. */
+  readonly onAdopted?: (pod: PodIdentity, why: string) => void;
+  /** Told when the runtime's health changes. */
+  readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
+}

@@ -1,0 +1,58 @@
+import type { EventRecorder } from '../actors/events/eventRecorder.ts';
+import type { NodeAgent } from '../actors/nodeAgent.ts';
+import { readLogTails } from '../actors/services/logTails.ts';
+import type { NodeObject } from '../pod/node/nodeObject.ts';
+import { withLostRoot } from '../pod/show/explainNode.ts';
+import type { RuntimeView } from '../pod/show/view.ts';
+import type { AgentPort, NodeSummary } from '../server/agent.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import type { RootWatch } from './rootWatch.ts';
+
+interface PortParts {
+  readonly agent: NodeAgent;
+  readonly recorder: EventRecorder;
+  readonly config: NodeConfig;
+  readonly simulated: boolean;
+  readonly root: RootWatch;
+  readonly nodeObject: () => NodeObject;
+}
+
+/** The agent as the socket, the tables and the explanations see it. */
+export function agentPort(parts: PortParts): AgentPort {
+  const { agent, recorder, config, root, nodeObject } = parts;
+  return {
+    pods: agent.pods,
+    views: agent.views,
+    subscribe: agent.subscribe,
+    events: recorder.events,
+    subscribeEvents: recorder.subscribe,
+    explain: agent.explainUid,
+    logTails: async (uid) => {
+      const view = agent.views().find(({ pod }) => pod.metadata.uid === uid);
+      const places = { rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory };
+      return view ? readLogTails(view, places) : new Map();
+    },
+    nodeObject,
+    explainNode: () => withLostRoot(agent.explainNode(), root.lost()),
+    node: () => summaryOf(parts),
+  };
+}
+
+function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
+  const lost = root.lost();
+  const { state, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
+  return {
+    name: config.nodeName,
+    state,
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(until === undefined ? {} : { until }),
+    runtime: shownRuntime(runtime),
+    ...(lost === undefined ? {} : { trouble: lost.message }),
+    ...{ simulated, foreign, problems, warnings, limiters },
+  };
+}
+
+const shownRuntime = ({ ready, networkNotReady: _, ...runtime }: RuntimeView): NodeSummary['runtime'] => ({
+  ...runtime,
+  state: ready ? 'ready' : 'not ready',
+});

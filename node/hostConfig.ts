@@ -1,0 +1,107 @@
+/** The configuration of a node on this host: what was compiled of flags and file, and what the host says. */
+import { availableParallelism, totalmem } from 'node:os';
+import { systemClock } from '../actors/clock.ts';
+import type { NodeAgentConfig } from '../actors/nodeConfig.ts';
+import { SIMULATED } from '../actors/store/leftOnDisk.ts';
+import type { Cri } from '../cri/calls.ts';
+import { CgroupDriver } from '../cri/generated/runtime.ts';
+import { mayLowerOomScore } from '../cri/managed/host.ts';
+import type { NodeFacts } from '../cri/nodeFacts.ts';
+import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
+import type { Hierarchy } from '../host/cgroup/hierarchies.ts';
+import { allocatable } from '../pod/resources/allocatable.ts';
+import type { Capacity } from '../pod/resources/requests.ts';
+import { admissionFacts, extraCapacity, throttlePaths } from './admission.ts';
+import { capacityOf, cgroupFacts, mayPodsSwap } from './cgroups.ts';
+import type { NodeConfig } from './config/nodeConfig.ts';
+import { followedAddresses } from './hostAddresses.ts';
+
+/** The first wait of the crash-loop back-off (C7). */
+const CRASH_BASE_MS = 10_000;
+
+/**
+ * How many sandboxes and containers are started at a time. Much of each start is waiting (for the kernel, the network
+ * plugins, a shim to come up): twice the cores keeps them busy, and more makes all starts slower.
+ */
+const startSlots = (): number => 2 * availableParallelism();
+
+export type HostConfig = Awaited<ReturnType<typeof hostConfig>>;
+
+/** Reads what of the host the node has to know, and gives it the kubelet's settings under the agent's names. */
+export async function hostConfig(
+  config: NodeConfig,
+  host: { readonly cri: Cri; readonly hierarchies: readonly Hierarchy[]; readonly simulated: boolean },
+) {
+  const [facts, extra, admissionNode] = await Promise.all([
+    hostFacts(config, host),
+    extraCapacity(config.rootDirectory),
+    admissionFacts(config),
+  ]);
+  const whole: Capacity = { ...capacityOf(config, facts), extra };
+  return {
+    ...facts,
+    ...settings(config),
+    /** Of the whole node; `capacity` is what the pods may take of it. */
+    whole,
+    capacity: allocatable(whole, config.resources.reserved),
+    admissionNode,
+    limitedSwap: mayPodsSwap(facts.cgroups),
+  } satisfies NodeAgentConfig & { readonly whole: Capacity };
+}
+
+/** What the kubelet's settings are called by the agent. */
+function settings(config: NodeConfig) {
+  const { imagePullTimeoutMs, slowImagePullAfterMs, maxContainerRestartPeriodMs: maxMs } = config;
+  return {
+    startSlots: startSlots(),
+    pullSlots: config.maxParallelImagePulls,
+    ...(imagePullTimeoutMs > 0 ? { pullLimitMs: imagePullTimeoutMs } : {}),
+    ...(slowImagePullAfterMs > 0 ? { slowPullMs: slowImagePullAfterMs } : {}),
+    crashLoop: { baseMs: Math.min(CRASH_BASE_MS, maxMs), maxMs },
+    garbage: config.garbage,
+    logs: config.logs,
+    ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
+    ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),
+    isLenient: config.lenientManifests,
+    fileCheckMs: config.fileCheckFrequencyMs,
+  };
+}
+
+/** What must be known of the host to say to its runtime what a pod is. */
+async function hostFacts(
+  config: NodeConfig,
+  { cri, hierarchies, simulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; simulated: boolean },
+) {
+  const { nodeName, resolvConf, clusterDns, clusterDomain, seccompDefault } = config;
+  const [canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths] = await Promise.all([
+    mayLowerOomScore().catch(() => false),
+    askCgroupDriver(cri, config.cgroupDriver),
+    cgroupFacts(config.resources, hierarchies),
+    throttlePaths(),
+  ]);
+  return {
+    ...{ nodeName, clusterDns, clusterDomain, seccompDefault },
+    ...{ canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths },
+    rootDir: config.rootDirectory,
+    podLogsDir: config.podLogsDirectory,
+    runtimeEndpoint: simulated ? SIMULATED : config.containerRuntimeEndpoint,
+    cgroupRoot: config.cgroupRoot ?? '',
+    hostIps: config.followsHostAddresses ? followedAddresses(systemClock, config.nodeIps) : config.nodeIps,
+    resolvConf: localResolver,
+    ...(resolvConf === '' ? {} : { readResolvConf: () => readResolvConf(resolvConf) }),
+    memoryCapacityBytes: totalmem(),
+    cpuCount: availableParallelism(),
+    userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },
+  };
+}
+
+/** The driver that the runtime reports; older runtimes and those that are away leave it to the configuration. */
+async function askCgroupDriver(cri: Cri, configured: NodeFacts['cgroupDriver']): Promise<NodeFacts['cgroupDriver']> {
+  try {
+    const { linux } = await cri.runtimeConfig({}, { signal: new AbortController().signal, timeoutMs: 2_000 });
+    if (linux === undefined) return configured;
+    return linux.cgroupDriver === CgroupDriver.SYSTEMD ? 'systemd' : 'cgroupfs';
+  } catch {
+    return configured;
+  }
+}
