@@ -13,16 +13,15 @@ import type { StateMeta } from '../shared/stateMeta.ts';
 /** As in a kubelet: until then what runs may have come to use less. */
 const EVERY_MS = 60_000;
 
-interface CgroupsInput {
-  readonly nodeName: string;
-}
+// Not interfaces: the types of the package would have to name them.
+type CgroupsInput = { readonly nodeName: string };
 
-interface CgroupsContext extends CgroupsInput {
+type CgroupsContext = CgroupsInput & {
   /** What is not as it should be, a sentence each. */
   readonly warnings: readonly string[];
   /** Why the limit of all pods is not in force. */
   readonly failure: Failure | undefined;
-}
+};
 
 /** What was found, where it was: of a failure nothing. */
 const foundIn = (event: object): CgroupSetUp | undefined =>

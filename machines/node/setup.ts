@@ -48,7 +48,7 @@ import {
 const podId = (uid: string) => `pod/${uid}` as const;
 
 /** Which pods an action looks at, by uid; absent: all. */
-interface Scope {
+export interface Scope {
   readonly uids?: readonly string[] | undefined;
 }
 
