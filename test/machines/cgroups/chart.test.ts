@@ -28,7 +28,8 @@ function node() {
     explained: () => {
       const view = story.view();
       // As if everything had begun just now: the stories of nodes date no states.
-      const parts = view.parts.map((part) => ({
+      const own = view.parts.filter(({ name }) => name === 'cgroups');
+      const parts = own.map((part) => ({
         ...{ ...part, since: ports.now },
         ...(part.until === undefined ? {} : { until: ports.now + part.until }),
       }));
