@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../host/files/fileErrors.ts';
+import type { SourceStep } from '../../machines/node/source.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Clock } from '../clock.ts';
@@ -21,6 +22,7 @@ const NO_RECURSION = `${A_DIRECTORY}: only manifests directly in the manifest pa
 const FILES_AT_ONCE = 8;
 /** What may fail beside the single files; no path is like it. */
 const LISTING = 'list';
+const INOTIFY = 'inotify';
 const NOTHING_THERE = 'no such file or directory: no pods are read from here until there is one';
 /** Reading several that are larger one after the other could hold up the event loop. */
 const SHORT = 1_024;
@@ -42,13 +44,15 @@ export interface FileSourceOptions {
   readonly signal: AbortSignal;
   /** Called with the full set once after the start and after each change. */
   readonly onSet: (set: ManifestSet) => void;
+  /** Told where it has come to whenever it has nothing to do now. */
+  readonly onState: (step: SourceStep) => void;
   /** Called before the set that it belongs to. */
   readonly onManifest: (kept: KeptManifest) => void;
 }
 
 /** Follows the static pods of a path by inotify and a full list every so often, until the signal aborts. */
 export async function watchManifests(options: FileSourceOptions): Promise<void> {
-  const { signal, onSet } = options;
+  const { signal, onSet, onState } = options;
   const source = new FileSource(options);
   const end = () => source.end();
   signal.addEventListener('abort', end, { once: true });
@@ -57,7 +61,9 @@ export async function watchManifests(options: FileSourceOptions): Promise<void> 
       await source.read();
       const set = signal.aborted ? undefined : source.files.take();
       if (set !== undefined) onSet(set);
-      if (!signal.aborted) await source.untilDue();
+      if (signal.aborted) return;
+      onState(source.state());
+      await source.untilDue();
     }
   } finally {
     signal.removeEventListener('abort', end);
@@ -82,6 +88,7 @@ class FileSource {
   #classes: RuntimeClasses | undefined;
   #listAt: number;
   #retryMs = FIRST_RETRY_MS;
+  #isThere = false;
   #watched: { place: ManifestPlace; watcher: FSWatcher } | undefined;
 
   constructor(options: FileSourceOptions) {
@@ -112,6 +119,18 @@ class FileSource {
     this.#alarm.ring();
   }
 
+  /** What it waits for now. Files that cannot be read are told as problems of their own. */
+  state(): SourceStep {
+    const until = this.#listAt;
+    const [listing, inotify] = [LISTING, INOTIFY].map((what) => this.#troubles.get(what));
+    if (listing !== undefined) return { state: 'failing', until, failure: listing };
+    if (!this.#isThere) return { state: 'absent', until };
+    const written = [...this.#emptySince.values()].map((since) => since + EMPTY_MS);
+    const held = written.filter((at) => at > this.#clock.now());
+    if (held.length > 0) return { state: 'settling', until: Math.min(...held) };
+    return inotify === undefined ? { state: 'watching' } : { state: 'polling', until, failure: inotify };
+  }
+
   untilDue(): Promise<void> {
     return this.#alarm.wait(Math.min(this.#listAt, ...this.#due.values()));
   }
@@ -133,10 +152,11 @@ class FileSource {
     this.#listAt = now + this.#listEveryMs;
     const place = await locateManifests(this.#path);
     if (this.#signal.aborted) return;
+    this.#isThere = place !== undefined;
     if (place === undefined) return this.#absent(now);
     this.#retryMs = FIRST_RETRY_MS;
     this.files.odd(this.#path);
-    await this.#attempt(`inotify on ${place.directory}`, () => this.#watch(place));
+    await this.#attempt(INOTIFY, () => this.#watch(place), `inotify on ${place.directory}`);
     const { files, unnameable } = await listManifests(place);
     // What is being written has its own time.
     await this.#readFiles(files.filter((file) => !this.#due.has(basename(file))));

@@ -1,6 +1,7 @@
 /** Follows the pods that a URL lists: asked every so often, the last good answer stands until a better one comes. */
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../host/files/fileErrors.ts';
+import type { SourceStep } from '../../machines/node/source.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
@@ -37,18 +38,22 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly onSet: (set: ManifestSet) => void;
   /** Called when it cannot be read and there is no set to stand in; again when there is another reason. */
   readonly onUnread: (problems: readonly SourceProblem[]) => void;
+  /** Told after each answer where it has come to. */
+  readonly onState: (step: SourceStep) => void;
   /** Called with each new good set, before it is told. */
   readonly onGood: (pods: readonly Pod[]) => void;
 }
 
 /** Asks the URL again and again until the signal aborts. */
 export async function watchManifestUrl(options: HttpSourceOptions): Promise<void> {
-  const { clock, signal, everyMs } = options;
+  const { clock, signal, everyMs, onState } = options;
   const source = new HttpSource(options);
   const alarm = createAlarm(clock, signal);
   while (!signal.aborted) {
     await source.ask();
-    await alarm.wait(clock.now() + everyMs);
+    const until = clock.now() + everyMs;
+    if (!signal.aborted) onState(source.state(until));
+    await alarm.wait(until);
   }
 }
 
@@ -82,6 +87,13 @@ class HttpSource {
       this.#unreachable = this.#located([{ path: '', message }], until);
     }
     if (!signal.aborted) this.#tell();
+  }
+
+  state(until: number): SourceStep {
+    const [problem] = [...this.#unreachable, ...this.#invalid];
+    if (problem === undefined) return { state: 'polling' };
+    const { path, message } = problem;
+    return { state: 'failing', until, failure: path === '' ? message : `${path}: ${message}` };
   }
 
   async #take(text: string, classes: RuntimeClasses = new Map()): Promise<void> {

@@ -1,4 +1,6 @@
 /** Where pods come from: each source tells its pods, side by side with the others. */
+import { messageOf } from '../../host/files/fileErrors.ts';
+import { nextSourceState, type SourceState, type SourceStep } from '../../machines/node/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Feed } from '../boundary.ts';
@@ -8,7 +10,7 @@ import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
 import { createManifestReader, type ReadManifests } from './manifestReader.ts';
-import { keyOf } from './urlSecrets.ts';
+import { keyOf, withoutSecrets } from './urlSecrets.ts';
 
 const FILE_CHECK_MS = 20_000;
 
@@ -59,7 +61,9 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     if (path === undefined) return;
     const changes = changesOf('file', clock);
     const tell = tellingProblems(parts, send);
-    await watchManifests({
+    const onState = tellingState(send, 'file', { place: path, everyMs: fileCheckMs, clock });
+    const following = watchManifests({
+      onState,
       path,
       nodeName,
       ...(parts.isLenient ? { isLenient: true } : {}),
@@ -77,6 +81,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
         kept.catch((error) => onError('store', error));
       },
     });
+    await orBroken(following, onState);
   };
 }
 
@@ -90,7 +95,10 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     const tell = tellingProblems(parts, send);
     const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
     for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
-    await watchManifestUrl({
+    const { url, everyMs } = manifestUrl;
+    const onState = tellingState(send, 'http', { place: withoutSecrets(url), everyMs, clock });
+    const following = watchManifestUrl({
+      onState,
       ...manifestUrl,
       nodeName,
       ...(parts.isLenient ? { isLenient: true } : {}),
@@ -105,7 +113,30 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
       onUnread: (problems) => tell({ type: 'config.sourceUnread', source: 'http', problems }),
       onGood: (pods) => keep(store.write('fetched', key, [...pods])),
     });
+    await orBroken(following, onState);
   };
+}
+
+/** Tells how a source gets on, where that is news. */
+function tellingState(
+  send: (fact: NodeFact) => void,
+  source: string,
+  { clock, ...own }: { readonly place: string; readonly everyMs: number; readonly clock: Clock },
+): (step: SourceStep) => void {
+  let told: SourceState | undefined;
+  return (step) => {
+    const state = nextSourceState(told, step, { ...own, now: clock.now() });
+    if (state !== told) send({ type: 'config.sourceChanged', source, state });
+    told = state;
+  };
+}
+
+/** A fault of its own ends a source: nothing follows its pods any more. */
+async function orBroken(following: Promise<void>, onState: (step: SourceStep) => void): Promise<void> {
+  await following.catch((error: unknown) => {
+    onState({ state: 'broken', failure: messageOf(error) });
+    throw error;
+  });
 }
 
 /** Sends facts on, and tells each problem and warning in them once for as long as it stands. */

@@ -36,6 +36,7 @@ import type {
   SourceProblem,
 } from '../shared/events.ts';
 import type { PlegState } from './pleg.ts';
+import type { SourceState } from './source.ts';
 
 export interface NodeInput {
   readonly nodeName: string;
@@ -82,6 +83,8 @@ export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' 
   readonly pullLimiter: Ref<LimiterEvent>;
   /** What each source wants that has told its full set, by uid. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
+  /** How the sources get on that tell it. */
+  readonly sourceStates: Readonly<Record<string, SourceState>>;
   /** Why manifests are not used, and what is odd in those that are, by source. */
   readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
   readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;

@@ -1,6 +1,7 @@
 /** The plain view of the node's own actors: those that serve all pods. */
 
 import type { ActorRefFrom, AnyActorRef, SnapshotFrom } from 'xstate';
+import { lookUp } from '../../pod/lookUp.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import type { ActorView, NamedView, NodeView, RuntimeView, SharedLimiterView } from '../../pod/show/view.ts';
 import type { admissionMachine } from '../admission/chart.ts';
@@ -16,6 +17,7 @@ import type { garbageMachine } from './garbage.ts';
 import type { logRotationMachine } from './logRotation.ts';
 import { foreignPods } from './own.ts';
 import { plegView } from './pleg.ts';
+import { sourceView } from './source.ts';
 
 type NodeRef = ActorRefFrom<typeof nodeAgentMachine>;
 type NodeSnapshot = SnapshotFrom<typeof nodeAgentMachine>;
@@ -61,9 +63,18 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
       cyclicView(ref, 'logRotation', sinceOf),
       ...(isUnused(snapshot) ? [] : [cyclicView(ref, 'cgroups', sinceOf)]),
       plegView(context.pleg, sinceOf(ref)),
+      ...sourceViews(ref, sinceOf),
     ],
     foreign: foreignPods(context),
   };
+}
+
+function sourceViews(ref: NodeRef, sinceOf: SinceOf): NamedView[] {
+  const { sources, sourceStates, desired } = ref.getSnapshot().context;
+  const begun = sinceOf(ref);
+  return sources.map((source) =>
+    sourceView(source, lookUp(sourceStates, source), { begun, hasListed: Object.hasOwn(desired, source) }),
+  );
 }
 
 function sharedLimiter(node: NodeSnapshot, name: 'start' | 'pull', sinceOf: SinceOf): SharedLimiterView[] {

@@ -12,7 +12,7 @@ const SOURCE = 'kubernetes.io/config.source';
 
 type Known = NodeContext['pods'][string];
 
-/** What the node keeps of what a source tells: all of it, one pod, or what is wrong in one file. */
+/** What the node keeps of what a source tells: all of it, one pod, what is wrong in one file, or how it gets on. */
 export function recordedSource(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   const { desired, problems, warnings } = context;
   if (event.type === 'config.podsListed') {
@@ -26,6 +26,9 @@ export function recordedSource(context: NodeContext, event: NodeEvent): Partial<
     };
   }
   if (event.type === 'config.podChanged') return recordedPod(context, event);
+  if (event.type === 'config.sourceChanged') {
+    return { sourceStates: { ...context.sourceStates, [event.source]: event.state } };
+  }
   if (event.type !== 'config.problemsChanged') return {};
   const { source, file } = event;
   return {

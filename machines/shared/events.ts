@@ -18,6 +18,7 @@ import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/show/view.ts';
 import type { PlegState } from '../node/pleg.ts';
+import type { SourceState } from '../node/source.ts';
 
 /** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
@@ -227,6 +228,8 @@ export type NodeFact =
   | ({ type: 'config.podChanged'; source: string; at: number } & PodChange)
   /** What is found now in one file of a source. */
   | ({ type: 'config.problemsChanged'; source: string; file: string } & ManifestFindings)
+  /** A source gets on otherwise than it said before. */
+  | { type: 'config.sourceChanged'; source: string; state: SourceState }
   /** A source that has told no set yet can not be read now. */
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */

@@ -92,6 +92,7 @@ describe('C25: the source of static pods', () => {
         return classes;
       },
       signal: end.signal,
+      onState: () => {},
       onSet: (set) => sets.push(set),
       onManifest: (each) => kept.push(each),
     });
@@ -155,6 +156,7 @@ describe('C25: the source of static pods', () => {
           return classes;
         },
         signal: end.signal,
+        onState: () => {},
         onSet: (set) => {
           if (reads === 1) writeFileSync(join(directory, 'pods', 'web.yaml'), manifest('hostname: b, '));
           if (set.pods[0]?.spec.hostname === 'b') resolve(set);

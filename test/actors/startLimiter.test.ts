@@ -75,6 +75,7 @@ describe('the start limiter', () => {
         'garbage: waiting',
         'logRotation: waiting',
         'pleg: streaming',
+        'test source: watching',
       ],
     ]);
     expect(own[1]).toMatchObject({

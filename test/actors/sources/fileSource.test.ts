@@ -50,6 +50,7 @@ function start({
     listEveryMs,
     clock,
     signal: stop.signal,
+    onState: () => {},
     onSet: (set) => {
       own.push(set);
       wake();

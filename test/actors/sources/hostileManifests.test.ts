@@ -41,6 +41,7 @@ function start(listEveryMs = 20_000): void {
   ended = watchManifests({
     ...{ path, nodeName: 'node', lastGood: new Map(), listEveryMs, clock: systemClock, signal: stop.signal },
     readManifests,
+    onState: () => {},
     onSet: (next) => {
       set = next;
       wake();

@@ -61,6 +61,7 @@ function start({ lastGood, clock = systemClock, headers = [], classes }: Start =
     ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, signal: stop.signal },
     readManifests: createManifestReader({ clock, signal: stop.signal }),
     ...(classes ? { readClasses: async () => classes() } : {}),
+    onState: () => {},
     onSet: (set) => sets.push(set),
     onUnread: (problems) => unread.push(problems),
     onGood: (pods) => good.push(pods),

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { sourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
@@ -35,21 +35,35 @@ async function write(name: string, text: string): Promise<void> {
 const manifest = (name: string, image = 'a') =>
   `{apiVersion: v1, kind: Pod, metadata: {name: ${name}, uid: ${name}}, spec: {containers: [{name: main, image: ${image}}]}}`;
 
-/** Follows the files; gives what was told so far, and which problems. */
-async function follow() {
+type State = Extract<NodeFact, { type: 'config.sourceChanged' }>['state'];
+type Parts = Partial<Parameters<typeof sourcesFeed>[0]>;
+
+/** Follows the files, or what else is to be; gives what was told so far, and which problems. */
+async function follow(
+  parts: Parts = { staticPodPath: join(directory, 'pods') },
+  deaf: (fact: NodeFact) => void = () => {},
+) {
   const opened = await openNodeStore(join(directory, 'root'));
   store = opened.store;
   const facts: NodeFact[] = [];
+  const states: State[] = [];
   const problems: string[] = [];
   const feed = sourcesFeed({
-    ...{ nodeName: 'node', clock: systemClock, store: opened.store, durable: opened.durable },
-    ...{ staticPodPath: join(directory, 'pods'), onError: () => {} },
+    ...{ nodeName: 'node', clock: systemClock, store: opened.store, durable: opened.durable, onError: () => {} },
     onManifestProblem: (level, file, field) => problems.push(`${level} ${basename(file)} ${field}`),
+    ...parts,
   });
-  const run = async () => feed((fact) => facts.push(fact), { signal: ending.signal });
+  const send = (fact: NodeFact) => {
+    deaf(fact);
+    if (fact.type === 'config.sourceChanged') states.push(fact.state);
+    else facts.push(fact);
+  };
+  const run = async () => feed(send, { signal: ending.signal });
   run().catch(() => {});
   const next = (count: number) => eventually(`${count} facts`, () => facts.length >= count && facts.slice(-1)[0]);
-  return { facts, problems, next };
+  const comesTo = (state: State['state']) =>
+    eventually(`the source is ${state}`, () => states.find((each) => each.state === state));
+  return { facts, states, problems, next, comesTo };
 }
 
 test('among many files what one edit is told by is as large as that one file', async () => {
@@ -81,4 +95,64 @@ test('a problem is told once for as long as it stands, and again when it is back
   await write('a.yaml', 'kind: Nonsense');
   await next(4);
   expect(problems).toEqual(['error b.yaml kind', 'error a.yaml kind', 'error a.yaml kind']);
+});
+
+describe('how a source gets on is told when it is news', () => {
+  test('nothing is told while it only goes on watching', async () => {
+    await write('a.yaml', manifest('a'));
+    const { states, next } = await follow({ staticPodPath: join(directory, 'pods'), fileCheckMs: 20 });
+    await next(1);
+    await write('a.yaml', manifest('a', 'b'));
+    await next(2);
+    await write('b.yaml', manifest('b'));
+    await next(3);
+    expect(states).toMatchObject([{ state: 'watching', place: join(directory, 'pods'), everyMs: 20 }]);
+    expect(states[0]).not.toHaveProperty('until');
+  });
+
+  test('a path where nothing is: until when it is looked for again', async () => {
+    const place = join(directory, 'later');
+    const { states, comesTo } = await follow({ staticPodPath: place });
+    const { since, until } = await comesTo('absent');
+    expect(until).toBeGreaterThan(since);
+    expect(until).toBeLessThanOrEqual(since + 1_000);
+    await mkdir(place);
+    await comesTo('watching');
+    expect(states[0]?.state).toBe('absent');
+  });
+
+  test('a path that cannot be listed: why, and when it is tried again', async () => {
+    await symlink(join(directory, 'loop'), join(directory, 'loop'));
+    const { comesTo } = await follow({ staticPodPath: join(directory, 'loop') });
+    const { since, until, failure } = await comesTo('failing');
+    expect(failure).toMatchObject({ reason: 'FailedRead', message: expect.stringContaining('ELOOP') });
+    expect(until).toBeGreaterThan(since);
+  });
+
+  test('a file that is empty holds it back for half a second', async () => {
+    await writeFile(path('a.yaml'), '');
+    const { states, comesTo } = await follow();
+    const { since, until = 0 } = await comesTo('settling');
+    expect(until - since).toBeGreaterThan(0);
+    expect(until - since).toBeLessThanOrEqual(500);
+    await comesTo('watching');
+    expect(states.map(({ state }) => state)).toEqual(['settling', 'watching']);
+  });
+
+  test('a URL that does not answer: why, without its secrets, and when it is asked again', async () => {
+    const manifestUrl = { url: 'http://user:secret@127.0.0.1:1/pods', headers: [], everyMs: 60_000 };
+    const { comesTo } = await follow({ manifestUrl });
+    const { until, since, failure, place } = await comesTo('failing');
+    expect([place, failure?.reason]).toEqual(['http://127.0.0.1:1/pods', 'FailedRead']);
+    expect(until).toBeGreaterThan(since);
+    expect(JSON.stringify([failure, place])).not.toContain('secret');
+  });
+
+  test('a fault of its own ends it, and that is told', async () => {
+    await write('a.yaml', manifest('a'));
+    const { comesTo } = await follow({ staticPodPath: join(directory, 'pods') }, ({ type }) => {
+      if (type === 'config.podsListed') throw new Error('a mistake');
+    });
+    expect(await comesTo('broken')).toMatchObject({ failure: { message: 'a mistake' } });
+  });
 });

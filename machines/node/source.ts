@@ -1,0 +1,69 @@
+/** How a source of pods gets on: a plain state, which it tells when it changes and `explain node` shows. */
+import { goDuration } from '../../pod/api/duration.ts';
+import type { Failure } from '../../pod/failure.ts';
+import type { NamedView } from '../../pod/show/view.ts';
+
+export interface SourceState {
+  /**
+   * `watching` hears of changes at once, `polling` with the next look; `settling` holds back what is being written, and
+   * `broken` by a fault of its own looks no more.
+   */
+  readonly state: 'reading' | 'watching' | 'polling' | 'settling' | 'absent' | 'failing' | 'broken';
+  /** Since when it is so, in milliseconds since the epoch. */
+  readonly since: number;
+  /** The path, or the URL without its secrets. */
+  readonly place: string;
+  /** How often it is looked at, in milliseconds. */
+  readonly everyMs: number;
+  /** When the wait is over, in milliseconds since the epoch; absent: nobody can tell. */
+  readonly until?: number;
+  readonly failure?: Failure;
+}
+
+/** Where it has come to, as it knows it itself. */
+export type SourceStep = Pick<SourceState, 'state' | 'until'> & { readonly failure?: string };
+
+/** The state after a step; the same one when that is no news. */
+export function nextSourceState(
+  before: SourceState | undefined,
+  { state, until, failure: message }: SourceStep,
+  { place, everyMs, now }: Pick<SourceState, 'place' | 'everyMs'> & { readonly now: number },
+): SourceState {
+  const isSame = before?.state === state && before.until === until && before.failure?.message === message;
+  if (isSame) return before;
+  const since = before?.state === state ? before.since : now;
+  return {
+    ...{ state, since, place, everyMs },
+    ...(until === undefined ? {} : { until }),
+    ...(message === undefined ? {} : { failure: { reason: 'FailedRead', message, at: now } }),
+  };
+}
+
+const WAITS: Readonly<Partial<Record<SourceState['state'], string>>> = {
+  reading: 'its pods to be read',
+  settling: 'empty files to be written',
+  absent: 'the path to be there',
+  failing: 'another look, as it cannot be read',
+  broken: 'a restart of the agent',
+};
+const INOTIFY = 'inotify, which is asked for again with each look';
+
+/** The source as it is shown; one that tells no state of its own only lists its pods, or has yet to. */
+export function sourceView(
+  source: string,
+  told: SourceState | undefined,
+  node: { readonly begun: number; readonly hasListed: boolean },
+): NamedView {
+  const { state, since, until, failure } = told ?? {
+    state: node.hasListed ? ('watching' as const) : ('reading' as const),
+    since: node.begun,
+  };
+  const waitingFor = state === 'polling' && failure ? INOTIFY : WAITS[state];
+  return {
+    ...{ name: `${source} source`, path: `nodeAgent/sources/${source}`, state, since },
+    ...(told ? { notes: [`reads ${told.place} every ${goDuration(told.everyMs)}`] } : {}),
+    ...(waitingFor === undefined ? {} : { waitingFor }),
+    ...(until === undefined ? {} : { until }),
+    ...(failure ? { lastFailure: failure } : {}),
+  };
+}

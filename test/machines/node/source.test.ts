@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import { nextSourceState, type SourceState, type SourceStep, sourceView } from '../../../machines/node/source.ts';
+import { nodeStory } from '../support/nodeStory.ts';
+
+const own = { place: '/pods', everyMs: 20_000 };
+/** What it comes to by these steps, one each second. */
+const after = (...steps: readonly SourceStep[]): SourceState | undefined =>
+  steps.reduce<SourceState | undefined>(
+    (state, step, index) => nextSourceState(state, step, { ...own, now: (index + 1) * 1_000 }),
+    undefined,
+  );
+const shown = (...steps: readonly SourceStep[]) =>
+  sourceView('file', after(...steps), { begun: 500, hasListed: false });
+
+describe('a source as it is shown', () => {
+  test('is being read until it has told its pods', () => {
+    const told = { name: 'file source', path: 'nodeAgent/sources/file', since: 500 };
+    expect(shown()).toEqual({ ...told, state: 'reading', waitingFor: 'its pods to be read' });
+    expect(sourceView('file', undefined, { begun: 500, hasListed: true })).toEqual({ ...told, state: 'watching' });
+  });
+
+  test.each<[SourceStep, object]>([
+    [{ state: 'watching' }, {}],
+    [{ state: 'polling' }, {}],
+    [
+      { state: 'polling', until: 9_000, failure: 'ENOSPC' },
+      {
+        waitingFor: 'inotify, which is asked for again with each look',
+        until: 9_000,
+        lastFailure: { message: 'ENOSPC' },
+      },
+    ],
+    [
+      { state: 'settling', until: 1_500 },
+      { waitingFor: 'empty files to be written', until: 1_500 },
+    ],
+    [
+      { state: 'absent', until: 2_000 },
+      { waitingFor: 'the path to be there', until: 2_000 },
+    ],
+    [
+      { state: 'failing', until: 2_000, failure: 'EACCES' },
+      {
+        waitingFor: 'another look, as it cannot be read',
+        until: 2_000,
+        lastFailure: { reason: 'FailedRead', message: 'EACCES', at: 1_000 },
+      },
+    ],
+    [{ state: 'broken', failure: 'a mistake' }, { waitingFor: 'a restart of the agent' }],
+  ])('in %j says what it waits for, until when and why', (step, more) => {
+    const { state } = step;
+    const view = shown(step);
+    expect(view).toMatchObject({ state, since: 1_000, notes: ['reads /pods every 20s'], ...more });
+    if (!('waitingFor' in more)) expect(view).not.toHaveProperty('waitingFor');
+  });
+
+  test('is in its state since it came to it, whatever fails in it', () => {
+    const failing = (failure: string, until: number) => ({ state: 'failing', until, failure }) as const;
+    expect(shown({ state: 'watching' }, failing('EACCES', 3_000), failing('EIO', 4_000))).toMatchObject({
+      ...{ since: 2_000, until: 4_000 },
+      lastFailure: { message: 'EIO', at: 3_000 },
+    });
+  });
+
+  test('the same again is no news', () => {
+    const step = { state: 'failing', until: 3_000, failure: 'EACCES' } as const;
+    const state = after(step);
+    expect(nextSourceState(state, step, { ...own, now: 9_000 })).toBe(state);
+  });
+});
+
+test('explain node has each source of the configuration, with what it has told of itself', () => {
+  const story = nodeStory({ sources: ['file', 'http'] });
+  const state = nextSourceState(undefined, { state: 'absent', until: 2_000 }, { ...own, now: 1_000 });
+  story.tell({ type: 'config.sourceChanged', source: 'file', state });
+  const parts = story.view().parts.filter(({ name }) => name.endsWith(' source'));
+  expect(parts).toMatchObject([
+    { name: 'file source', state: 'absent', until: 2_000 },
+    { name: 'http source', state: 'reading' },
+  ]);
+});
