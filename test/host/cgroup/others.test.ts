@@ -112,6 +112,20 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     expect(await cgroups.setUp()).toEqual(shared('podtheirs'));
   });
 
+  test('when they have come and gone, what they have changed or removed is set up again', async () => {
+    await rm(join(root, 'cpu', theirs), { recursive: true });
+    const { cgroups } = node(v1());
+    expect(await cgroups.setUp()).toEqual(enforced);
+    await put(`cpu/${theirs}/cpu.shares`, '7');
+    expect(await cgroups.setUp()).toEqual(shared('podtheirs'));
+    await put('memory/own/kubepods/memory.limit_in_bytes', '7');
+    await rm(join(root, 'cpu/own/kubepods/besteffort'), { recursive: true });
+    await rm(join(root, 'cpu', theirs), { recursive: true });
+    expect(await cgroups.setUp()).toEqual(enforced);
+    expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
+    expect(value('cpu/own/kubepods/besteffort/cpu.shares')).toBe('2');
+  });
+
   test('pods of a former run are not others', async () => {
     const { cgroups } = node(v1(), ['theirs']);
     expect(await cgroups.setUp()).toEqual(enforced);
