@@ -5,7 +5,7 @@ import type { HostAddresses } from '../pod/node/hostAddresses.ts';
 import type { World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import { createAlarm } from './feeds/alarm.ts';
-import { watchNodeFacts } from './feeds/nodeFacts.ts';
+import { nodeFactsFeed } from './feeds/nodeFacts.ts';
 import type { Doings } from './nodeServices.ts';
 import { observeRuntime } from './runtime/pleg.ts';
 import { watchRuntimeHealth } from './runtime/runtimeHealth.ts';
@@ -26,7 +26,7 @@ interface FeedParts extends SourceParts {
 export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
   ...runtimeFeeds(parts, doings),
   sources: sourcesFeed(parts),
-  nodeFacts: (send, { signal }) => watchNodeFacts({ hostIps: parts.hostIps, clock: parts.clock, signal, send }),
+  nodeFacts: nodeFactsFeed(parts.hostIps, parts.clock),
   ticker: ticker(parts.clock),
 });
 

@@ -81,10 +81,15 @@ test('C27: new addresses reach the statuses of pods on the host’s network, and
   expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.overview().facts });
 });
 
-test('addresses that stay the same are not told again', async () => {
-  const node = await simulatedNode({ config: { hostIps: () => ['192.0.2.1'] } });
+test('addresses that stay the same are told once', async () => {
+  let address = '192.0.2.1';
+  const node = await simulatedNode({ config: { hostIps: () => [address] } });
+  const told = () => node.entries.filter(({ source }) => source === 'nodeFacts').map(({ value }) => value);
   await node.advance('60s');
-  expect(node.entries.filter(({ source }) => source === 'nodeFacts')).toEqual([]);
+  expect(told()).toEqual([]);
+  address = '198.51.100.7';
+  await node.advance('60s');
+  expect(told()).toEqual([expect.objectContaining({ type: 'node.factsChanged', hostIps: [address] })]);
 });
 
 test('C24: labels that the node gets let the next pod in that selects them; one that was refused stays Failed', async () => {
