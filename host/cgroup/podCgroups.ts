@@ -170,7 +170,6 @@ export class PodCgroups {
     if (!(await this.#shared.look())) return;
     this.#burstableShares = undefined;
     this.#above = undefined;
-    this.#isEnforced = false;
   });
 
   async #ensureAbove(): Promise<void> {
