@@ -2,12 +2,13 @@ import { containerHash } from '../pod/api/identity.ts';
 import type { Container } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { expandedCommand } from '../pod/environment/environment.ts';
+import type { MountedVolumes } from '../pod/mountedVolume.ts';
 import { environmentOf } from './environment.ts';
 import { ContainerConfig, type Mount } from './generated/runtime.ts';
 import type { ImageUser } from './imageUser.ts';
 import * as labels from './labels.ts';
 import { containerResources } from './linuxResources.ts';
-import { containerMounts } from './mounts.ts';
+import { containerDevices, containerMounts } from './mounts.ts';
 import { besideTarget, mappingsOf, type UserRange } from './namespaces.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 import { containerSecurity } from './securityContext.ts';
@@ -22,8 +23,7 @@ export interface ContainerConfigInput {
   readonly imageRef: string;
   /** Whom the image runs as; needed where the pod names a group and no user. */
   readonly imageUser?: ImageUser;
-  /** Host paths by volume name. */
-  readonly volumes: Readonly<Record<string, string>>;
+  readonly volumes: MountedVolumes;
   /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
   /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
@@ -54,6 +54,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: Buffer.from(value) })),
     mounts: containerMounts({ ...input, environment }).map((mount) => withUsers(mount, users)),
+    devices: containerDevices(input),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),
     logPath: `${container.name}/${attempt}.log`,

@@ -1,14 +1,15 @@
 import { posix } from 'node:path';
 import type { Container, VolumeMount } from '../pod/api/schema/container.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
-import type { Volume } from '../pod/api/schema/volume.ts';
 import { type EnvEntry, expand } from '../pod/environment/environment.ts';
 import { isReadOnly } from '../pod/environment/projection.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
-import { Mount, MountPropagation } from './generated/runtime.ts';
+import type { MountedVolume, MountedVolumes } from '../pod/mountedVolume.ts';
+import { type Device, Mount, MountPropagation } from './generated/runtime.ts';
 import type { NodeFacts } from './nodeFacts.ts';
 
+const CONFIG_ERROR = 'CreateContainerConfigError';
 const HOSTS_FILE = '/etc/hosts';
 
 const PROPAGATIONS = {
@@ -29,8 +30,7 @@ export interface MountsInput {
   readonly pod: Pod;
   readonly container: Container;
   readonly environment: readonly EnvEntry[];
-  /** Host paths by volume name. */
-  readonly volumes: Readonly<Record<string, string>>;
+  readonly volumes: MountedVolumes;
   /** Where the mounts with a subPath find theirs, by the mount's index (C26). */
   readonly subPaths?: Readonly<Record<number, string>>;
   /** Whether the runtime can make mounts read-only with all that is mounted in them; absent: it can not. */
@@ -53,13 +53,14 @@ export function containerMounts(input: MountsInput): Mount[] {
 }
 
 /** The parts of volumes that a container mounts, which must be there before it is made. Refuses what leads outside (C26). */
-export function subPathsOf(input: Pick<MountsInput, 'pod' | 'container' | 'environment' | 'volumes'>): WantedSubPath[] {
-  const { pod, container, environment, volumes } = input;
+export function subPathsOf(input: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): WantedSubPath[] {
+  const { container, environment, volumes } = input;
   return (container.volumeMounts ?? []).flatMap((mount, index) => {
     const subPath = subPathOf(mount, environment);
+    if (subPath === '') return [];
+    const mounted = mountedVolume(mount, volumes);
     // Within an image only the runtime can look.
-    if (subPath === '' || volumeOf(pod, mount)?.image) return [];
-    return [{ index, volume: mount.name, hostPath: volumePath(mount, volumes), subPath }];
+    return mounted.kind === 'path' ? [{ index, volume: mount.name, hostPath: mounted.hostPath, subPath }] : [];
   });
 }
 
@@ -72,48 +73,57 @@ function subPathOf(mount: VolumeMount, environment: readonly EnvEntry[]): string
   return posix.normalize(path);
 }
 
-/** The host's path of the volume that a mount names. */
-function volumePath(mount: VolumeMount, volumes: Readonly<Record<string, string>>): string {
-  const path = Object.hasOwn(volumes, mount.name) ? lookUp(volumes, mount.name) : undefined;
-  if (path === undefined) throw refusal(mount, `cannot find volume "${mount.name}" to mount into the container`);
-  return path;
+/** The block devices that a container has: volumes that it uses without a file system. */
+export function containerDevices({ container, volumes }: Pick<MountsInput, 'container' | 'volumes'>): Device[] {
+  return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
+    const mounted = lookUp(volumes, name);
+    if (mounted?.kind === 'device') {
+      return { containerPath: devicePath, hostPath: mounted.hostPath, permissions: mounted.readOnly ? 'r' : 'mrw' };
+    }
+    const message = `cannot find volume "${name}" to pass into container "${container.name}"`;
+    throw new NodeFailure(CONFIG_ERROR, message);
+  });
+}
+
+/** What the volume that a mount names has for it. */
+function mountedVolume(mount: VolumeMount, volumes: MountedVolumes): Exclude<MountedVolume, { kind: 'device' }> {
+  const mounted = lookUp(volumes, mount.name);
+  if (mounted !== undefined && mounted.kind !== 'device') return mounted;
+  throw refusal(mount, `cannot find volume "${mount.name}" to mount into the container`);
 }
 
 /** The refusal of a mount that cannot be made as its container asks. */
 function refusal(mount: VolumeMount, message: string): NodeFailure {
-  return new NodeFailure('CreateContainerConfigError', `volumeMount ${mount.mountPath}: ${message}`);
-}
-
-function volumeOf({ spec }: Pod, mount: VolumeMount): Volume | undefined {
-  return spec.volumes?.find(({ name }) => name === mount.name);
+  return new NodeFailure(CONFIG_ERROR, `volumeMount ${mount.mountPath}: ${message}`);
 }
 
 function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
-  const volume = volumeOf(input.pod, mount);
+  const volume = input.pod.spec.volumes?.find(({ name }) => name === mount.name);
+  const mounted = mountedVolume(mount, input.volumes);
   return Mount.fromPartial({
     containerPath: absolute(mount.mountPath),
-    ...(volume?.image ? imageMount(mount, volume.image, input) : { hostPath: hostPathOf(mount, index, input) }),
+    ...(mounted.kind === 'path'
+      ? { hostPath: hostPathOf(mount, index, { whole: mounted.hostPath, ...input }) }
+      : {
+          // The runtime itself mounts the content of an image.
+          image: { image: mounted.imageRef, userSpecifiedImage: volume?.image?.reference ?? '' },
+          imageSubPath: subPathOf(mount, input.environment),
+        }),
     readonly: mount.readOnly || (volume !== undefined && isReadOnly(volume)),
     propagation: PROPAGATIONS[mount.mountPropagation ?? 'None'],
     recursiveReadOnly: recursivelyReadOnly(mount, input),
   });
 }
 
-function hostPathOf(mount: VolumeMount, index: number, { volumes, subPaths = {} }: MountsInput): string {
-  const whole = volumePath(mount, volumes);
+function hostPathOf(
+  mount: VolumeMount,
+  index: number,
+  { whole, subPaths = {} }: { readonly whole: string } & Pick<MountsInput, 'subPaths'>,
+): string {
   if (!mount.subPath && !mount.subPathExpr) return whole;
   const path = subPaths[index];
   if (path === undefined) throw refusal(mount, 'its subPath was not prepared');
   return path;
-}
-
-/** The runtime itself mounts the content of an image. */
-function imageMount(mount: VolumeMount, { reference = '' }: NonNullable<Volume['image']>, input: MountsInput) {
-  const image = volumePath(mount, input.volumes);
-  return {
-    image: { image, userSpecifiedImage: reference },
-    imageSubPath: subPathOf(mount, input.environment),
-  };
 }
 
 /** A runtime that does not know the field would silently mount the rest writable. */

@@ -1,4 +1,5 @@
 /** emptyDir: a pod's scratch directory, on the node's disk or in memory. */
+
 import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
@@ -7,6 +8,7 @@ import { parseQuantity } from '../pod/api/quantity.ts';
 import type { PodSpec } from '../pod/api/schema/pod.ts';
 import type { EmptyDirVolumeSource } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import type { MountedPath } from '../pod/mountedVolume.ts';
 import { type Medium, makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
 import { setOwnership } from './ownership.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
@@ -17,14 +19,14 @@ const ALL_RIGHTS = 0o777;
 const UNFINISHED = 0o1000;
 
 /** The plugin for `emptyDir`: mounting makes it, or finds it with its content; unmounting deletes it. */
-export const emptyDirPlugin: VolumePlugin = {
+export const emptyDirPlugin: VolumePlugin<MountedPath> = {
   name: NAME,
   supports: (volume) => volume.emptyDir !== undefined,
   mount: mountEmptyDir,
   unmount: unmountEmptyDir,
 };
 
-async function mountEmptyDir(request: VolumeMount): Promise<{ hostPath: string }> {
+async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
   const { pod, volume, layout, signal } = request;
   const { uid } = pod.metadata;
   if (volume.emptyDir === undefined) throw new TypeError(`volume ${volume.name} has no emptyDir`);
@@ -34,13 +36,14 @@ async function mountEmptyDir(request: VolumeMount): Promise<{ hostPath: string }
   const ready = readyFile(layout, uid, volume.name);
   const { wasThere } = await makeDirectory(hostPath, medium, { signal, rights: UNFINISHED });
   // What containers have made of it since is theirs.
-  if (wasThere && (await (fsGroup === undefined ? isFinished(hostPath) : exists(ready)))) return { hostPath };
+  if (wasThere && (await (fsGroup === undefined ? isFinished(hostPath) : exists(ready))))
+    return { kind: 'path', hostPath };
   if (medium === undefined) await chmod(hostPath, ALL_RIGHTS);
-  if (fsGroup === undefined) return { hostPath };
+  if (fsGroup === undefined) return { kind: 'path', hostPath };
   await setOwnership(hostPath, { fsGroup, readOnly: false, ...(policy ? { policy } : {}), signal });
   await mkdir(path.dirname(ready), { recursive: true, mode: PRIVATE });
   await writeFile(ready, '');
-  return { hostPath };
+  return { kind: 'path', hostPath };
 }
 
 /** Whether it got its rights: unless a group is to own it that is all there is to do. */

@@ -1,9 +1,11 @@
 /** hostPath: a file or directory of the node itself, checked or made as its type says. */
+
 import { constants } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../host/files/fileErrors.ts';
 import type { HostPathVolumeSource } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import type { MountedPath } from '../pod/mountedVolume.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { runOnVolume } from './program.ts';
 
@@ -32,14 +34,14 @@ const RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
 };
 
 /** The plugin for `hostPath`: nothing is mounted, so nothing is unmounted, and what it made stays on the node. */
-export const hostPathPlugin: VolumePlugin = {
+export const hostPathPlugin: VolumePlugin<MountedPath> = {
   name: 'kubernetes.io/host-path',
   supports: (volume) => volume.hostPath !== undefined,
   mount: async ({ volume, signal }) => {
     if (volume.hostPath === undefined) throw new TypeError(`volume ${volume.name} has no hostPath`);
     signal.throwIfAborted();
     await ensureType(volume.hostPath, signal);
-    return { hostPath: volume.hostPath.path };
+    return { kind: 'path', hostPath: volume.hostPath.path };
   },
   unmount: async () => {},
 };

@@ -4,6 +4,7 @@ import type { Layout } from '../host/pods/layout.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import type { MountedVolume } from '../pod/mountedVolume.ts';
 
 /** A volume of a pod to be made available on the host. */
 export interface VolumeMount {
@@ -26,12 +27,12 @@ export interface VolumeUnmount {
 }
 
 /** One kind of volume. Both calls are idempotent; they fail with a `NodeFailure`, or with a system call's own error. */
-export interface VolumePlugin {
+export interface VolumePlugin<Mounted extends MountedVolume = MountedVolume> {
   /** Kubernetes' name of the kind; its folder below `volumes` is named after it. */
   readonly name: string;
   readonly supports: (volume: Volume) => boolean;
-  /** Makes the content available and says where on the host it lies. */
-  readonly mount: (request: VolumeMount) => Promise<{ hostPath: string }>;
+  /** Makes the content available and says what containers get of it. */
+  readonly mount: (request: VolumeMount) => Promise<Mounted>;
   /** Takes the volume away with everything that is the pod's own of it. */
   readonly unmount: (request: VolumeUnmount) => Promise<void>;
 }

@@ -7,6 +7,7 @@ import { errorCode, messageOf } from '../host/files/fileErrors.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
 import { projectedFiles } from '../pod/environment/projection.ts';
 import { NodeFailure } from '../pod/failure.ts';
+import type { MountedPath } from '../pod/mountedVolume.ts';
 import { showFiles } from './atomicFiles.ts';
 import { makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
 import { setOwnership } from './ownership.ts';
@@ -24,7 +25,7 @@ export const configMapPlugin = filesPlugin('kubernetes.io/configmap', ({ configM
 /** The plugin for `secret`: an optional one is empty. */
 export const secretPlugin = filesPlugin('kubernetes.io/secret', ({ secret }) => secret);
 
-function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): VolumePlugin {
+function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): VolumePlugin<MountedPath> {
   return {
     name,
     supports: (volume) => sourceOf(volume) !== undefined,
@@ -40,7 +41,7 @@ function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): Volum
       await showFiles(hostPath, files, { now, beforeShown, signal }).catch((error) => {
         throw errorCode(error) === undefined ? error : unwritable(volume, error);
       });
-      return { hostPath };
+      return { kind: 'path', hostPath };
     },
     unmount: ({ podUid, volumeName, layout, signal }) =>
       removeDirectory(layout.volumeDir(podUid, name, volumeName), signal),

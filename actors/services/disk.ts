@@ -112,7 +112,7 @@ function volumeServices({ cri, node, clock, layout, ownership }: DiskParts) {
       const volume = volumeNamed(pod, name);
       if (volume.image !== undefined) {
         await requireImageVolumes(cri, name, { signal });
-        return { hostPath: '' };
+        return null;
       }
       const given = { pod, volume, layout, allocatable: allocatableOf(node), now: clock.now() };
       return pluginFor(volumePlugins, volume).mount({ ...given, signal });

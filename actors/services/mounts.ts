@@ -64,9 +64,11 @@ async function bindSubPaths(
 async function readEnvFiles({ container, volumes }: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const wanted = envFilesOf(container);
   const tasks = wanted.map(({ volume, path }) => {
-    const hostPath = lookUp(volumes, volume);
-    if (!hostPath) throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
-    return { kind: 'read' as const, hostPath, path, largest: LARGEST_ENV_FILE };
+    const mounted = lookUp(volumes, volume);
+    if (mounted?.kind === 'path') {
+      return { kind: 'read' as const, hostPath: mounted.hostPath, path, largest: LARGEST_ENV_FILE };
+    }
+    throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
   });
   const unreadable = (message: string, cause?: unknown) =>
     new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${message}`, { cause });

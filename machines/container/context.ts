@@ -8,6 +8,7 @@ import type { Failure } from '../../pod/failure.ts';
 import { type BackOff, crashLoopBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { START_REFUSED, shouldRestart } from '../../pod/lifecycle/restart.ts';
+import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { keyOf, sameSize } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
@@ -26,7 +27,7 @@ export interface ContainerInput {
   readonly startLimiter: Ref<LimiterEvent>;
   readonly pullLimiter: Ref<LimiterEvent>;
   /** Host paths by volume name, of those that are mounted; of an image its reference. */
-  readonly volumes: Readonly<Record<string, string>>;
+  readonly volumes: MountedVolumes;
   /** The pod's sandbox if it has one already. */
   readonly sandbox: ObservedSandbox | undefined;
   /** The size that it has at the runtime, where that is not the one of its spec. */

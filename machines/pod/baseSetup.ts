@@ -207,8 +207,8 @@ export const podBaseSetup = setup({
     ),
     recordVolume: assign(({ context, event }) => {
       if (event.type !== 'volume.changed') return {};
-      const { name, lifecycle, hostPath } = event;
-      return { volumes: { ...context.volumes, [name]: { lifecycle, ...(hostPath ? { hostPath } : {}) } } };
+      const { name, lifecycle, mounted } = event;
+      return { volumes: { ...context.volumes, [name]: { lifecycle, ...(mounted ? { mounted } : {}) } } };
     }),
     recordContainer: assign(({ context, event }) => {
       if (event.type !== 'container.changed' || !Object.hasOwn(context.containers, event.name)) return {};

@@ -10,6 +10,7 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/
 import { shouldRestart } from '../../pod/lifecycle/restart.ts';
 import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { withResources } from '../../pod/resources/resize.ts';
@@ -68,7 +69,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The moment that is counted down to, after which it may not be active any more. */
   readonly activeUntil?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
-  readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; hostPath?: string }>>;
+  readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mounted?: MountedVolume }>>;
   readonly containers: Readonly<Record<string, ContainerLifecycle>>;
   /** The ids of their containers at the runtime, as the containers' actors tell them. */
   readonly containerIds: Readonly<Record<string, string>>;
@@ -140,8 +141,8 @@ export const areVolumesUnmounted = ({ volumes }: PodContext): boolean =>
 export const areVolumesSettled = ({ volumes }: PodContext): boolean =>
   Object.values(volumes).every(({ lifecycle }) => lifecycle === 'mounted' || lifecycle === 'delayed');
 
-export const hostPaths = ({ volumes }: PodContext): Record<string, string> =>
-  Object.fromEntries(Object.entries(volumes).flatMap(([name, { hostPath }]) => (hostPath ? [[name, hostPath]] : [])));
+export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
+  Object.fromEntries(Object.entries(volumes).flatMap(([name, { mounted }]) => (mounted ? [[name, mounted]] : [])));
 
 /** Whether it may have a process. */
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';

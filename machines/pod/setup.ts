@@ -14,7 +14,7 @@ import {
   withResources,
 } from '../../pod/resources/resize.ts';
 import type { ContainerEvent } from '../shared/events.ts';
-import { departed, hostPaths, mayRun, vanished, withContainer } from './context.ts';
+import { departed, mayRun, mountedVolumes, vanished, withContainer } from './context.ts';
 import { nextLaunch } from './launchOrder.ts';
 import { podResizeSetup } from './resizeSetup.ts';
 import { keptSize } from './resizing.ts';
@@ -50,7 +50,7 @@ export const podSetup = podResizeSetup.extend({
     shareVolume: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'volume.changed' || event.lifecycle !== 'mounted') return;
       const { allocated: pod, containers } = context;
-      const update: ContainerEvent = { type: 'container.update', pod, volumes: hostPaths(context) };
+      const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
       for (const { container } of containersOf(pod.spec)) {
         if (Object.hasOwn(containers, container.name)) enqueue.sendTo(containerId(container.name), update);
       }
@@ -64,7 +64,7 @@ export const podSetup = podResizeSetup.extend({
         enqueue.sendTo(volumeId(name), { type: 'volume.update', pod });
       }
       for (const name of containers.filter((each) => Object.hasOwn(context.containers, each))) {
-        enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
+        enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
       }
     }),
     spawnVolumes: enqueueActions(({ context, enqueue, self }) => {
@@ -88,7 +88,7 @@ export const podSetup = podResizeSetup.extend({
         startLimiter,
         pullLimiter,
         sandbox,
-        volumes: hostPaths(context),
+        volumes: mountedVolumes(context),
         parent: self,
       };
       for (const { container, role } of containersOf(pod.spec)) {
@@ -221,7 +221,7 @@ export const podSetup = podResizeSetup.extend({
       }
       for (const name of Object.keys(context.containers)) {
         if (wanted.includes(name)) {
-          enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
+          enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
         } else {
           enqueue.sendTo(containerId(name), { type: 'container.stop', leavesNothing: true });
         }
@@ -234,7 +234,7 @@ export const podSetup = podResizeSetup.extend({
       if (!isPendingResize(context.unadmitted) || !hasSameContainers(desired, allocated)) return;
       enqueue.assign({ allocated: pod });
       for (const name of Object.keys(context.containers)) {
-        enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: hostPaths(context) });
+        enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
       }
     }),
     forgetRemoved: enqueueActions(({ context, enqueue }) => {

@@ -2,6 +2,7 @@
  * The events that pass between the actors, named `source.fact`. Commands go from parent to child, and to those that serve
  * all pods: the limiters and admission, which answer whoever asked.
  */
+
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { AdmissionNode } from '../../pod/admission/node.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -14,6 +15,7 @@ import type {
   ObservedPod,
   ObservedSandbox,
 } from '../../pod/lifecycle/observed.ts';
+import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/show/view.ts';
@@ -120,7 +122,7 @@ export type ContainerEvent =
   /** All containers of its pod restart in place: what runs of it ends at once, then it waits for its turn anew. */
   | { type: 'container.reset' }
   /** The pod was updated in place; a changed name or image makes it a new container (C6). */
-  | { type: 'container.update'; pod: Pod; volumes: Readonly<Record<string, string>> }
+  | { type: 'container.update'; pod: Pod; volumes: MountedVolumes }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
   /** `still` is the sandbox as it is, when it lives on and only its pod cannot stay in it: hooks run in it as ever. */
   | { type: 'sandbox.lost'; still?: ObservedSandbox }
@@ -141,7 +143,7 @@ export type PodEvent =
   /** What others than the node say of it has changed: its conditions as its source has them, if it has any. */
   | { type: 'pod.conditionsChanged'; conditions: readonly PodCondition[] | undefined }
   | { type: 'pod.terminate'; termination: Termination }
-  | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; hostPath?: string }
+  | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; mounted?: MountedVolume }
   /** `id` is that of its container at the runtime, if it has one; `endedAt` tells when the last run ended, if one did. */
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
   /** It was active for as long as it may be, at this moment (ms since the epoch). */

@@ -3,6 +3,7 @@
  * A machine names a port in `setup`; only `createNode` provides it, behind the one recording boundary.
  * Everything that comes back is plain, serialisable data; a rejection is a `Failure`.
  */
+
 import {
   type CallbackActorLogic,
   fromCallback,
@@ -20,6 +21,7 @@ import type {
   ObservedContainer,
   ObservedSandbox,
 } from '../../pod/lifecycle/observed.ts';
+import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/show/view.ts';
@@ -49,7 +51,7 @@ export interface PortTypes {
    * Makes a volume's content available at a path of the host, or brings it up to date in place; of an image, which the runtime mounts, it
    * only says whether that can. Idempotent.
    */
-  mountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: { hostPath: string } };
+  mountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: MountedVolume | null };
   unmountVolume: { input: { pod: Pod; volume: string; limitMs: number }; output: null };
   /** Runs a sandbox and reads its status, so that the answer carries the pod's addresses. */
   runSandbox: {
@@ -86,8 +88,7 @@ export interface PortTypes {
       sandbox: ObservedSandbox;
       attempt: number;
       imageRef: string;
-      /** Host paths by volume name; of an image its reference. */
-      volumes: Readonly<Record<string, string>>;
+      volumes: MountedVolumes;
     };
     output: { id: string };
   };

@@ -17,7 +17,7 @@ export const volumeMachine = volumeSetup.createMachine({
           { guard: 'isImage', target: 'pulling', actions: assign({ delayMs: 0 }) },
           {
             target: 'mounted',
-            actions: assign(({ event }) => ({ hostPath: event.output.hostPath, delayMs: 0 })),
+            actions: assign(({ event: { output } }) => ({ ...(output ? { mounted: output } : {}), delayMs: 0 })),
           },
         ],
         onError: {

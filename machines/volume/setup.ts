@@ -1,4 +1,5 @@
 /** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in chart.ts. */
+
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { heldBy } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -14,6 +15,7 @@ import {
 } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
+import type { MountedVolume } from '../../pod/mountedVolume.ts';
 import type { WaitingReason } from '../container/waitingReason.ts';
 import {
   failedLook,
@@ -43,8 +45,8 @@ export interface VolumeInput {
 }
 
 export interface VolumeContext extends VolumeInput {
-  /** Where it lies on the host; of an image the reference that the runtime knows it by. */
-  readonly hostPath?: string;
+  /** What it hands to containers, once that is there. */
+  readonly mounted?: MountedVolume;
   readonly failure?: Failure | undefined;
   /** The wait before the next try to mount it, in milliseconds. */
   readonly delayMs: number;
@@ -129,7 +131,7 @@ export const volumeSetup = setup({
         type: 'volume.changed' as const,
         name: context.name,
         lifecycle: params.lifecycle,
-        ...(context.hostPath === undefined ? {} : { hostPath: context.hostPath }),
+        ...(context.mounted === undefined ? {} : { mounted: context.mounted }),
       }),
     ),
     /** An image that cannot be had holds up only those that mount it; while the runtime is away nobody can start. */

@@ -1,3 +1,4 @@
+import type { MountedVolumes } from '../mountedVolume.ts';
 import { remembered } from '../remembered.ts';
 import type { ContainerRole, VolumeView } from '../show/view.ts';
 import type { Container } from './schema/container.ts';
@@ -28,7 +29,7 @@ export const waitingReasonOfVolumes = (
   volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mounts(container, name))?.waitingReason;
 
 /** Whether a container mounts a volume of its pod that is not among these, which are those that are there. */
-export const lacksVolume = (spec: PodSpec, container: Container, there: Readonly<Record<string, string>>): boolean =>
+export const lacksVolume = (spec: PodSpec, container: Container, there: MountedVolumes): boolean =>
   (spec.volumes ?? []).some(({ name }) => mounts(container, name) && !Object.hasOwn(there, name));
 
 /**

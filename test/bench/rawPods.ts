@@ -105,7 +105,15 @@ async function prepare(name: string, node: NodeFacts, imageRef: string): Promise
   await mkdir(data, { recursive: true });
   await writeFile(layout.hostsFile(uid), '127.0.0.1\tlocalhost\n');
   const terminationLog = await makeTerminationLog(layout, { uid, container: container.name, run: '0' });
-  const common = { pod, container, imageRef, volumes: { data }, sandboxIps: [], terminationLog, node };
+  const common = {
+    pod,
+    container,
+    imageRef,
+    volumes: { data: { kind: 'path' as const, hostPath: data } },
+    sandboxIps: [],
+    terminationLog,
+    node,
+  };
   return { sandbox: sandboxConfig(pod, 0, node), container: (attempt) => containerConfig({ ...common, attempt }) };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { containerMounts, type MountsInput, subPathsOf } from '../../cri/mounts.ts';
+import { containerDevices, containerMounts, type MountsInput, subPathsOf } from '../../cri/mounts.ts';
 import type { VolumeMount } from '../../pod/api/schema/container.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
 import { container, node, pod } from './nodeAndPod.ts';
@@ -9,7 +9,7 @@ function mountsOf(volumeMounts: VolumeMount[], input: Partial<MountsInput> = {})
     pod: pod(),
     container: container({ volumeMounts, terminationMessagePath: '/dev/termination-log' }),
     environment: [{ name: 'DIR', value: 'a' }],
-    volumes: { data: '/vols/data' },
+    volumes: { data: { kind: 'path', hostPath: '/vols/data' } },
     node: node(),
     ...input,
   });
@@ -33,7 +33,11 @@ test('C26: a mount with a subPath shows what was prepared for it, in the order o
   const mounts = [{}, { subPath: 'x/./y' }, { subPathExpr: '$(DIR)/b' }].map((more, index) => {
     return { name: 'data', mountPath: `/${index}`, ...more };
   });
-  const input = { pod: pod(), environment: [{ name: 'DIR', value: 'a' }], volumes: { data: '/vols/data' } };
+  const input = {
+    pod: pod(),
+    environment: [{ name: 'DIR', value: 'a' }],
+    volumes: { data: { kind: 'path' as const, hostPath: '/vols/data' } },
+  };
   expect(subPathsOf({ container: container({ volumeMounts: mounts }), ...input })).toEqual([
     { index: 1, volume: 'data', hostPath: '/vols/data', subPath: 'x/y' },
     { index: 2, volume: 'data', hostPath: '/vols/data', subPath: 'a/b' },
@@ -69,10 +73,9 @@ describe('refused with CreateContainerConfigError', () => {
   ])('%s', (_, mount, message) => {
     const refused = () => {
       subPathsOf({
-        pod: pod(),
         container: container({ volumeMounts: [{ name: 'data', mountPath: '/data', ...mount }] }),
         environment: [{ name: 'DIR', value: 'a' }],
-        volumes: { data: '/vols/data' },
+        volumes: { data: { kind: 'path', hostPath: '/vols/data' } },
       });
       mountOf(mount);
     };
@@ -113,9 +116,32 @@ test('no termination log is mounted where the container names no path or the nod
   expect(mountsOf([]).map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
 });
 
+describe('a volume that is a block device', () => {
+  const device = (readOnly: boolean) => ({ data: { kind: 'device' as const, hostPath: '/dev/sdb', readOnly } });
+  const volumeDevices = [{ name: 'data', devicePath: '/dev/xvda' }];
+  const given = { container: container({ volumeDevices }) };
+
+  test('is a device of the container', () => {
+    const [device1, device2] = [false, true].flatMap((readOnly) =>
+      containerDevices({ ...given, volumes: device(readOnly) }),
+    );
+    expect(device1).toEqual({ containerPath: '/dev/xvda', hostPath: '/dev/sdb', permissions: 'mrw' });
+    expect(device2).toMatchObject({ permissions: 'r' });
+  });
+
+  test('is no directory to be mounted, and a directory is no device', () => {
+    expect(() => mountOf({}, { volumes: device(false) })).toThrow('cannot find volume "data" to mount');
+    const volumes = { data: { kind: 'path' as const, hostPath: '/vols/data' } };
+    expect(() => containerDevices({ ...given, volumes })).toThrow('cannot find volume "data" to pass into container');
+  });
+});
+
 describe('a volume that is an image', () => {
   const image = { reference: 'registry/site:1' };
-  const given = { pod: pod({ volumes: [{ name: 'data', image }] }), volumes: { data: 'sha256:1' } };
+  const given = {
+    pod: pod({ volumes: [{ name: 'data', image }] }),
+    volumes: { data: { kind: 'image' as const, imageRef: 'sha256:1' } },
+  };
 
   test('is mounted by the runtime, read-only', () => {
     expect(mountOf({}, given)).toMatchObject({

@@ -28,7 +28,7 @@ export class FakeWorld {
     resizeContainer: ({ pod, container }) => ({ size: sizeOf({ pod, name: container }) }),
     removeCgroup: () => null,
     removePodData: () => null,
-    mountVolume: ({ volume }) => ({ hostPath: `/volumes/${volume}` }),
+    mountVolume: ({ volume }) => ({ kind: 'path', hostPath: `/volumes/${volume}` }),
     unmountVolume: () => null,
     runSandbox: ({ pod, attempt }) => ({ ...this.sandbox(pod, attempt), madeAt: this.#now() }),
     inspectSandbox: ({ id }) => this.sandboxes.get(id) ?? null,

@@ -48,9 +48,10 @@ test('what exists with its type is taken as it is, links followed', async () => 
     await new Promise<void>((listening) => server.listen(socket, listening));
     await writeFile(path.join(folder, 'file'), 'kept');
     await symlink(folder, path.join(folder, 'link'));
-    expect(await mount(layout, socket, 'Socket')).toEqual({ hostPath: socket });
-    expect(await mount(layout, '/dev/null', 'CharDevice')).toEqual({ hostPath: '/dev/null' });
+    expect(await mount(layout, socket, 'Socket')).toEqual({ kind: 'path', hostPath: socket });
+    expect(await mount(layout, '/dev/null', 'CharDevice')).toEqual({ kind: 'path', hostPath: '/dev/null' });
     expect(await mount(layout, path.join(folder, 'link'), 'Directory')).toEqual({
+      kind: 'path',
       hostPath: path.join(folder, 'link'),
     });
     await mount(layout, path.join(folder, 'file'), 'FileOrCreate');
@@ -63,7 +64,7 @@ withRoot('a block device is one, wherever its file lies', async () => {
   await inFolder(async (folder, layout) => {
     const device = path.join(folder, 'device');
     await promisify(execFile)('mknod', [device, 'b', '7', '200']);
-    expect(await mount(layout, device, 'BlockDevice')).toEqual({ hostPath: device });
+    expect(await mount(layout, device, 'BlockDevice')).toEqual({ kind: 'path', hostPath: device });
     await expect(mount(layout, device, 'CharDevice')).rejects.toThrow('is not a character device');
   });
 });
@@ -91,8 +92,14 @@ test('an existing directory keeps its rights', async () => {
 
 test('without a type nothing is checked and nothing is made', async () => {
   await inFolder(async (folder, layout) => {
-    expect(await mount(layout, path.join(folder, 'later'))).toEqual({ hostPath: path.join(folder, 'later') });
-    expect(await mount(layout, path.join(folder, 'later'), '')).toEqual({ hostPath: path.join(folder, 'later') });
+    expect(await mount(layout, path.join(folder, 'later'))).toEqual({
+      kind: 'path',
+      hostPath: path.join(folder, 'later'),
+    });
+    expect(await mount(layout, path.join(folder, 'later'), '')).toEqual({
+      kind: 'path',
+      hostPath: path.join(folder, 'later'),
+    });
     await expect(stat(path.join(folder, 'later'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

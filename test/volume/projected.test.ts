@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
-import { pluginFor } from '../../volume/plugin.ts';
+import { pluginFor, type VolumeMount } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
 
@@ -21,6 +21,11 @@ function labelled(labels: Record<string, string>, spec: object = {}) {
 }
 
 const plugin = (volume: Volume) => pluginFor(volumePlugins, volume);
+const mountedAt = async (request: VolumeMount) => {
+  const mounted = await plugin(request.volume).mount(request);
+  if (mounted.kind !== 'path') throw new Error('it is not mounted');
+  return mounted.hostPath;
+};
 const take = (layout: Layout, volume: Volume) =>
   plugin(volume).unmount({ podUid: 'u1', volumeName: volume.name, layout, signal });
 
@@ -30,7 +35,7 @@ for (const [kind, folder, volume] of [
 ] as const) {
   withRoot(`${kind}: files of the pod in memory, each with its mode; what changes is written in place`, async () => {
     await inFolder(async (_folder, layout) => {
-      const { hostPath } = await plugin(volume).mount(requestOf(layout, volume, labelled({ a: '1' })));
+      const hostPath = await mountedAt(requestOf(layout, volume, labelled({ a: '1' })));
       expect(hostPath).toBe(layout.volumeDir('u1', folder, 'info'));
       expect(await mountAt(hostPath, signal)).toMatchObject({ type: 'tmpfs' });
       expect((await statfs(hostPath)).blocks).toBeGreaterThan(0);
@@ -52,7 +57,7 @@ withRoot('with an fsGroup the group may read the files, also the ones that came 
   await inFolder(async (_folder, layout) => {
     const spec = { securityContext: { fsGroup: 4711 } };
     for (const version of ['1', '2']) {
-      const { hostPath } = await plugin(downward).mount(requestOf(layout, downward, labelled({ version }, spec)));
+      const hostPath = await mountedAt(requestOf(layout, downward, labelled({ version }, spec)));
       const { gid, mode } = await stat(join(hostPath, 'secret/name'));
       expect([gid, mode & 0o7777]).toEqual([4711, 0o440]);
       expect((await stat(hostPath)).mode & 0o2000).toBe(0o2000);
@@ -79,7 +84,7 @@ for (const [kind, folder, source] of [
     await inFolder(async (_folder, layout) => {
       const volume: Volume = { name: 'extra', ...source };
       for (const _again of [1, 2]) {
-        const { hostPath } = await plugin(volume).mount(requestOf(layout, volume));
+        const hostPath = await mountedAt(requestOf(layout, volume));
         expect(hostPath).toBe(layout.volumeDir('u1', folder, 'extra'));
         expect((await readdir(hostPath)).filter((name) => !name.startsWith('..'))).toEqual([]);
       }

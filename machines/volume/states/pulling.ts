@@ -37,7 +37,7 @@ export const pulling = volumeSetup.createStateConfig({
             guard: { type: 'needsNoPull', params: ({ event }) => event.output },
             target: 'found',
             actions: [
-              assign(({ event }) => ({ hostPath: event.output.imageRef ?? '' })),
+              assign(({ event }) => ({ mounted: { kind: 'image' as const, imageRef: event.output.imageRef ?? '' } })),
               { type: 'recordEvent', params: ({ context }) => imagePresent(referenceOf(context)) },
             ],
           },
@@ -81,7 +81,7 @@ export const pulling = volumeSetup.createStateConfig({
         onDone: {
           target: 'found',
           actions: [
-            assign(({ event }) => ({ hostPath: event.output.imageRef })),
+            assign(({ event }) => ({ mounted: { kind: 'image' as const, imageRef: event.output.imageRef } })),
             {
               type: 'recordEvent',
               params: ({ context, event }) => pullDone(referenceOf(context), context.soughtAt, event.output),

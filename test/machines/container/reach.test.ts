@@ -140,7 +140,7 @@ const resizes: ContainerEvent[] = [
   { type: 'timer.elapsed' },
 ];
 
-const there = { site: 'sha256:site' };
+const there = { site: { kind: 'image' as const, imageRef: 'sha256:site' } };
 const withVolume = (image?: string): Pod => {
   const pod = podOf('Always', image);
   const volumeMounts = [{ name: 'site', mountPath: '/site' }];

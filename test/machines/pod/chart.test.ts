@@ -33,7 +33,13 @@ describe('the way up', () => {
     story.ports.answer('runSandbox');
     expect(story.state()).toBe('active.running.steady');
     expect(story.ports.asked('createContainer')).toMatchObject([
-      { sandbox: { attempt: 0 }, volumes: { data: '/volumes/data', logs: '/volumes/logs' } },
+      {
+        sandbox: { attempt: 0 },
+        volumes: {
+          data: { kind: 'path', hostPath: '/volumes/data' },
+          logs: { kind: 'path', hostPath: '/volumes/logs' },
+        },
+      },
     ]);
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
@@ -213,8 +219,8 @@ describe('updates in place', () => {
     story.ports.answer('mountVolume');
     expect(story.containers()).toEqual({ first: 'running.steady', second: 'running.steady' });
     expect(story.ports.asked('createContainer').at(-1)?.volumes).toEqual({
-      data: '/volumes/data',
-      logs: '/volumes/logs',
+      data: { kind: 'path', hostPath: '/volumes/data' },
+      logs: { kind: 'path', hostPath: '/volumes/logs' },
     });
   });
 
@@ -224,8 +230,8 @@ describe('updates in place', () => {
     story.ports.answer('runSandbox');
     expect(story.containers()).toEqual({ first: 'running.steady', second: 'running.steady' });
     expect(story.ports.asked('createContainer').find(({ container }) => container === 'second')?.volumes).toEqual({
-      data: '/volumes/data',
-      logs: '/volumes/logs',
+      data: { kind: 'path', hostPath: '/volumes/data' },
+      logs: { kind: 'path', hostPath: '/volumes/logs' },
     });
   });
 

@@ -121,7 +121,12 @@ const eventsOf =
     );
     const lifecycle = value.terminating ? 'unmounted' : 'mounted';
     const mounts = Object.keys(context.volumes).map((name) => {
-      return { type: 'volume.changed' as const, name, lifecycle, hostPath: '/data' };
+      return {
+        type: 'volume.changed' as const,
+        name,
+        lifecycle,
+        mounted: { kind: 'path' as const, hostPath: '/data' },
+      };
     });
     return [...told, fault, ...containers, ...mounts];
   };
@@ -183,7 +188,8 @@ function childrenSay({ context, value }: AnyMachineSnapshot): EventObject {
   if (where === 'admitting') return { type: 'admission.admitted' };
   if (where.endsWith('queued')) return { type: 'slot.granted', ...{ key: 'key' } };
   const lifecycle = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
-  if (where.endsWith('volumes')) return { type: 'volume.changed', ...{ name: 'data', hostPath: '/data', lifecycle } };
+  if (where.endsWith('volumes'))
+    return { type: 'volume.changed', ...{ name: 'data', mounted: { kind: 'path', hostPath: '/data' }, lifecycle } };
   const told = {
     'active.initializing': 'succeeded',
     'active.restartingAll': 'pending',

@@ -54,7 +54,12 @@ test('it is mounted, and tells its pod where', () => {
   story.start();
   expect(story.state()).toEqual({ mounted: 'steady' });
   expect(story.reports()).toEqual([
-    { type: 'volume.changed', name: 'data', lifecycle: 'mounted', hostPath: '/volumes/data' },
+    {
+      type: 'volume.changed',
+      name: 'data',
+      lifecycle: 'mounted',
+      mounted: { kind: 'path', hostPath: '/volumes/data' },
+    },
   ]);
 });
 
@@ -176,7 +181,12 @@ describe('C17: an image', () => {
     return story;
   };
   const pulled = { imageRef: 'sha256:1', sizeBytes: 1, startedAt: START, finishedAt: START };
-  const mounted = { type: 'volume.changed', name: 'data', lifecycle: 'mounted', hostPath: 'sha256:1' };
+  const mounted = {
+    type: 'volume.changed',
+    name: 'data',
+    lifecycle: 'mounted',
+    mounted: { kind: 'image', imageRef: 'sha256:1' },
+  };
 
   test('that is there is not pulled', () => {
     const story = imageStory('IfNotPresent');
@@ -310,7 +320,7 @@ describe('C17: an image', () => {
     expect([story.state(), story.told()]).toEqual(['awaitingRetry', []]);
     story.returned();
     expect(story.state()).toBe('mounting');
-    story.ports.answer('mountVolume', { hostPath: '' });
+    story.ports.answer('mountVolume', null);
     expect(story.state()).toEqual({ pulling: 'checkingImage' });
   });
 

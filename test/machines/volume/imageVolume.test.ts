@@ -38,7 +38,7 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
     expect(story.containers()).toEqual({ main: 'running.steady', other: 'running.steady' });
     expect(story.ports.asked('createContainer').map(({ container, volumes: paths }) => [container, paths])).toEqual([
       ['other', {}],
-      ['main', { site: 'sha256:site' }],
+      ['main', { site: { kind: 'image', imageRef: 'sha256:site' } }],
     ]);
   });
 
@@ -105,7 +105,7 @@ describe('C16: a container that waits for a volume', () => {
     expect(story.lifecycles().at(-1)).toBe('delayed');
     return story;
   };
-  const there = { site: 'sha256:site' };
+  const there = { site: { kind: 'image' as const, imageRef: 'sha256:site' } };
 
   test('goes on when it comes', () => {
     const story = heldContainer();

@@ -1,0 +1,16 @@
+/** What a volume that is ready hands to the containers of its pod. */
+export type MountedVolume =
+  /** A directory or file of the host, which is mounted. */
+  | MountedPath
+  /** An image, by the reference that the runtime knows it by: the runtime mounts its content. */
+  | { readonly kind: 'image'; readonly imageRef: string }
+  /** A block device of the host (volumeMode `Block`), which is no file system to be mounted. */
+  | { readonly kind: 'device'; readonly hostPath: string; readonly readOnly: boolean };
+
+export interface MountedPath {
+  readonly kind: 'path';
+  readonly hostPath: string;
+}
+
+/** Those of a pod that are ready, by the names of the volumes. */
+export type MountedVolumes = Readonly<Record<string, MountedVolume>>;
