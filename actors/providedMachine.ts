@@ -1,5 +1,6 @@
 import { cgroupsMachine } from '../machines/cgroups/chart.ts';
 import { containerMachine } from '../machines/container/chart.ts';
+import { imageMachine } from '../machines/image/chart.ts';
 import { limiterMachine } from '../machines/limiter/chart.ts';
 import { nodeAgentMachine } from '../machines/node/chart.ts';
 import { garbageMachine } from '../machines/node/garbage.ts';
@@ -61,8 +62,7 @@ function providedContainer({ port, timer }: Boundary): typeof containerMachine {
   return containerMachine.provide({
     actors: {
       probe,
-      findImage: port('findImage'),
-      pullImage: port('pullImage'),
+      image: providedImage({ port, timer }),
       countRestarts: port('countRestarts'),
       createContainer: port('createContainer'),
       startContainer: port('startContainer'),
@@ -76,13 +76,15 @@ function providedContainer({ port, timer }: Boundary): typeof containerMachine {
   });
 }
 
+const providedImage = ({ port, timer }: Pick<Boundary, 'port' | 'timer'>): typeof imageMachine =>
+  imageMachine.provide({ actors: { findImage: port('findImage'), pullImage: port('pullImage'), timer } });
+
 function providedVolume({ port, timer }: Boundary): typeof volumeMachine {
   return volumeMachine.provide({
     actors: {
       mountVolume: port('mountVolume'),
       unmountVolume: port('unmountVolume'),
-      findImage: port('findImage'),
-      pullImage: port('pullImage'),
+      image: providedImage({ port, timer }),
       timer,
     },
   });

@@ -4,18 +4,21 @@ import { containerNamed } from '../../pod/api/containers.ts';
 import { containerHash } from '../../pod/api/identity.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import { involvedPod } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { type BackOff, crashLoopBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import { START_REFUSED, shouldRestart } from '../../pod/lifecycle/restart.ts';
+import { shouldRestart } from '../../pod/lifecycle/restart.ts';
 import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { keyOf, sameSize } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, ProbeKind, TerminatedRun } from '../../pod/show/view.ts';
+import type { ImageInput } from '../image/setup.ts';
 import { type ProbeInput, probeOf } from '../probe/context.ts';
 import type { ContainerEvent, LimiterEvent, PodEvent, ProbeFact, Ref } from '../shared/events.ts';
-import type { WaitingReason } from './waitingReason.ts';
+import type { WaitingReason } from '../shared/waitingReason.ts';
+import { terminatedRun } from './terminatedRun.ts';
 
 export interface ContainerInput {
   readonly pod: Pod;
@@ -55,10 +58,6 @@ export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size
   /** The attempt that is, or will next be, created: also the restart count. */
   readonly attempt: number;
   readonly imageRef?: string | undefined;
-  /** When the image was last looked for: a pull may have to wait for its turn. */
-  readonly soughtAt: number;
-  /** How long the pull may take, in milliseconds; absent: as long as it takes. */
-  readonly pullLimitMs?: number | undefined;
   /** What the runtime made of it last. */
   readonly made?: MadeContainer | undefined;
   /** The container of the present attempt at the runtime. */
@@ -87,7 +86,8 @@ export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size
   readonly stopBy?: number | undefined;
   /** The last wait before a restart; absent before the first one, which is immediate. */
   readonly crashDelayMs?: number | undefined;
-  readonly pullDelayMs: number;
+  /** The wait after the last failure to get its image, in milliseconds. */
+  readonly imageDelayMs: number;
   /** When the present wait for another try is over; 0 when it was not known at its beginning. */
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
@@ -113,8 +113,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     onEnd: 'byPolicy',
     awaitsOthers: false,
     leavesNothing: false,
-    soughtAt: 0,
-    pullDelayMs: 0,
+    imageDelayMs: 0,
     retryAt: 0,
   };
 }
@@ -127,7 +126,21 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 export const isMissized = (context: ContainerContext): boolean =>
   context.role !== 'init' && context.size !== undefined && !sameSize(context.size, sizeOf(context));
 
-export const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
+const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
+
+/** What its image is looked for and pulled with. */
+export const imageInput = (context: ContainerContext): Omit<ImageInput, 'parent'> => ({
+  pod: context.pod,
+  image: imageOf(context),
+  policy: specOf(context).imagePullPolicy,
+  involved: involvedPod(context.pod, context),
+  heldUp: [involvedPod(context.pod, context)],
+  key: slotKey(context, 'pull'),
+  ticket: context.ticket,
+  delayMs: context.imageDelayMs,
+  waitingReason: context.waitingReason,
+  pullLimiter: context.pullLimiter,
+});
 
 /** Under which a limiter knows what it asks for. */
 export const slotKey = (context: ContainerContext, limiter: string): string =>
@@ -143,45 +156,6 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
   if (found === undefined) throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
   return found.container;
 }
-
-/** How a container ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
-export function terminatedRun(container: ObservedContainer): TerminatedRun {
-  if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt, NOT_LOCATED);
-  const exitCode = container.exitCode ?? 137;
-  return {
-    containerId: container.id,
-    exitCode,
-    reason: container.reason || (exitCode === 0 ? 'Completed' : 'Error'),
-    ...(container.message ? { message: container.message } : {}),
-    ...(container.startedAt ? { startedAt: container.startedAt } : {}),
-    ...(container.finishedAt ? { finishedAt: container.finishedAt } : {}),
-  };
-}
-
-const NOT_LOCATED = 'The container could not be located when the pod was terminated';
-// The two spaces are Kubernetes' own.
-const USED_TO_RUN = 'The container could not be located when the pod was deleted.  The container used to be Running';
-
-/** The end of a container that was running and is not there any more. */
-export function unknownEnd(containerId: string, startedAt?: number, message = USED_TO_RUN): TerminatedRun {
-  return {
-    containerId,
-    exitCode: 137,
-    reason: 'ContainerStatusUnknown',
-    message,
-    ...(startedAt ? { startedAt } : {}),
-  };
-}
-
-/** A start that the runtime refused counts as a run that ended at once, so that it backs off like a crash. */
-export const failedStart = (context: ContainerContext, failure: Failure): TerminatedRun => ({
-  containerId: context.id ?? '',
-  exitCode: 128,
-  reason: START_REFUSED,
-  message: failure.message,
-  startedAt: failure.at,
-  finishedAt: failure.at,
-});
 
 /** Whether the restart rules want it to run again (C5). */
 export const wantsRestart = (context: ContainerContext): boolean =>

@@ -3,53 +3,13 @@
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
-import {
-  imageError,
-  imageMissing,
-  imagePresent,
-  inspectionFailed,
-  lookError,
-  pullBacksOff,
-  pullBegins,
-  pullDone,
-  pullFailed,
-} from '../image/recordedEvents.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
-import type { PortTypes } from '../shared/ports.ts';
 import { type ContainerContext, specOf } from './context.ts';
 
 type Told = { readonly context: ContainerContext };
 
-const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
 const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 const killing = (message: string): EventMessage => ({ reason: 'Killing', message });
-
-const presentImage = ({ context }: Told): EventMessage => imagePresent(imageOf(context));
-
-const missingImage = ({ context }: Told): EventMessage[] => [
-  imageMissing(imageOf(context)),
-  imageError('ErrImageNeverPull'),
-];
-
-const begunPull = ({ context }: Told): EventMessage => pullBegins(imageOf(context));
-
-export const donePull = (context: ContainerContext, pulled: PortTypes['pullImage']['output']): EventMessage =>
-  pullDone(imageOf(context), context.soughtAt, pulled);
-
-export function failedLook(context: ContainerContext, failure: Failure): EventMessage[] {
-  if (isRuntimeAway(failure)) return [];
-  return [...inspectionFailed(imageOf(context), failure), imageError(lookError(failure))];
-}
-
-export const failedPull = (context: ContainerContext, failure: Failure): EventMessage[] => [
-  ...pullFailed(imageOf(context), failure),
-  imageError(failure.reason),
-];
-
-const backedOffPull = ({ context }: Told): EventMessage[] => [
-  pullBacksOff(imageOf(context)),
-  imageError('ImagePullBackOff'),
-];
 
 /** The runtime refused to create or start it. */
 export const launchFailed = (failure: Failure): EventMessage[] =>
@@ -103,10 +63,6 @@ export const recordResizeEvent = recordEvent(resizedByRestart);
 export const recordUnknownStateEvent = recordEvent(stateUnknown);
 /** What the hook said is not told: it may hold a secret. */
 export const recordFailedPostStartEvent = recordEvent(postStartFailed);
-export const recordPresentImageEvent = recordEvent(presentImage);
-export const recordMissingImageEvent = recordEvent(missingImage);
-export const recordPullEvent = recordEvent(begunPull);
-export const recordPullBackOffEvent = recordEvent(backedOffPull);
 export const recordBackOffEvent = recordEvent(restartBacksOff);
 
 /** It could not be stopped; while the runtime is away that is the node's problem. */

@@ -15,28 +15,19 @@ import { hasFailed, START_REFUSED } from '../../pod/lifecycle/restart.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { needsRestart, sameSize } from '../../pod/resources/resize.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
-import {
-  failedLook,
-  failedPull,
-  neverPullReason,
-  pullBackOffReason,
-  pullClaim,
-  pullLimit,
-} from '../image/waitingReason.ts';
+import { imageMachine } from '../image/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
 import type { ContainerEvent, ContainerLifecycle } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
-import { hasEnded, type StateMeta } from '../shared/stateMeta.ts';
+import { hasEnded, type StateMeta, type StateTag } from '../shared/stateMeta.ts';
 import {
   backOffKey,
   type ContainerContext,
   type ContainerInput,
   condemned,
   crashBackoff,
-  failedStart,
   identityOf,
-  imageOf,
   isMissized,
   isOutdated,
   mustStartUp,
@@ -47,14 +38,31 @@ import {
   sooner,
   specOf,
   stopRequest,
-  terminatedRun,
-  unknownEnd,
   wantsRestart,
 } from './context.ts';
 import { afterReset, isRestartOfAll } from './restartAll.ts';
+import { failedStart, terminatedRun, unknownEnd } from './terminatedRun.ts';
 import { crashLoopBackOff, createFailed, failedPostStart, hasFailedToStart, refusedStart } from './waitingReason.ts';
 
 type HookEnd = PortTypes['runHook']['output'];
+
+/** What else others ask of its state. */
+type ContainerTag =
+  | StateTag
+  /** The runtime is being asked what it has of it. */
+  | 'unknown'
+  | 'awaitingVolumes'
+  | 'gettingImage'
+  | 'readyToCreate'
+  /** It is being created and started. */
+  | 'making'
+  | 'runningPostStart'
+  | 'running'
+  | 'stopping'
+  | 'runningPreStop'
+  | 'killing'
+  /** It has ended, and does not go on by itself. */
+  | 'rests';
 
 export const containerSetup = setup({
   types: {
@@ -63,12 +71,12 @@ export const containerSetup = setup({
     events: {} as ContainerEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
-    children: {} as { [id: `probe/${string}`]: 'probe' },
+    tags: {} as ContainerTag,
+    children: {} as { image: 'image'; [id: `probe/${string}`]: 'probe' },
   },
   actors: {
     probe: probeMachine,
-    findImage: port('findImage'),
-    pullImage: port('pullImage'),
+    image: imageMachine,
     countRestarts: port('countRestarts'),
     createContainer: port('createContainer'),
     startContainer: port('startContainer'),
@@ -122,14 +130,8 @@ export const containerSetup = setup({
     isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
     isUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
-    /** The image is here, and the policy does not ask for a look at the registry each time (C17). */
-    needsNoPull: ({ context }, { imageRef }: PortTypes['findImage']['output']) =>
-      imageRef !== null && specOf(context).imagePullPolicy !== 'Always',
-    mayNotPull: ({ context }) => specOf(context).imagePullPolicy === 'Never',
     /** The runtime has said that it does not run, and why. */
     hasHookFailed: (_, hook: HookEnd) => hook.failure !== null,
-    /** The runtime went away in the middle of it: that says nothing about the image. */
-    isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
     hasFailedToStart: ({ context }) => hasFailedToStart(context),
     wasStartRefused: ({ context: { id, run } }) => run?.reason === START_REFUSED && run.containerId === id,
     isStartRefused: ({ event }) => failureOf(event).reason === 'RunContainerError',
@@ -211,16 +213,19 @@ export const containerSetup = setup({
       ({ context }) => context.startLimiter,
       ({ context }) => ({ type: 'slot.release', key: slotKey(context, 'start') }),
     ),
-    requestPull: sendTo(
-      ({ context }) => context.pullLimiter,
-      ({ context, self }) => ({
-        type: 'slot.request',
-        key: slotKey(context, 'pull'),
-        ...pullClaim(context, imageOf(context)),
-        holder: self,
-      }),
+    /** What is updated in place is no other image. */
+    updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
+    recordImage: assign(({ event }) =>
+      event.type === 'image.changed'
+        ? { imageDelayMs: event.delayMs, failure: event.failure, waitingReason: event.waitingReason }
+        : {},
     ),
-    recordPullLimit: assign(({ event }) => pullLimit(event)),
+    forgetImage: assign(({ context }) => ({
+      imageDelayMs: 0,
+      failure: undefined,
+      ...(context.waitingReason?.with === 'image' ? { waitingReason: undefined } : {}),
+    })),
+    /** An actor that is stopped gives nothing back by itself. */
     releasePull: sendTo(
       ({ context }) => context.pullLimiter,
       ({ context }) => ({ type: 'slot.release', key: slotKey(context, 'pull') }),
@@ -275,23 +280,16 @@ export const containerSetup = setup({
       ...(hook.failure ? { failure: hook.failure } : {}),
     })),
     recordCallFailure: assign(({ event }) => retryAfter(failureOf(event))),
-    recordLookFailure: assign(({ context, event }) => failedLook(context, imageOf(context), failureOf(event))),
-    recordPullFailure: assign(({ context, event }) => failedPull(context, failureOf(event))),
     recordFailedCreate: assign(({ context, event }) => {
       const failure = failureOf(event);
       return { ...retryAfter(failure), waitingReason: createFailed(context, failure) };
     }),
     recordFailedStart: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return { failure, run: failedStart(context, failure), waitingReason: refusedStart(failure) };
+      return { failure, run: failedStart(context.id, failure), waitingReason: refusedStart(failure) };
     }),
     recordFailedPostStart: assign((_, failure: Failure) => ({ failure, waitingReason: failedPostStart(failure) })),
-    showPullBackOff: assign(({ context }) => ({ waitingReason: pullBackOffReason(context, imageOf(context)) })),
-    showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(imageOf(context)) })),
     showCrashLoop: assign(({ context }) => ({ waitingReason: crashLoopBackOff(context) })),
-    forgetImageReason: assign(({ context }) =>
-      context.waitingReason?.with === 'image' ? { waitingReason: undefined } : {},
-    ),
     forgetWaitingReason: assign({ waitingReason: undefined }),
     backOff: assign(({ context }) => crashBackoff(context)),
     beginAttempt: assign(({ context }) => nextAttempt(context)),

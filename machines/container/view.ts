@@ -24,11 +24,11 @@ export function containerView(
   { ends, restartsAll = false, volumeReason, probes }: PodSide,
 ): ContainerView {
   const { context } = snapshot;
-  const held = snapshot.matches({ pulling: 'awaitingVolumes' }) ? volumeReason : undefined;
+  const held = snapshot.hasTag('awaitingVolumes') ? volumeReason : undefined;
   const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
   const last = [toldEnd(snapshot), context.earlierRun].find((run) => run !== undefined && run !== shown);
-  const rests = snapshot.matches('finished') || snapshot.matches('stopped');
+  const rests = snapshot.hasTag('rests');
   const started = now.kind === 'running' && context.id !== undefined && context.startedUp === context.id;
   return {
     ...actor,
@@ -49,7 +49,7 @@ export function containerView(
 
 /** One that ends at once may be seen to before its start has answered, which tells what was made of it. */
 const toldEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
-  snapshot.matches('launching') ? undefined : snapshot.context.run;
+  snapshot.hasTag('making') ? undefined : snapshot.context.run;
 
 /** A number is counted once its container is shown: until then all that is told is of the one before. */
 function restartsOf(snapshot: ContainerSnapshot, { kind }: ContainerView['now']): number {
@@ -69,7 +69,7 @@ function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerV
   const { earlierRun, waitingReason, startedAt } = snapshot.context;
   const run = toldEnd(snapshot);
   if (isShownRunning(snapshot)) return { kind: 'running', startedAt: startedAt ?? 0 };
-  const rests = snapshot.matches('finished') || snapshot.matches('stopped');
+  const rests = snapshot.hasTag('rests');
   if (waitingReason !== undefined && !(rests && (run ?? earlierRun))) {
     return { kind: 'waiting', reason: waitingReason.reason, message: waitingReason.message };
   }
@@ -81,9 +81,9 @@ function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerV
 
 /** A container counts as running once its postStart hook is done; one whose hook failed does not while it is killed. */
 function isShownRunning(snapshot: ContainerSnapshot): boolean {
-  if (snapshot.matches('running')) return true;
+  if (snapshot.hasTag('running')) return true;
   const { waitingReason, onEnd } = snapshot.context;
-  return snapshot.matches('stopping') && (waitingReason === undefined || onEnd === 'stay');
+  return snapshot.hasTag('stopping') && (waitingReason === undefined || onEnd === 'stay');
 }
 
 function creating({ pod }: ContainerContext): ContainerView['now'] {

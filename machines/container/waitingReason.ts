@@ -3,13 +3,7 @@ import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
-
-/** What stands in the way: the image is forgotten once it is found, the start once it has worked. */
-export interface WaitingReason {
-  readonly with: 'image' | 'start';
-  readonly reason: string;
-  readonly message: string;
-}
+import type { WaitingReason } from '../shared/waitingReason.ts';
 
 /** What it is told from: a part of the context of a container. */
 interface Waiter {
@@ -18,9 +12,6 @@ interface Waiter {
   readonly waitingReason?: WaitingReason | undefined;
   readonly crashDelayMs?: number | undefined;
 }
-
-/** How long a failure is shown as such before it is shown as a back-off: the kubelet's next look at the pod changes it. */
-export const SHOWN_FAILED_MS = 3_000;
 
 /** What users are told when a container cannot be made; all else is the runtime's refusal. */
 const CONFIG_ERROR = 'CreateContainerConfigError';

@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate';
 import { admissionMachine } from '../admission/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
 import { containerMachine } from '../container/chart.ts';
+import { imageMachine } from '../image/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
 import { nodeAgentMachine } from '../node/chart.ts';
 import { garbageMachine } from '../node/garbage.ts';
@@ -28,6 +29,7 @@ export const charts = (): Chart[] => [
   chart(podMachine, 'One pod: volumes, then its sandbox, then its containers, and the way back.'),
   chart(containerMachine, 'One container of a pod over all its restarts.'),
   chart(probeMachine, 'One probe of one run of a container, from its first try to the end of the run.'),
+  chart(imageMachine, 'One image that a container or a volume needs: looked for, and pulled by its policy.'),
   chart(volumeMachine, 'One volume of one pod, from its mount to its unmount.'),
   chart(activeDeadlineMachine, 'The time that one pod may be active on its node.'),
   chart(limiterMachine, 'A limiter of the node: so many at a time, and those that came first go first.'),

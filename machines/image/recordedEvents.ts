@@ -19,9 +19,11 @@ export const imageMissing = (image: string): EventMessage =>
 /** What the kubelet tells of a container besides, when an image that it needs cannot be had. */
 export const imageError = (reason: string): EventMessage => warning('Failed', `Error: ${reason}`);
 
-/** As which error a look for an image that failed is told. */
-export const lookError = ({ reason }: Failure): string =>
-  reason === 'InvalidImageName' ? reason : 'ImageInspectError';
+/** The same of a look for the image that failed. While the runtime is away that is the node's problem. */
+export function inspectionError(failure: Failure): EventMessage[] {
+  if (isRuntimeAway(failure)) return [];
+  return [imageError(failure.reason === 'InvalidImageName' ? failure.reason : 'ImageInspectError')];
+}
 
 export const pullBegins = (image: string): EventMessage => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
 

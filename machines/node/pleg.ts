@@ -57,10 +57,16 @@ export function plegView(pleg: PlegState, begun: number): NamedView {
   };
   if (listFailure) {
     const waitingFor = `the runtime to list its pods, tried again ${listed(pleg)}`;
-    return { ...own, state: 'failing', waitingFor, lastFailure: listFailure };
+    return { ...own, state: 'failing', tags: ['retrying'], waitingFor, lastFailure: listFailure };
   }
-  if (pleg.stream === 'open') return { ...own, state: 'streaming' };
+  if (pleg.stream === 'open') return { ...own, state: 'streaming', tags: ['steady'] };
   const waitingFor = 'the runtime’s event stream, tried again every second';
-  if (pleg.stream === 'opening') return { ...own, state: 'opening', waitingFor };
-  return { ...own, state: 'polling', waitingFor, ...(streamFailure ? { lastFailure: streamFailure } : {}) };
+  if (pleg.stream === 'opening') return { ...own, state: 'opening', tags: ['working'], waitingFor };
+  return {
+    ...own,
+    state: 'polling',
+    tags: ['retrying'],
+    waitingFor,
+    ...(streamFailure ? { lastFailure: streamFailure } : {}),
+  };
 }

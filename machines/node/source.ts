@@ -2,6 +2,7 @@
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { NamedView } from '../../pod/show/view.ts';
+import type { StateTag } from '../shared/stateMeta.ts';
 
 export interface SourceState {
   /**
@@ -46,6 +47,15 @@ const WAITS: Readonly<Partial<Record<SourceState['state'], string>>> = {
   failing: 'another look, as it cannot be read',
   broken: 'a restart of the agent',
 };
+const TAGS: Readonly<Record<SourceState['state'], StateTag>> = {
+  reading: 'working',
+  watching: 'steady',
+  polling: 'steady',
+  settling: 'waiting',
+  absent: 'waiting',
+  failing: 'retrying',
+  broken: 'broken',
+};
 const INOTIFY = 'inotify, which is asked for again with each look';
 
 /** The source as it is shown; one that tells no state of its own only lists its pods, or has yet to. */
@@ -60,7 +70,7 @@ export function sourceView(
   };
   const waitingFor = state === 'polling' && failure ? INOTIFY : WAITS[state];
   return {
-    ...{ name: `${source} source`, path: `nodeAgent/sources/${source}`, state, since },
+    ...{ name: `${source} source`, path: `nodeAgent/sources/${source}`, state, tags: [TAGS[state]], since },
     ...(told ? { notes: [`reads ${told.place} every ${goDuration(told.everyMs)}`] } : {}),
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),

@@ -122,7 +122,7 @@ function cyclicView(node: NodeRef, id: 'cgroups' | 'garbage' | 'logRotation', si
   const snapshot = ref?.getSnapshot();
   const path = `nodeAgent/${id}`;
   if (ref === undefined || snapshot?.status !== 'active') {
-    return { path, name: id, state: 'broken', since: sinceOf(ref ?? node) };
+    return { path, name: id, state: 'broken', tags: ['broken'], since: sinceOf(ref ?? node) };
   }
   const { context } = snapshot;
   const since = sinceOf(ref);

@@ -7,6 +7,7 @@ import { type StateMeta, statePath } from './stateMeta.ts';
 /** The part of a machine's snapshot that a view reads. */
 interface ShownSnapshot {
   readonly value: unknown;
+  readonly tags: ReadonlySet<string>;
   getMeta(): unknown;
 }
 
@@ -26,6 +27,7 @@ export function actorView(actor: {
   return {
     path,
     state: statePath(snapshot.value),
+    tags: [...snapshot.tags],
     since,
     ...(meta?.waitsFor ? { waitingFor: meta.waitsFor } : {}),
     ...(until ? { until } : {}),

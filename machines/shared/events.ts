@@ -7,6 +7,7 @@ import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate
 import type { AdmissionNode } from '../../pod/admission/node.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition } from '../../pod/api/schema/status.ts';
+import type { Failure } from '../../pod/failure.ts';
 import type {
   ContainerRun,
   ForeignPod,
@@ -21,6 +22,7 @@ import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/show/view.ts';
 import type { PlegState } from '../node/pleg.ts';
 import type { SourceState } from '../node/source.ts';
+import type { WaitingReason } from './waitingReason.ts';
 
 /** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
@@ -70,6 +72,24 @@ export type AdmissionEvent =
 /** What admission tells the node: these pods must end for a critical one, which waits (C24). */
 export type AdmissionFact = { type: 'admission.preempting'; uids: readonly string[] };
 
+/** What an image tells who needs it: whether it is held up, and the last failure of a look or a pull. */
+export interface ImageFact {
+  readonly type: 'image.changed';
+  readonly isDelayed: boolean;
+  /** The wait after that failure, in milliseconds. */
+  readonly delayMs: number;
+  readonly failure: Failure | undefined;
+  readonly waitingReason: WaitingReason | undefined;
+}
+
+export type ImageEvent =
+  /** The pod was updated in place. */
+  | { type: 'image.update'; pod: Pod }
+  /** The runtime answers again: what failed because it was away need not wait longer. */
+  | { type: 'runtime.returned' }
+  | SlotGranted
+  | TimerEvent;
+
 /** Where a volume stands, as its pod needs to know it; `delayed` is one whose image cannot be had for now. */
 export type VolumeLifecycle = 'pending' | 'delayed' | 'mounted' | 'unmounted';
 
@@ -79,7 +99,7 @@ export type VolumeEvent =
   | { type: 'volume.update'; pod: Pod }
   /** The runtime answers again: what failed because it was away need not wait longer. */
   | { type: 'runtime.returned' }
-  | SlotGranted
+  | ImageFact
   | TimerEvent;
 
 /**
@@ -131,6 +151,7 @@ export type ContainerEvent =
   /** The runtime answers again: what failed because it was away need not wait longer. */
   | { type: 'runtime.returned' }
   | ProbeFact
+  | ImageFact
   | SlotGranted
   | TimerEvent;
 

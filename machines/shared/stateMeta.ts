@@ -8,6 +8,14 @@ export interface StateMeta {
   readonly afterMs?: number;
 }
 
+/**
+ * What each atomic state is, for people and for colours: exactly one of these, the tags of its parents included. `working`
+ * has asked and has no answer yet, `waiting` for a turn, a slot or a moment, `retrying` after a failure.
+ */
+export const STATE_TAGS = ['steady', 'working', 'waiting', 'retrying', 'done', 'failed', 'broken'] as const;
+
+export type StateTag = (typeof STATE_TAGS)[number];
+
 /** Whether a container that the runtime shows in this state has no process any more. */
 export const hasEnded = (state: string): boolean => state === 'exited';
 

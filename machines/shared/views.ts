@@ -6,6 +6,7 @@ import type { ContainerView, LimiterView, PodView, VolumeView } from '../../pod/
 import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';
+import { shownOfImage, withImage } from '../image/view.ts';
 import { holdersFor, type LimiterContext, lineOf } from '../limiter/chart.ts';
 import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
@@ -15,7 +16,6 @@ import { heldUpBy } from '../pod/launchOrder.ts';
 import { awaitsRoom, isResizing, isUnfitted } from '../pod/resizing.ts';
 import { probeRefs, probeViews } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
-import { referenceOf } from '../volume/setup.ts';
 import { actorView, childrenOf, latestViews } from './actorView.ts';
 import type { LimiterEvent, Ref, RuntimeHealth } from './events.ts';
 
@@ -82,16 +82,19 @@ function viewOfContainer(ref: ContainerRef, { path, ends, restartsAll, volumes, 
   const since = sinceOf(ref);
   const spec = specOf(own.context);
   const volumeReason = waitingReasonOfVolumes(volumes, spec);
-  const probes = probeRefs(own).flatMap((probe) => [probe.getSnapshot(), sinceOf(probe)]);
-  const shows = [own, since, ends, restartsAll, volumeReason?.reason, volumeReason?.message, ...probes];
+  const { image } = own.children;
+  const children = [
+    ...probeRefs(own).flatMap((probe) => [probe.getSnapshot(), sinceOf(probe)]),
+    ...shownOfImage(image, sinceOf),
+  ];
+  const shows = [own, since, ends, restartsAll, volumeReason?.reason, volumeReason?.message, ...children];
   return containerViews(ref, shows, () => {
     const { retryAt: again, stopBy, failure, crashDelayMs = 0 } = own.context;
     // A back-off after an end that nobody saw lasts its delay from its own beginning.
-    const moments = { retryAt: again || since + crashDelayMs, stopBy, pullBy: pullBy(ref, own, sinceOf) };
+    const moments = { retryAt: again || since + crashDelayMs, stopBy };
     const actor = { path: `${path}/${ref.id}`, since, snapshot: own, moments, failure };
-    const wait = pullWait(own.matches({ pulling: 'fetching' }), spec.image);
     const side = { ends, restartsAll, volumeReason, probes: probeViews(actor.path, own, sinceOf) };
-    return containerView({ ...actorView(actor), ...wait }, own, side);
+    return containerView(withImage(actorView(actor), image, sinceOf), own, side);
   });
 }
 
@@ -100,17 +103,19 @@ function inLine(containers: readonly ContainerView[], heldUp: string | undefined
   const first = containers.find(({ name }) => name === heldUp);
   if (first === undefined) return containers;
   const whom = `${KIND_NAMES[first.role]} ${first.name}`;
-  const waitingFor =
-    first.state === 'runningPostStart' ? `${whom}'s postStart hook` : `${whom}, which starts before it`;
-  return containers.map((each) => (each !== first && each.state === 'readyToCreate' ? { ...each, waitingFor } : each));
+  const waitingFor = first.tags.includes('runningPostStart')
+    ? `${whom}'s postStart hook`
+    : `${whom}, which starts before it`;
+  return containers.map((each) =>
+    each !== first && each.tags.includes('readyToCreate') ? { ...each, waitingFor } : each,
+  );
 }
 
 /** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */
 export function isBeingAdopted(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
-  if (containers.some((child) => ['new', 'adopting', 'adopted'].includes(String(child.getSnapshot().value))))
-    return true;
+  if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
   return isFirst && UNASKED.some((state) => snapshot.matches(state));
 }
@@ -133,6 +138,7 @@ export function awaitedViews(context: NodeContext): PodView[] {
   return newPods(context).map((pod) => ({
     path: `pod/${pod.metadata.uid}`,
     state: 'awaitingNode',
+    tags: ['waiting', 'awaitingNode'],
     since: health.since,
     waitingFor: `the container runtime, which is not ready: ${health.message ?? 'it does not say why'}`,
     ...{ pod, conditions: pod.status?.conditions },
@@ -147,30 +153,21 @@ export function awaitedViews(context: NodeContext): PodView[] {
 export const runtimeNotReadyOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
   ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'it does not say why');
 
-/** When a pull that goes on has to be done. */
-function pullBy(ref: AnyActorRef, { context }: { context: { pullLimitMs?: number | undefined } }, sinceOf: SinceOf) {
-  return context.pullLimitMs === undefined ? undefined : sinceOf(ref) + context.pullLimitMs;
-}
-
-/** A wait for a pull names the image. */
-function pullWait(isPulling: boolean, image: string | undefined): { waitingFor?: string } {
-  return isPulling && image !== undefined ? { waitingFor: `the pull of ${image}` } : {};
-}
-
 function viewOfVolume(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
-  return volumeViews(ref, [ref.getSnapshot(), sinceOf(ref)], () => volumeView(pod, ref, sinceOf));
+  const { image } = ref.getSnapshot().children;
+  const shows = [ref.getSnapshot(), sinceOf(ref), ...shownOfImage(image, sinceOf)];
+  return volumeViews(ref, shows, () => volumeView(pod, ref, sinceOf));
 }
 
 function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   const snapshot = ref.getSnapshot();
   const { name, retryAt, failure, waitingReason } = snapshot.context;
-  const moments = { retryAt, pullBy: pullBy(ref, snapshot, sinceOf) };
+  const own = actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments: { retryAt }, failure });
   return {
-    ...actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments, failure }),
-    ...pullWait(snapshot.matches({ pulling: 'fetching' }), referenceOf(snapshot.context)),
+    ...withImage(own, snapshot.children.image, sinceOf),
     name,
-    mounted: snapshot.matches('mounted'),
-    ...(waitingReason && snapshot.matches('pulling')
+    mounted: snapshot.hasTag('mounted'),
+    ...(waitingReason && snapshot.hasTag('gettingImage')
       ? { waitingReason: { reason: waitingReason.reason, message: waitingReason.message } }
       : {}),
   };

@@ -1,20 +1,20 @@
 /** One volume of one pod, from its request to its removal. */
-import { assign } from 'xstate';
-import { MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup } from './setup.ts';
-import { pulling } from './states/pulling.ts';
+import { assign, forwardTo } from 'xstate';
+import { imageInput, MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup } from './setup.ts';
 
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
-  context: ({ input }) => ({ ...input, soughtAt: 0, delayMs: 0, pullDelayMs: 0, retryAt: 0 }),
+  context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
   initial: 'mounting',
   states: {
     mounting: {
+      tags: 'working',
       meta: { waitsFor: 'its mount to be made', afterMs: MOUNT_LIMIT_MS },
       invoke: {
         src: 'mountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
         onDone: [
-          { guard: 'isImage', target: 'pulling', actions: assign({ delayMs: 0 }) },
+          { guard: 'isImage', target: 'gettingImage', actions: assign({ delayMs: 0 }) },
           {
             target: 'mounted',
             actions: assign(({ event: { output } }) => ({ ...(output ? { mounted: output } : {}), delayMs: 0 })),
@@ -35,6 +35,7 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     awaitingRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to mount it', until: 'retryAt' },
       entry: 'reportDelay',
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
@@ -45,19 +46,44 @@ export const volumeMachine = volumeSetup.createMachine({
         'volume.update': { target: 'mounting', actions: 'update' },
       },
     },
-    pulling,
+    gettingImage: {
+      tags: ['working', 'gettingImage'],
+      meta: { waitsFor: 'its image' },
+      exit: 'releasePull',
+      invoke: {
+        src: 'image',
+        id: 'image',
+        input: ({ context, self }) => ({ ...imageInput(context), parent: self }),
+        onDone: {
+          target: 'mounted',
+          actions: [
+            'forgetImage',
+            assign(({ event }) => ({ mounted: { kind: 'image' as const, imageRef: event.output.imageRef } })),
+          ],
+        },
+      },
+      on: {
+        'image.changed': { actions: ['recordImage', 'reportDelay'] },
+        'runtime.returned': { actions: forwardTo('image') },
+        'volume.unmount': 'unmounting',
+        'volume.update': { actions: ['update', 'updateImage'] },
+      },
+    },
     mounted: {
+      tags: 'mounted',
       entry: { type: 'report', params: { lifecycle: 'mounted' } },
       initial: 'steady',
       on: { 'volume.unmount': 'unmounting' },
       states: {
         steady: {
+          tags: 'steady',
           on: {
             'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }],
           },
         },
         /** What it shows of its pod has changed: written anew in place, while its containers go on with the old or the new. */
         refreshing: {
+          tags: 'working',
           meta: { waitsFor: 'its files to be brought up to date', afterMs: MOUNT_LIMIT_MS },
           invoke: {
             src: 'mountVolume',
@@ -74,6 +100,7 @@ export const volumeMachine = volumeSetup.createMachine({
           on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
         },
         awaitingRefresh: {
+          tags: 'retrying',
           meta: { waitsFor: 'another try to bring its files up to date', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'refreshing', 'volume.update': { target: 'refreshing', actions: 'update' } },
@@ -81,6 +108,7 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     unmounting: {
+      tags: 'working',
       meta: { waitsFor: 'its unmount', afterMs: UNMOUNT_LIMIT_MS },
       invoke: {
         src: 'unmountVolume',
@@ -90,10 +118,11 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     awaitingUnmountRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to unmount it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'unmounting' },
     },
-    unmounted: { entry: { type: 'report', params: { lifecycle: 'unmounted' } } },
+    unmounted: { tags: 'done', entry: { type: 'report', params: { lifecycle: 'unmounted' } } },
   },
 });

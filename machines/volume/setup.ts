@@ -16,19 +16,13 @@ import {
 import type { Failure } from '../../pod/failure.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../pod/mountedVolume.ts';
-import type { WaitingReason } from '../container/waitingReason.ts';
-import {
-  failedLook,
-  failedPull,
-  neverPullReason,
-  pullBackOffReason,
-  pullClaim,
-  pullLimit,
-} from '../image/waitingReason.ts';
+import { imageMachine } from '../image/chart.ts';
+import type { ImageInput } from '../image/setup.ts';
 import type { LimiterEvent, PodEvent, Ref, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
 import { failureOf, isRuntimeAway } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { WaitingReason } from '../shared/waitingReason.ts';
 
 /** How long it may take to mount a volume: a little less than a kubelet lets a pod wait for its volumes. */
 export const MOUNT_LIMIT_MS = 2 * 60_000;
@@ -50,14 +44,10 @@ export interface VolumeContext extends VolumeInput {
   readonly failure?: Failure | undefined;
   /** The wait before the next try to mount it, in milliseconds. */
   readonly delayMs: number;
-  /** The wait after the last pull that failed, in milliseconds. */
-  readonly pullDelayMs: number;
+  /** The wait after the last failure to get its image, in milliseconds. */
+  readonly imageDelayMs: number;
   /** Why its image is not there, as a status shows it. */
   readonly waitingReason?: WaitingReason | undefined;
-  /** When its image was last looked for: a pull may have to wait for its turn. */
-  readonly soughtAt: number;
-  /** How long the pull may take, in milliseconds; absent: as long as it takes. */
-  readonly pullLimitMs?: number | undefined;
   /** When that try is due. */
   readonly retryAt: number;
 }
@@ -68,9 +58,8 @@ const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined =>
 /** The image that a volume shows; undefined for every other kind of volume. */
 const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
 
-export const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
+const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
 
-const pullLimiterOf = ({ context }: { context: VolumeContext }) => context.pullLimiter;
 const pullKey = ({ pod, name }: VolumeContext): string => `${pod.metadata.uid}/volume:${name}/pull`;
 
 function withBackOff(context: VolumeContext, failure: Failure) {
@@ -86,6 +75,20 @@ export function mountFailed({ name }: VolumeContext, event: { type: string }): E
   return [{ eventType: 'Warning', reason: 'FailedMount', message }];
 }
 
+/** What its image is looked for and pulled with; its errors are told of each container that the volume holds up. */
+export function imageInput(context: VolumeContext): Omit<ImageInput, 'parent'> {
+  const { pod, name, ticket, pullLimiter, imageDelayMs: delayMs, waitingReason } = context;
+  const held = heldBy(pod.spec, [name]);
+  return {
+    ...{ pod, ticket, pullLimiter, delayMs, waitingReason },
+    image: referenceOf(context),
+    policy: imageOf(context)?.pullPolicy,
+    involved: involvedPod(pod),
+    heldUp: held.map(({ container, role }) => involvedPod(pod, { name: container.name, role })),
+    key: pullKey(context),
+  };
+}
+
 export const volumeSetup = setup({
   types: {
     input: {} as VolumeInput,
@@ -93,12 +96,13 @@ export const volumeSetup = setup({
     events: {} as VolumeEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
+    tags: {} as StateTag | 'mounted' | 'gettingImage',
+    children: {} as { image: 'image' },
   },
   actors: {
     mountVolume: port('mountVolume'),
     unmountVolume: port('unmountVolume'),
-    findImage: port('findImage'),
-    pullImage: port('pullImage'),
+    image: imageMachine,
     timer: timerPort(),
   },
   guards: {
@@ -107,23 +111,11 @@ export const volumeSetup = setup({
       return volume !== undefined && followsPod(volume);
     },
     isImage: ({ context }) => imageOf(context) !== undefined,
-    needsNoPull: ({ context }, found: { imageRef: string | null }) =>
-      found.imageRef !== null && imageOf(context)?.pullPolicy !== 'Always',
-    /** The runtime went away in the middle of it: that says nothing about the image. */
-    isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
-    mayNotPull: ({ context }) => imageOf(context)?.pullPolicy === 'Never',
   },
   actions: {
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involvedPod(context.pod), message));
-    }),
-    /** What the volume cannot have, the containers wait for that their statuses show to be held by it: it is told of them too. */
-    recordEventOfHeld: enqueueActions(({ context: { pod, name }, enqueue }, messages: EventMessages) => {
-      for (const { container, role } of heldBy(pod.spec, [name])) {
-        const involved = involvedPod(pod, { name: container.name, role });
-        for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involved, message));
-      }
     }),
     report: sendTo(
       ({ context }) => context.parent,
@@ -135,24 +127,24 @@ export const volumeSetup = setup({
       }),
     ),
     /** An image that cannot be had holds up only those that mount it; while the runtime is away nobody can start. */
-    reportDelay: enqueueActions(({ context, enqueue }) => {
+    reportDelay: enqueueActions(({ context, event, enqueue }) => {
       if (imageOf(context) === undefined || isRuntimeAway(context.failure)) return;
+      if (event.type === 'image.changed' && !event.isDelayed) return;
       enqueue.sendTo(context.parent, { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),
     update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
-    recordLookFailure: assign(({ context, event }) => failedLook(context, referenceOf(context), failureOf(event))),
-    recordPullFailure: assign(({ context, event }) => failedPull(context, failureOf(event))),
-    showPullBackOff: assign(({ context }) => ({ waitingReason: pullBackOffReason(context, referenceOf(context)) })),
-    showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(referenceOf(context)) })),
-    forgetImageReason: assign({ pullDelayMs: 0, failure: undefined, waitingReason: undefined }),
-    requestPull: sendTo(pullLimiterOf, ({ context, self }) => ({
-      type: 'slot.request',
-      key: pullKey(context),
-      ...pullClaim(context, referenceOf(context)),
-      holder: self,
-    })),
-    recordPullLimit: assign(({ event }) => pullLimit(event)),
-    releasePull: sendTo(pullLimiterOf, ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
+    recordImage: assign(({ event }) =>
+      event.type === 'image.changed'
+        ? { imageDelayMs: event.delayMs, failure: event.failure, waitingReason: event.waitingReason }
+        : {},
+    ),
+    forgetImage: assign({ imageDelayMs: 0, failure: undefined, waitingReason: undefined }),
+    updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
+    /** An actor that is stopped gives nothing back by itself. */
+    releasePull: sendTo(
+      ({ context }) => context.pullLimiter,
+      ({ context }) => ({ type: 'slot.release', key: pullKey(context) }),
+    ),
   },
 });

@@ -122,7 +122,7 @@ function hasEnded({ view, status }: Question): string | undefined {
 
 /** The node has not begun with the pod, for want of the runtime. */
 function nodeWait(question: Question): Answer {
-  return question.view.state === 'awaitingNode' ? podWait(question) : undefined;
+  return question.view.tags.includes('awaitingNode') ? podWait(question) : undefined;
 }
 
 function isEnding({ view, now }: Question): Answer {
@@ -151,7 +151,7 @@ function stopping(start: string, { first, others, until, now }: Stop): Answer {
   if (failed) return failed;
   const who = others > 0 ? `${titled(first)} and ${others} more` : titled(first);
   const meanwhile =
-    first.waitingFor === undefined || first.state.endsWith('killing')
+    first.waitingFor === undefined || first.tags.includes('killing')
       ? ''
       : `; ${others > 0 ? first.name : 'it'} waits${forText(first)}`;
   if (until === undefined) return `${start}: waits for ${who} to stop${meanwhile}`;

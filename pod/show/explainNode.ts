@@ -65,7 +65,8 @@ export function withUnwritten(
 ): NodeExplanation {
   if (trouble === undefined) return explanation;
   const { facts, failure, since, retryAt: until } = trouble;
-  const view = { path: 'store', state: 'retrying', since, waitingFor: 'the disk', until, lastFailure: failure };
+  const state = { state: 'retrying', tags: ['retrying'], since };
+  const view = { path: 'store', ...state, waitingFor: 'the disk', until, lastFailure: failure };
   const store = {
     ...explained('actor', 'store', view),
     notes: [`${facts} ${facts === 1 ? 'fact' : 'facts'} not written`],
@@ -84,7 +85,13 @@ export interface LostRoot {
 export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | undefined): NodeExplanation {
   if (lost === undefined) return explanation;
   const { message, since } = lost;
-  const view = { path: 'rootDirectory', state: 'lost', since, waitingFor: 'the directory to be there again' };
+  const view = {
+    path: 'rootDirectory',
+    state: 'lost',
+    tags: ['failed'],
+    since,
+    waitingFor: 'the directory to be there again',
+  };
   const answer = `${explanation.answer}; ${message}`;
   return withPart({ ...explanation, answer }, explained('actor', 'root directory', view));
 }
@@ -116,7 +123,10 @@ export function endingText(pods: number, until: number | undefined, now: number)
 
 function runtimeOf({ runtime, since: sinceNode }: NodeView): ExplainedActor {
   const { name, version, ready, since = sinceNode, networkNotReady } = runtime;
-  const actor = { path: 'nodeAgent/runtimeHealth', state: ready ? 'ready' : 'not ready', since };
+  const actor = {
+    ...{ path: 'nodeAgent/runtimeHealth', since },
+    ...(ready ? { state: 'ready', tags: ['steady'] } : { state: 'not ready', tags: ['retrying'] }),
+  };
   const waits = ready ? networkNotReady && `its network: ${networkNotReady}` : `it to be ready: ${troubleOf(runtime)}`;
   return {
     ...explained('runtime', name || 'unknown', waits === undefined ? actor : { ...actor, waitingFor: waits }),

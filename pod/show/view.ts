@@ -14,8 +14,10 @@ import type { ContainerSize } from '../resources/containerSize.ts';
 export interface ActorView {
   /** The path of ids from the root: `pod/<uid>/container/web`. */
   readonly path: string;
-  /** The active state, dotted from the outside in: `starting.pulling`. */
+  /** The active state, dotted from the outside in: `launching.making.queued`. */
   readonly state: string;
+  /** What that state is: one of `steady`, `working`, `waiting`, `retrying`, `done`, `failed`, `broken`, and what else is asked of it. */
+  readonly tags: readonly string[];
   readonly since: number;
   /** In words, what it waits for; absent in a state that rests. */
   readonly waitingFor?: string;

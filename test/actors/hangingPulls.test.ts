@@ -21,8 +21,8 @@ test('a pull that hangs is given up at its limit, which explain shows with the i
   node.apply(pulling('web', 'slow.example/app:1'));
   await node.advance('1m');
   const main = node.containerView('web');
-  expect(main).toMatchObject({ state: 'pulling.fetching', until: main.since + HOUR });
-  expect(answerOf(node, 'web')).toMatch(/waits for the pull of slow\.example\/app:1 until .* \(in 59m\)/);
+  expect(main).toMatchObject({ state: 'pending.gettingImage.pulling', until: main.since + HOUR });
+  expect(answerOf(node, 'web')).toMatch(/waits for the pull of image slow\.example\/app:1 until .* \(in 59m\)/);
   await node.advance('59m');
   await node.advance('5s');
   expect(waitingOf(node, 'web')).toEqual({
@@ -43,14 +43,14 @@ test('the pull of an image volume has the same limit', async () => {
   await node.advance('1m');
   const [data] = node.view('web').volumes;
   expect(data).toMatchObject({
-    state: 'pulling.fetching',
-    waitingFor: 'the pull of slow.example/data:1',
+    state: 'gettingImage.pulling',
+    waitingFor: 'the pull of image slow.example/data:1',
     until: (data?.since ?? 0) + HOUR,
   });
   await node.advance('59m');
   await node.advance('5s');
   expect(node.view('web').volumes).toMatchObject([
-    { state: 'pulling.backingOff', waitingReason: { reason: 'ImagePullBackOff' } },
+    { state: 'gettingImage.backingOff', waitingReason: { reason: 'ImagePullBackOff' } },
   ]);
 });
 
@@ -131,7 +131,7 @@ test('where slow pulls are waited for, registries that hang hold up the others f
   expect(answerOf(node, 'one')).toContain('in the pull queue: place 2 of 2');
   await node.advance('31m');
   expect(node.pod('other').phase).toBe('Running');
-  expect(node.containerView('one').state).toBe('pulling.fetching');
+  expect(node.containerView('one').state).toBe('pending.gettingImage.pulling');
 });
 
 test('without a limit a pull takes as long as it takes', async () => {
@@ -140,7 +140,7 @@ test('without a limit a pull takes as long as it takes', async () => {
   });
   node.apply(pulling('web', 'slow.example/app:1'));
   await node.advance('2h');
-  expect(node.containerView('web').state).toBe('pulling.fetching');
+  expect(node.containerView('web').state).toBe('pending.gettingImage.pulling');
   expect(node.containerView('web')).not.toHaveProperty('until');
   await node.advance('61m');
   expect(node.pod('web').phase).toBe('Running');

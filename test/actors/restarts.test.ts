@@ -54,7 +54,7 @@ describe('restarts', () => {
     });
     expect(node.pod('bad').phase).toBe('Running');
     expect(node.containerView('bad')).toMatchObject({
-      state: 'backingOff',
+      state: 'ended.backingOff',
       waitingFor: 'the end of its crash-loop back-off',
     });
     await node.advance('60s');

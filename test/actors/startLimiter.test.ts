@@ -119,7 +119,7 @@ describe('the start limiter', () => {
       podWith('web'),
     );
     await node.advance('8s');
-    expect(node.containerView('crashing').state).toBe('backingOff');
+    expect(node.containerView('crashing').state).toBe('ended.backingOff');
     expect(node.pod('web').phase).toBe('Running');
     expect(node.agent.overview().limiters.start.held).toEqual([]);
   });

@@ -117,9 +117,9 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C23',
     breaks: 'what the runtime has forgotten counts its restarts from 0',
-    file: 'machines/container/states/pulling.ts',
-    find: "[{ guard: 'hasNoPast', target: 'counting' }, { target: 'readyToCreate' }]",
-    put: "[{ target: 'readyToCreate' }]",
+    file: 'machines/container/states/pending.ts',
+    find: "target: 'countingRestarts',",
+    put: "target: '#container.launching',",
   },
   {
     rule: 'C23',

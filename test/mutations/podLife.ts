@@ -47,9 +47,9 @@ export const podLifeMutations: readonly Mutation[] = [
   {
     rule: 'C3',
     breaks: 'init containers do not run again in a new sandbox',
-    file: 'machines/container/chart.ts',
-    find: "'container.start': { guard: 'isInit', target: 'restarting', actions: 'takeTurn' },",
-    put: '',
+    file: 'machines/container/states/ended.ts',
+    find: "guard: 'isInit', target: '#container.pending.restarting', actions: 'takeTurn'",
+    put: "actions: 'takeTurn'",
   },
   {
     rule: 'C3',

@@ -48,6 +48,7 @@ function containerView(name: string, role: ContainerRole, state: State): Contain
   return {
     path: `pod/${UID}/container/${name}`,
     state: state.now.kind,
+    tags: [],
     since: NOW - 60_000,
     name,
     role,
@@ -60,7 +61,15 @@ function containerView(name: string, role: ContainerRole, state: State): Contain
 }
 
 export function volumeView(name: string, more: Partial<VolumeView> = {}): VolumeView {
-  return { path: `pod/${UID}/volume/${name}`, state: 'mounted', since: NOW - 129_000, name, mounted: true, ...more };
+  return {
+    path: `pod/${UID}/volume/${name}`,
+    state: 'mounted',
+    tags: ['steady', 'mounted'],
+    since: NOW - 129_000,
+    name,
+    mounted: true,
+    ...more,
+  };
 }
 
 interface Parts {
@@ -95,6 +104,7 @@ export function podView({ init = {}, sidecars = {}, main = {}, ephemeral = {}, s
   return {
     path: `pod/${UID}`,
     state: 'running',
+    tags: ['steady'],
     since: NOW - 130_000,
     pod,
     containers: [
@@ -123,10 +133,16 @@ export const ending = (more: Partial<NonNullable<PodView['termination']>> = {}):
 
 /** The view of a node that runs, with nothing to do. */
 export function nodeView(name = 'host', more: Partial<NodeView> = {}): NodeView {
-  const part = (id: string, state = 'open') => ({ name: id, path: `nodeAgent/${id}`, state, since: NOW - 60_000 });
+  const part = (id: string, state = 'open') => ({
+    name: id,
+    path: `nodeAgent/${id}`,
+    state,
+    tags: [],
+    since: NOW - 60_000,
+  });
   const limiter = (id: string, capacity: number) => ({ ...part(id), capacity, held: [], queue: [] });
   return {
-    ...{ name, path: 'nodeAgent', state: 'running', since: NOW - 60_000, pods: {} },
+    ...{ name, path: 'nodeAgent', state: 'running', tags: ['steady'], since: NOW - 60_000, pods: {} },
     runtime: { name: 'containerd', version: 'v1.6.20', ready: true, since: NOW - 65_000 },
     limiters: [limiter('start', 4), limiter('pull', 1)],
     admissions: [{ ...part('admission'), admitted: 0, waiting: [], refused: [] }],

@@ -1,156 +1,231 @@
-/** A container is made and started while it holds a start slot. A part of the chart in chart.ts. */
+/** All that a container needs itself is there: it is made and started when its pod says so, while it holds a start slot. */
 import { and, assign } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
-import { terminatedRun } from '../context.ts';
+import { hookRequest } from '../context.ts';
 import {
   launchFailed,
   recordCreationEvent,
+  recordFailedPostStartEvent,
   recordOutdatedEvent,
   recordStartEvent,
   recordStopEvent,
 } from '../recordedEvents.ts';
 import { containerSetup } from '../setup.ts';
+import { terminatedRun } from '../terminatedRun.ts';
+
+/** The call that is on its way is awaited: what it makes must be known to be removed. */
+const afterTheCall = {
+  'container.stop': { actions: 'stopForGood' },
+  'container.reset': { actions: 'askForReset' },
+  'container.update': { actions: 'update' },
+} as const;
 
 export const launching = containerSetup.createStateConfig({
-  entry: [{ type: 'report', params: { lifecycle: 'launching' } }, 'requestSlot'],
-  exit: 'releaseSlot',
-  initial: 'queued',
-  on: { 'sandbox.lost': { target: 'readyToCreate', actions: ['loseSandbox', 'forgetIt'] } },
+  initial: 'readyToCreate',
+  on: {
+    // A start whose answer was lost may have worked.
+    'container.stop': [
+      { guard: 'neverMade', target: 'stopped', actions: 'stopForGood' },
+      { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
+    ],
+    'container.reset': [
+      { guard: 'neverMade', target: 'pending.reset' },
+      { target: 'stopping', actions: 'askForReset' },
+    ],
+    'container.update': [
+      { guard: and(['changesIdentity', 'neverMade']), target: 'pending.choosing', actions: 'update' },
+      { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'askForNewOne', recordOutdatedEvent] },
+      { actions: 'update' },
+    ],
+    'sandbox.lost': { target: '.readyToCreate', actions: ['loseSandbox', 'forgetIt'] },
+  },
   states: {
-    queued: {
-      meta: { waitsFor: 'a start slot' },
+    /** Its pod says when (C9), in a new sandbox after it has had its turn again (C3). */
+    readyToCreate: {
+      tags: ['waiting', 'readyToCreate'],
+      meta: { waitsFor: 'its pod to start it, one after the other' },
+      entry: { type: 'report', params: { lifecycle: 'readyToCreate' } },
+      always: [
+        { guard: 'mustStay', target: '#container.stopped' },
+        { guard: 'mustReset', target: '#container.pending.reset' },
+      ],
+      on: { 'container.launch': { guard: 'mayLaunch', target: 'making' } },
+    },
+    making: {
+      tags: 'making',
+      entry: [{ type: 'report', params: { lifecycle: 'launching' } }, 'requestSlot'],
+      exit: 'releaseSlot',
+      initial: 'queued',
+      states: {
+        queued: {
+          tags: 'waiting',
+          meta: { waitsFor: 'a start slot' },
+          // A start without an answer is asked for again: it may have worked.
+          on: { 'slot.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }] },
+        },
+        creating: {
+          tags: 'working',
+          meta: { waitsFor: 'the container to be created' },
+          entry: 'recordIdentity',
+          on: afterTheCall,
+          invoke: {
+            src: 'createContainer',
+            input: ({ context }) => ({
+              pod: context.pod,
+              container: context.name,
+              // The state is entered with a sandbox only (`mayLaunch`), and left when that is lost.
+              sandbox: context.sandbox as NonNullable<typeof context.sandbox>,
+              attempt: context.attempt,
+              imageRef: context.imageRef ?? '',
+              volumes: context.volumes,
+            }),
+            onDone: [
+              // It never ran: it goes with its sandbox.
+              { guard: 'mustStay', target: '#container.stopped' },
+              {
+                guard: 'mustReset',
+                target: '#container.stopping',
+                actions: assign(({ event }) => ({ id: event.output.id })),
+              },
+              {
+                target: 'starting',
+                actions: [assign(({ event }) => ({ id: event.output.id })), recordCreationEvent],
+              },
+            ],
+            onError: [
+              { guard: 'mustStay', target: '#container.stopped' },
+              { guard: 'mustReset', target: '#container.pending.reset' },
+              {
+                target: '#container.launching.awaitingRetry',
+                actions: [
+                  'recordFailedCreate',
+                  { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+                ],
+              },
+            ],
+          },
+        },
+        starting: {
+          tags: 'working',
+          meta: { waitsFor: 'the container to be started' },
+          invoke: {
+            src: 'startContainer',
+            input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
+            onDone: [
+              {
+                guard: 'hasSeenEnd',
+                target: '#container.ended',
+                actions: [
+                  assign(({ event }) => ({ made: event.output.made, failure: undefined, waitingReason: undefined })),
+                  recordStartEvent,
+                ],
+              },
+              {
+                guard: { type: 'isOver', params: ({ event }) => event.output },
+                target: '#container.ended',
+                actions: [
+                  assign(({ event: { output } }) => ({
+                    ...{ run: terminatedRun(output), made: output.made },
+                    ...{ failure: undefined, waitingReason: undefined },
+                  })),
+                  recordStartEvent,
+                ],
+              },
+              {
+                guard: 'mustStay',
+                target: '#container.stopping',
+                actions: [
+                  assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
+                  recordStartEvent,
+                  recordStopEvent,
+                ],
+              },
+              {
+                target: '#container.launching.started',
+                actions: [
+                  assign(({ event: { output } }) => ({
+                    ...{ startedAt: output.startedAt, made: output.made, failure: undefined },
+                  })),
+                  recordStartEvent,
+                ],
+              },
+            ],
+            onError: [
+              {
+                guard: 'hasSeenEnd',
+                target: '#container.ended',
+                actions: assign({ failure: undefined, waitingReason: undefined }),
+              },
+              { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
+              {
+                guard: 'isStartRefused',
+                target: '#container.ended',
+                actions: [
+                  'recordFailedStart',
+                  { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+                ],
+              },
+              // It may run all the same: the same attempt is launched again, and finds it.
+              { target: '#container.launching.awaitingRetry', actions: 'recordCallFailure' },
+            ],
+          },
+          // One that ends at once is heard of before the call that started it has answered.
+          on: { ...afterTheCall, 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
+        },
+      },
+    },
+    awaitingRetry: {
+      tags: 'retrying',
+      meta: { waitsFor: 'another try to start it', until: 'retryAt' },
+      entry: { type: 'report', params: { lifecycle: 'live' } },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
-        // A start without an answer is asked for again: it may have worked.
-        'slot.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }],
-        'container.stop': [
-          { guard: 'neverMade', target: '#container.stopped', actions: 'stopForGood' },
-          { target: '#container.stopping', actions: ['stopForGood', recordStopEvent] },
-        ],
-        'container.reset': [
-          { guard: 'neverMade', target: '#container.reset' },
-          { target: '#container.stopping', actions: 'askForReset' },
-        ],
-        'container.update': [
-          { guard: and(['changesIdentity', 'neverMade']), target: '#container.pulling', actions: 'update' },
-          {
-            guard: 'changesIdentity',
-            target: '#container.stopping',
-            actions: ['update', 'askForNewOne', recordOutdatedEvent],
-          },
-          { actions: 'update' },
-        ],
+        'timer.elapsed': 'readyToCreate',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'readyToCreate' },
       },
     },
-    // On a stop the call is awaited: what it makes must be known to be removed.
-    creating: {
-      meta: { waitsFor: 'the container to be created' },
-      entry: 'recordIdentity',
-      invoke: {
-        src: 'createContainer',
-        input: ({ context }) => ({
-          pod: context.pod,
-          container: context.name,
-          // The state is entered with a sandbox only (`mayLaunch`), and left when that is lost.
-          sandbox: context.sandbox as NonNullable<typeof context.sandbox>,
-          attempt: context.attempt,
-          imageRef: context.imageRef ?? '',
-          volumes: context.volumes,
-        }),
-        onDone: [
-          // It never ran: it goes with its sandbox.
-          { guard: 'mustStay', target: '#container.stopped' },
-          {
-            guard: 'mustReset',
-            target: '#container.stopping',
-            actions: assign(({ event }) => ({ id: event.output.id })),
-          },
-          {
-            target: 'starting',
-            actions: [assign(({ event }) => ({ id: event.output.id })), recordCreationEvent],
-          },
-        ],
-        onError: [
-          { guard: 'mustStay', target: '#container.stopped' },
-          { guard: 'mustReset', target: '#container.reset' },
-          {
-            target: '#container.awaitingRelaunch',
-            actions: [
-              'recordFailedCreate',
-              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
-            ],
-          },
-        ],
-      },
+    started: {
+      tags: 'working',
+      always: [{ guard: 'hasPostStart', target: 'runningPostStart' }, { target: '#container.running' }],
     },
-    starting: {
-      meta: { waitsFor: 'the container to be started' },
+    /** The postStart hook: it holds up the other containers of the pod (C9), and when it fails this one is killed (C10). */
+    runningPostStart: {
+      tags: ['working', 'runningPostStart'],
+      meta: { waitsFor: 'its postStart hook' },
       invoke: {
-        src: 'startContainer',
-        input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
+        src: 'runHook',
+        input: ({ context }) => hookRequest(context, 'postStart', undefined),
         onDone: [
           {
-            guard: 'hasSeenEnd',
-            target: '#container.exited',
-            actions: [
-              assign(({ event }) => ({ made: event.output.made, failure: undefined, waitingReason: undefined })),
-              recordStartEvent,
-            ],
-          },
-          {
-            guard: { type: 'isOver', params: ({ event }) => event.output },
-            target: '#container.exited',
-            actions: [
-              assign(({ event: { output } }) => ({
-                run: terminatedRun(output),
-                made: output.made,
-                failure: undefined,
-                waitingReason: undefined,
-              })),
-              recordStartEvent,
-            ],
-          },
-          {
-            guard: 'mustStay',
+            guard: { type: 'hasHookFailed', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
-              recordStartEvent,
-              recordStopEvent,
+              {
+                type: 'recordFailedPostStart',
+                params: ({ event }) => failureOf({ ...event, error: event.output.failure }),
+              },
+              recordFailedPostStartEvent,
             ],
           },
           {
-            target: '#container.started',
-            actions: [
-              assign(({ event: { output } }) => ({
-                startedAt: output.startedAt,
-                made: output.made,
-                failure: undefined,
-              })),
-              recordStartEvent,
-            ],
+            target: '#container.running',
+            actions: { type: 'recordPodEvent', params: ({ event }) => event.output.warnings ?? [] },
           },
         ],
-        onError: [
-          {
-            guard: 'hasSeenEnd',
-            target: '#container.exited',
-            actions: assign({ failure: undefined, waitingReason: undefined }),
-          },
-          { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
-          {
-            guard: 'isStartRefused',
-            target: '#container.exited',
-            actions: [
-              'recordFailedStart',
-              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
-            ],
-          },
-          // It may run all the same: the same attempt is launched again, and finds it.
-          { target: '#container.awaitingRelaunch', actions: 'recordCallFailure' },
-        ],
+        onError: {
+          target: '#container.stopping',
+          actions: [
+            { type: 'recordFailedPostStart', params: ({ event }) => failureOf(event) },
+            recordFailedPostStartEvent,
+          ],
+        },
       },
-      // One that ends at once is heard of before the call that started it has answered.
-      on: { 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
+      on: {
+        // It is looked at when the hook is done.
+        'container.update': { actions: 'update' },
+        'sandbox.lost': { target: '#container.stopping', actions: ['loseSandbox', recordStopEvent] },
+        'runtime.containerObserved': { guard: 'showsEnd', target: '#container.ended', actions: 'recordEnd' },
+      },
     },
   },
 });

@@ -4,6 +4,7 @@ import { failureOf } from '../../shared/failure.ts';
 import { containerSetup } from '../setup.ts';
 
 export const resizing = containerSetup.createStateConfig({
+  tags: 'working',
   meta: { waitsFor: 'its resources to be changed' },
   invoke: {
     src: 'resizeContainer',
@@ -30,6 +31,7 @@ export const resizing = containerSetup.createStateConfig({
 });
 
 export const awaitingResize = containerSetup.createStateConfig({
+  tags: 'retrying',
   meta: { waitsFor: 'another try to change its resources', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
   on: {

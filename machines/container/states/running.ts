@@ -1,7 +1,6 @@
 /** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
-import { terminatedRun } from '../context.ts';
 import {
   failedProbe,
   recordOutdatedEvent,
@@ -11,9 +10,11 @@ import {
   statusUnknown,
 } from '../recordedEvents.ts';
 import { containerSetup } from '../setup.ts';
+import { terminatedRun } from '../terminatedRun.ts';
 import { awaitingResize, resizing } from './resizing.ts';
 
 export const running = containerSetup.createStateConfig({
+  tags: 'running',
   entry: ['forgetWaitingReason', 'reportSize'],
   initial: 'choosing',
   // The spec may have changed since it was made, also while the agent was away.
@@ -26,7 +27,7 @@ export const running = containerSetup.createStateConfig({
     'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
     'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', recordStopEvent] },
     'runtime.containerObserved': [
-      { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
+      { guard: 'showsEnd', target: 'ended', actions: 'recordEnd' },
       { guard: 'showsUnknown', target: 'stopping', actions: recordUnknownStateEvent },
       { guard: 'showsAbsence', target: '.verifying' },
     ],
@@ -39,38 +40,42 @@ export const running = containerSetup.createStateConfig({
   },
   states: {
     choosing: {
+      tags: 'working',
       always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'beginStartup' }, { target: 'begun' }],
     },
     /** Until its startup probe has passed it is not started, and nothing else is asked of it (C4). */
     startingUp: {
+      tags: 'waiting',
       meta: { waitsFor: 'its startup probe' },
       entry: { type: 'report', params: { lifecycle: 'live' } },
       always: { guard: 'isMissized', target: 'resizing' },
     },
     begun: {
+      tags: 'working',
       entry: ['endStartup', { type: 'report', params: { lifecycle: 'running' } }, 'beginProbes'],
       always: 'steady',
     },
     /** After what may come between while it starts up as well as later. */
-    goingOn: { always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }] },
-    steady: { always: { guard: 'isMissized', target: 'resizing' } },
+    goingOn: { tags: 'working', always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }] },
+    steady: { tags: 'steady', always: { guard: 'isMissized', target: 'resizing' } },
     resizing,
     awaitingResize,
     /** A list without it may be older than it: only the runtime's own word about it counts. */
     verifying: {
-      meta: { waitsFor: 'the runtime to tell whether it still exists' },
+      tags: 'working',
+      meta: { waitsFor: 'the runtime to report whether it still exists' },
       invoke: {
         src: 'inspectContainer',
         input: ({ context }) => ({ id: context.id ?? '' }),
         onDone: [
           {
             guard: { type: 'isAbsent', params: ({ event }) => event.output },
-            target: '#container.exited',
+            target: '#container.ended',
             actions: 'recordUnknownEnd',
           },
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
-            target: '#container.exited',
+            target: '#container.ended',
             actions: assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
           },
           {
@@ -90,6 +95,7 @@ export const running = containerSetup.createStateConfig({
       },
     },
     awaitingVerification: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to ask the runtime whether it still exists', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'verifying', 'runtime.returned': 'verifying' },

@@ -1,12 +1,14 @@
 /** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
-import { hookRequest, terminatedRun } from '../context.ts';
+import { hookRequest } from '../context.ts';
 import { preStopFailed, stopFailed } from '../recordedEvents.ts';
 import { containerSetup } from '../setup.ts';
+import { terminatedRun } from '../terminatedRun.ts';
 import { hasFailedPostStart } from '../waitingReason.ts';
 
 export const stopping = containerSetup.createStateConfig({
+  tags: 'stopping',
   entry: [
     // The kill after a postStart hook that failed is a part of its start: it holds up the others as well (C9).
     {
@@ -19,12 +21,13 @@ export const stopping = containerSetup.createStateConfig({
   on: {
     'container.stop': [{ guard: 'isSooner', target: '.killing', actions: 'stopForGood' }, { actions: 'stopForGood' }],
     'container.reset': { guard: not('mustStay'), target: '.killing', actions: 'askForReset' },
-    'runtime.containerObserved': { guard: 'showsEnd', target: 'exited', actions: 'recordEnd' },
+    'runtime.containerObserved': { guard: 'showsEnd', target: 'ended', actions: 'recordEnd' },
   },
   states: {
     choosing: {
+      tags: 'working',
       always: [
-        { guard: 'neverMade', target: '#container.exited' },
+        { guard: 'neverMade', target: '#container.ended' },
         // A restart of the whole pod runs no hooks and grants no grace.
         { guard: 'mustReset', target: 'killing' },
         { guard: 'isSandboxGone', target: 'killing' },
@@ -34,6 +37,7 @@ export const stopping = containerSetup.createStateConfig({
     },
     /** The hook goes on until the deadline, also until one that is given, or moved nearer, while it runs. */
     runningPreStop: {
+      tags: ['working', 'runningPreStop'],
       initial: 'choosing',
       invoke: {
         src: 'runHook',
@@ -73,6 +77,7 @@ export const stopping = containerSetup.createStateConfig({
     },
     /** A sidecar's process is left alone while others stop that may need it, but not beyond the deadline (C11). */
     awaitingOthers: {
+      tags: 'waiting',
       meta: { waitsFor: 'the containers that stop before it', until: 'stopBy' },
       always: { guard: not('awaitsOthers'), target: 'killing' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.stopBy ?? 0 }) },
@@ -85,6 +90,7 @@ export const stopping = containerSetup.createStateConfig({
       },
     },
     killing: {
+      tags: ['working', 'killing'],
       meta: { waitsFor: 'its process to end', until: 'stopBy' },
       invoke: {
         src: 'stopContainer',
@@ -96,11 +102,11 @@ export const stopping = containerSetup.createStateConfig({
         onDone: [
           {
             guard: { type: 'isAbsent', params: ({ event }) => event.output },
-            target: '#container.exited',
+            target: '#container.ended',
             actions: 'recordUnknownEnd',
           },
           {
-            target: '#container.exited',
+            target: '#container.ended',
             actions: assign(({ event }) =>
               event.output ? { run: terminatedRun(event.output), stopBy: undefined } : {},
             ),
@@ -113,6 +119,7 @@ export const stopping = containerSetup.createStateConfig({
       },
     },
     awaitingRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to stop it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {

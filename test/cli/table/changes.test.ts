@@ -28,13 +28,13 @@ test('a new state is told with the one before it, the phase and the IP', () => {
 
 test('a container in back-off is told with its restarts and how long it waits', () => {
   const view = { sandbox: sandbox('10.1.0.2') };
-  const wait = { waitingFor: 'the back-off', until: NOW + 9000, state: 'backingOff', restartCount: 2 };
+  const wait = { waitingFor: 'the back-off', until: NOW + 9000, state: 'ended.backingOff', restartCount: 2 };
   const [, second] = story(
     podView({ main: { web: running() }, meta, view }),
     podView({ main: { web: backOff(1, wait) }, meta, view }),
   );
   expect(second).toEqual([
-    'pod/web-host container/web backingOff (was running), restarts 2, waiting for the back-off for 9s',
+    'pod/web-host container/web ended.backingOff (was running), restarts 2, waiting for the back-off for 9s',
   ]);
 });
 

@@ -19,7 +19,7 @@ const web = podView({
 const crash = podView({
   main: {
     fail: backOff(1, {
-      state: 'backingOff',
+      state: 'ended.backingOff',
       since: NOW - 3000,
       restartCount: 2,
       waitingFor: 'the back-off before the next start',
@@ -37,7 +37,7 @@ const job = podView({
   view: { state: 'terminated', ended: true },
 });
 const late = podView({
-  main: { app: waiting('ContainerCreating', { state: 'waiting' }) },
+  main: { app: waiting('ContainerCreating', { state: 'pending.waiting' }) },
   meta: { name: 'late-host', uid: 'd' },
   view: {
     state: 'preparing',
@@ -84,17 +84,17 @@ const ending = (until?: number): Partial<NodeSummary> => ({
 describe('the live table', () => {
   test('on a wide terminal: the worst pods first, and why each is not as it should be', () => {
     expect(rowsOf(frame(all, on(140, 30)))).toEqual([
-      'crash-host      CrashLoopBackOff   running     2m10s         2  10.88.0.6',
-      '└ fail          CrashLoopBackOff   backingOff     3s         2             exit code 1 after 30s; restarts in 17s',
-      'late-host       ContainerCreating  preparing   2m10s         0',
-      '├ volume data   Mounting           mounting     2m9s                       waits for the mount (30s left)',
-      '└ app           ContainerCreating  waiting       60s         0',
-      'web-host        Running            running       11s         0  10.88.0.5',
-      '├ server        Running            running       12s         0',
-      '├ content       Running            running       11s         0',
-      '└ volume pages  Mounted            mounted      2m9s',
-      'batch/job-host  Completed          terminated  2m10s         0',
-      '└ job           Completed          stopped       60s         0',
+      'crash-host      CrashLoopBackOff   running           2m10s         2  10.88.0.6',
+      '└ fail          CrashLoopBackOff   ended.backingOff     3s         2             exit code 1 after 30s; restarts in 17s',
+      'late-host       ContainerCreating  preparing         2m10s         0',
+      '├ volume data   Mounting           mounting           2m9s                       waits for the mount (30s left)',
+      '└ app           ContainerCreating  pending.waiting     60s         0',
+      'web-host        Running            running             11s         0  10.88.0.5',
+      '├ server        Running            running             12s         0',
+      '├ content       Running            running             11s         0',
+      '└ volume pages  Mounted            mounted            2m9s',
+      'batch/job-host  Completed          terminated        2m10s         0',
+      '└ job           Completed          stopped             60s         0',
     ]);
   });
 

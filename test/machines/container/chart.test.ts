@@ -18,9 +18,9 @@ function runningContainer(...options: Parameters<typeof containerStory>) {
 describe('start', () => {
   test('it waits for its turn, then for a sandbox, and tells its pod how it stands', () => {
     const story = containerStory();
-    expect(story.state()).toBe('waiting');
+    expect(story.state()).toBe('pending.waiting');
     story.send({ type: 'container.start' });
-    expect(story.state()).toBe('readyToCreate');
+    expect(story.state()).toBe('launching.readyToCreate');
     story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod()) });
     expect(story.state()).toBe('running.steady');
     expect(story.lifecycles()).toEqual(['pending', 'coming', 'readyToCreate', 'launching', 'running']);
@@ -33,7 +33,7 @@ describe('start', () => {
     const other = ear<SlotGranted>();
     story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: other.ref });
     story.begin();
-    expect(story.state()).toBe('launching.queued');
+    expect(story.state()).toBe('launching.making.queued');
     expect(story.ports.asked('createContainer')).toEqual([]);
     story.startLimiter.send({ type: 'slot.release', key: 'other' });
     expect(story.state()).toBe('running.steady');
@@ -52,7 +52,7 @@ describe('start', () => {
     story.ports.hold('findImage');
     story.begin();
     story.ports.answer('findImage', { imageRef: null, at: story.ports.now });
-    expect(story.state()).toBe('pulling.missing');
+    expect(story.state()).toBe('pending.gettingImage.missing');
     story.ports.advance(10_000);
     story.ports.answer('findImage');
     expect(story.state()).toBe('running.steady');
@@ -66,10 +66,10 @@ describe('start', () => {
     const waits = [10, 20, 40, 80, 160, 300, 300].map((seconds) => {
       expect(queueOf(story.pullLimiter).held).toHaveLength(1);
       story.ports.fail('pullImage', 'ErrImagePull');
-      expect(story.state()).toBe('pulling.failed');
+      expect(story.state()).toBe('pending.gettingImage.failed');
       expect(queueOf(story.pullLimiter)).toEqual(empty);
       story.ports.advance(3_000);
-      expect(story.state()).toBe('pulling.backingOff');
+      expect(story.state()).toBe('pending.gettingImage.backingOff');
       const wait = story.ports.untilNext ?? 0;
       story.ports.advance(seconds * 1_000 - 3_000);
       return wait + 3_000;
@@ -84,13 +84,13 @@ describe('start', () => {
     const story = containerStory();
     story.ports.failNext('createContainer', 'CreateContainerError');
     story.begin();
-    expect(story.state()).toBe('awaitingRelaunch');
+    expect(story.state()).toBe('launching.awaitingRetry');
     expect(queueOf(story.startLimiter)).toEqual(empty);
     story.send({ type: 'runtime.returned' });
-    expect(story.state()).toBe('awaitingRelaunch');
+    expect(story.state()).toBe('launching.awaitingRetry');
     story.ports.failNext('createContainer', 'RuntimeUnavailable');
     story.ports.advance(10_000);
-    expect(story.state()).toBe('awaitingRelaunch');
+    expect(story.state()).toBe('launching.awaitingRetry');
     story.send({ type: 'runtime.returned' });
     expect(story.state()).toBe('running.steady');
     expect(queueOf(story.startLimiter)).toEqual(empty);
@@ -101,9 +101,9 @@ describe('start', () => {
     story.ports.failNext('startContainer', 'RunContainerError');
     story.ports.failNext('startContainer', 'RunContainerError');
     story.begin();
-    expect(story.state()).toBe('startFailed');
+    expect(story.state()).toBe('ended.startFailed');
     story.ports.advance(3_000);
-    expect(story.state()).toBe('backingOff');
+    expect(story.state()).toBe('ended.backingOff');
     expect(story.ports.untilNext).toBe(7_000);
     expect(story.context().run ?? story.context().earlierRun).toMatchObject({ exitCode: 128, reason: 'StartError' });
     expect(queueOf(story.startLimiter)).toEqual(empty);
@@ -122,7 +122,7 @@ describe('start', () => {
       expect(story.context()).toMatchObject({ attempt: 1, run: { reason: 'StartError' } });
       story.ports.advance(ms);
       story.send({ type: 'sandbox.lost' });
-      expect(story.state()).toBe('readyToCreate');
+      expect(story.state()).toBe('launching.readyToCreate');
       const ran = { run: undefined, earlierRun: { exitCode: 1 }, waitingReason: undefined, failure: undefined };
       expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
       story.begin(1);
@@ -136,16 +136,16 @@ describe('start', () => {
     story.begin();
     story.die(1);
     story.die(1);
-    expect(story.state()).toBe('backingOff');
+    expect(story.state()).toBe('ended.backingOff');
     story.send({ type: 'sandbox.lost' });
-    expect(story.state()).toBe('backingOff');
+    expect(story.state()).toBe('ended.backingOff');
   });
 
   test('a start without an answer because the runtime is away is asked for again: it may have worked', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
-    expect(story.state()).toBe('awaitingRelaunch');
+    expect(story.state()).toBe('launching.awaitingRetry');
     story.ports.advance(1_000);
     expect(story.state()).toBe('running.steady');
     expect(story.ports.asked('createContainer')).toHaveLength(1);
@@ -158,7 +158,7 @@ describe('start', () => {
     story.begin();
     story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: ear<SlotGranted>().ref });
     story.ports.advance(1_000);
-    expect(story.state()).toBe('launching.queued');
+    expect(story.state()).toBe('launching.making.queued');
     story.send({ type: 'container.stop', deadline: 30_000 });
     expect(story.ports.asked('stopContainer')).toHaveLength(1);
     expect(story.state()).toBe('stopped');
@@ -169,7 +169,7 @@ describe('start', () => {
     story.ports.hold('startContainer');
     story.begin();
     story.ports.answer('startContainer', story.world.end('main-0-0', 3));
-    expect(story.state()).toBe('finished.failed');
+    expect(story.state()).toBe('ended.failed');
     expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
     expect(queueOf(story.startLimiter)).toEqual(empty);
   });
@@ -180,9 +180,9 @@ describe('start', () => {
     story.begin();
     const started = story.world.change('main-0-0', { state: 'running' });
     story.die(3);
-    expect(story.state()).toBe('launching.starting');
+    expect(story.state()).toBe('launching.making.starting');
     story.ports.answer('startContainer', started);
-    expect(story.state()).toBe('finished.failed');
+    expect(story.state()).toBe('ended.failed');
     expect(story.context().run).toMatchObject({ exitCode: 3, reason: 'Error' });
   });
 
@@ -193,7 +193,7 @@ describe('start', () => {
     story.die(3);
     story.ports.answer('inspectContainer', met);
     story.begin();
-    expect(story.state()).toBe('finished.failed');
+    expect(story.state()).toBe('ended.failed');
     expect(story.context().run).toMatchObject({ exitCode: 3 });
   });
 });
@@ -205,7 +205,7 @@ describe('postStart', () => {
     const story = containerStory({ pod });
     story.ports.hold('runHook');
     story.begin();
-    expect(story.state()).toBe('runningPostStart');
+    expect(story.state()).toBe('launching.runningPostStart');
     expect(story.lifecycles()).toEqual(['pending', 'coming', 'readyToCreate', 'launching']);
     story.ports.answer('runHook');
     expect(story.state()).toBe('running.steady');
@@ -225,7 +225,7 @@ describe('postStart', () => {
     story.ports.hold('runHook');
     story.begin();
     story.die(0);
-    expect(story.state()).toBe('finished.succeeded');
+    expect(story.state()).toBe('ended.succeeded');
     expect(story.ports.pending()).toEqual([]);
   });
 });
@@ -238,17 +238,17 @@ describe('ends and restarts', () => {
       return story.state();
     };
     expect(stateAfter('Always', 0)).toBe('running.steady');
-    expect(stateAfter('OnFailure', 0)).toBe('finished.succeeded');
+    expect(stateAfter('OnFailure', 0)).toBe('ended.succeeded');
     expect(stateAfter('OnFailure', 1)).toBe('running.steady');
-    expect(stateAfter('Never', 0)).toBe('finished.succeeded');
-    expect(stateAfter('Never', 1)).toBe('finished.failed');
+    expect(stateAfter('Never', 0)).toBe('ended.succeeded');
+    expect(stateAfter('Never', 1)).toBe('ended.failed');
   });
 
   test('C7: the first restart is immediate, then 10 s doubling to the maximum', () => {
     const story = runningContainer({ crashLoop: { baseMs: 10_000, maxMs: 60_000 } });
     const waits = [0, 10, 20, 40, 60, 60].map((seconds) => {
       story.die(1);
-      const wait = story.state() === 'backingOff' ? (story.ports.untilNext ?? 0) : 0;
+      const wait = story.state() === 'ended.backingOff' ? (story.ports.untilNext ?? 0) : 0;
       story.ports.advance(seconds * 1_000);
       expect(story.state()).toBe('running.steady');
       return wait;
@@ -263,7 +263,7 @@ describe('ends and restarts', () => {
     story.world.end('main-0-1', 1);
     story.ports.advance(4_000);
     story.observe('main-0-1');
-    expect(story.state()).toBe('backingOff');
+    expect(story.state()).toBe('ended.backingOff');
     expect(story.ports.untilNext).toBe(6_000);
   });
 

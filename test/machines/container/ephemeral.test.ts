@@ -27,7 +27,7 @@ describe('an ephemeral container', () => {
     story.die('debug-0-0', exitCode);
     story.ports.advance(600_000);
     expect(story.state()).toBe('active.running.steady');
-    expect(story.containers()).toMatchObject({ debug: exitCode === 0 ? 'finished.succeeded' : 'finished.failed' });
+    expect(story.containers()).toMatchObject({ debug: exitCode === 0 ? 'ended.succeeded' : 'ended.failed' });
     expect(story.ports.asked('createContainer')).toHaveLength(2);
   });
 
@@ -36,7 +36,7 @@ describe('an ephemeral container', () => {
     const story = podStory({ pod });
     story.send({ type: 'pod.update', pod: withDebugger(pod) });
     expect(story.state()).toBe('active.initializing');
-    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'waiting', debug: 'running.steady' });
+    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'pending.waiting', debug: 'running.steady' });
     story.die('setup-0-0', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
   });
@@ -58,7 +58,7 @@ describe('an ephemeral container', () => {
     story.world.loseSandbox('sandbox-uid-1-0');
     story.observe();
     expect(story.state()).toBe('active.running.steady');
-    expect(story.containers()).toEqual({ main: 'running.steady', debug: 'finished.failed' });
+    expect(story.containers()).toEqual({ main: 'running.steady', debug: 'ended.failed' });
     const late = podStory({ held: ['runSandbox'] });
     late.send({ type: 'pod.update', pod: withDebugger(aPod()) });
     late.ports.answer('runSandbox');

@@ -37,7 +37,7 @@ describe('identity', () => {
     story.begin();
     story.ports.fail('findImage', 'ErrImagePull');
     story.send(update(edited({ image: 'busybox:2' })));
-    expect(story.state()).toBe('pulling.checkingImage');
+    expect(story.state()).toBe('pending.gettingImage.checking');
     story.ports.answer('findImage');
     expect(story.context()).toMatchObject({ imageRef: 'sha256:busybox:2' });
     expect(story.state()).toBe('running.steady');
@@ -73,7 +73,7 @@ describe('identity', () => {
     const story = runningContainer();
     story.die(1);
     story.die(1);
-    expect(story.state()).toBe('backingOff');
+    expect(story.state()).toBe('ended.backingOff');
     story.send(update(edited({ image: 'busybox:2' })));
     expect(story.state()).toBe('running.steady');
   });
@@ -82,7 +82,7 @@ describe('identity', () => {
     const story = runningContainer({ pod: aPod({ restartPolicy: 'Never' }) });
     story.die(1);
     story.send(update(aPod({ restartPolicy: 'Never', containers: [aContainer({ image: 'busybox:2' })] })));
-    expect(story.state()).toBe('finished.failed');
+    expect(story.state()).toBe('ended.failed');
   });
 });
 
@@ -109,7 +109,7 @@ describe('adoption', () => {
         world.end('main-0-0', 1);
       },
     });
-    expect(story.state()).toBe('waiting');
+    expect(story.state()).toBe('pending.waiting');
     story.begin();
     expect(story.context().attempt).toBe(1);
     expect(story.state()).toBe('running.steady');
@@ -124,10 +124,10 @@ describe('adoption', () => {
 
   test('while the runtime is away it is asked again, and at once on its return', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main'), failing: ['inspectContainer'] });
-    expect(story.state()).toBe('awaitingAdoptRetry');
+    expect(story.state()).toBe('adopting.awaitingRetry');
     story.ports.failNext('inspectContainer', 'RuntimeUnavailable');
     story.ports.advance(1_000);
-    expect(story.state()).toBe('awaitingAdoptRetry');
+    expect(story.state()).toBe('adopting.awaitingRetry');
     story.send({ type: 'runtime.returned' });
     expect(story.state()).toBe('running.steady');
   });
@@ -138,7 +138,7 @@ describe('a container that the runtime has nothing of', () => {
   const lostContainer = (...options: Parameters<typeof containerStory>) => {
     const story = containerStory({ ...options[0], hold: ['countRestarts'] });
     story.begin();
-    expect(story.state()).toBe('counting');
+    expect(story.state()).toBe('pending.countingRestarts');
     return story;
   };
 
@@ -184,12 +184,12 @@ describe('a container that the runtime has nothing of', () => {
 
     const reset = lostContainer();
     reset.send({ type: 'container.reset' });
-    expect(reset.state()).toBe('waiting');
+    expect(reset.state()).toBe('pending.waiting');
 
     const moved = lostContainer();
     moved.send({ type: 'sandbox.lost' });
     moved.ports.answer('countRestarts', { restarts: 1 });
-    expect(moved.state()).toBe('readyToCreate');
+    expect(moved.state()).toBe('launching.readyToCreate');
 
     const updated = lostContainer();
     const pod = aPod({ containers: [aContainer({ image: 'next' })] });

@@ -24,14 +24,12 @@ import {
 import { ear, limiter } from '../support/stand.ts';
 
 const hook = { exec: { command: ['true'] } };
-const PULL = { Always: 'IfNotPresent', Never: 'Never' } as const;
 const podOf = (restartPolicy: 'Always' | 'Never', image = 'busybox:1') =>
   aPod({
     restartPolicy,
     containers: [
       aContainer({
         image,
-        imagePullPolicy: PULL[restartPolicy],
         lifecycle: { postStart: hook, preStop: hook },
         // Of one that runs once, its start is waited for as well.
         ...(restartPolicy === 'Never' ? { startupProbe: hook } : { livenessProbe: hook }),
@@ -46,11 +44,7 @@ const ended = { ...runs, state: 'exited', exitCode: 1, startedAt: 1, finishedAt:
 const succeeded = { ...ended, exitCode: 0 };
 
 const outputs: Outputs = {
-  findImage: () => [
-    { imageRef: 'sha256:1', at: 0 },
-    { imageRef: null, at: 0 },
-  ],
-  pullImage: () => [{ imageRef: 'sha256:1' }],
+  image: () => [{ imageRef: 'sha256:1' }],
   countRestarts: () => [{ restarts: 0 }, { restarts: 3 }],
   createContainer: () => [{ id: runs.id }],
   startContainer: () => [runs, ended],
@@ -84,6 +78,7 @@ const events: ContainerEvent[] = [
   { type: 'probe.succeeded', kind: 'startup', id: runs.id, at: 1 },
   { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1, said: 'no' },
   { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1, said: 'no' },
+  { type: 'image.changed', isDelayed: false, delayMs: 0, failure: undefined, waitingReason: undefined },
   { type: 'slot.granted', key: 'key' },
   { type: 'timer.elapsed' },
 ];
@@ -181,7 +176,7 @@ function distinguish(snapshot: AnyMachineSnapshot) {
   if (onEnd === 'stay') return ending;
   const isOutdated = madeFrom !== undefined && madeFrom !== identityOf(context);
   // Elsewhere it is known at once what that leads to.
-  const lost = snapshot.matches('adopting') || snapshot.matches('awaitingAdoptRetry') ? context.former : undefined;
+  const lost = snapshot.matches('adopting') ? context.former : undefined;
   const lacksVolumes = Object.keys(context.volumes).length === 0;
   const parts = [
     lost,
@@ -216,7 +211,7 @@ function reachOf(
 }
 
 /** What only a container that is to run asks for. */
-const MAKES = ['pullImage', 'createContainer', 'startContainer'];
+const MAKES = ['image', 'createContainer', 'startContainer'];
 
 /** What a world in which all works says next; with `failing`, each port fails once before it answers. */
 function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObject {
@@ -226,14 +221,14 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => EventObje
     if (snapshot.matches({ running: 'startingUp' })) {
       return { type: 'probe.succeeded', ...{ kind: 'startup', id: snapshot.context.id, at: 1 } };
     }
-    if (snapshot.matches({ pulling: 'awaitingVolumes' }))
-      return { ...update(snapshot.context.pod), ...{ volumes: there } };
-    if (snapshot.matches('awaitingReset')) return { type: 'container.reset' };
-    if (snapshot.matches('waiting')) return { type: 'container.start' };
-    if (snapshot.matches('readyToCreate')) return { type: 'container.launch' };
+    if (snapshot.hasTag('awaitingVolumes')) return { ...update(snapshot.context.pod), ...{ volumes: there } };
+    if (snapshot.matches({ ended: 'awaitingReset' })) return { type: 'container.reset' };
+    if (snapshot.matches({ pending: 'waiting' })) return { type: 'container.start' };
+    if (snapshot.hasTag('readyToCreate')) return { type: 'container.launch' };
     if (invoked === undefined) return { type: 'slot.granted', key: 'key' };
     if (invoked.src === 'timer') return { type: 'timer.elapsed' };
-    if (!failing || failed.has(invoked.src)) return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
+    if (!failing || invoked.src === 'image' || failed.has(invoked.src))
+      return doneEvent(invoked.id, outputs[invoked.src]?.(snapshot)[0]);
     failed.add(invoked.src);
     return failedEvent(invoked.id, 'RuntimeUnavailable');
   };
@@ -270,7 +265,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
   });
 
   test('from every state that is not its end its turn leads to a run, or to the rest that its policy wants', () => {
-    const rests = ['running.steady', 'finished.succeeded', 'finished.failed'];
+    const rests = ['running.steady', 'ended.succeeded', 'ended.failed'];
     const next = obliging(true);
     const stuck = states.flatMap((state) => {
       if (state.context.onEnd === 'stay') return [];
@@ -302,7 +297,7 @@ describe.each(walks)('%s, whatever comes in whenever', (_, steps) => {
       (state) =>
         leavesOf(state).some(({ meta }) => meta?.until === 'retryAt') &&
         !state.context.retryAt &&
-        !(['startFailed', 'backingOff'].includes(String(state.value)) && state.context.crashDelayMs > 0),
+        !(state.matches('ended') && state.context.crashDelayMs > 0),
     );
     expect(blind.map(({ value }) => value)).toEqual([]);
   });

@@ -35,14 +35,18 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(story.state()).toBe('active.restartingAll');
     expect(story.view().restartsAll).toBe(true);
     expect(story.containers()).toMatchObject({
-      setup: 'waiting',
+      setup: 'pending.waiting',
       main: 'stopping.killing',
       debug: 'running.steady',
     });
     story.ports.answer('stopContainer');
     story.ports.answer('stopContainer');
     expect(story.state()).toBe('active.initializing');
-    expect(story.containers()).toMatchObject({ setup: 'running.steady', proxy: 'waiting', main: 'waiting' });
+    expect(story.containers()).toMatchObject({
+      setup: 'running.steady',
+      proxy: 'pending.waiting',
+      main: 'pending.waiting',
+    });
     story.die('setup-0-1', 0);
     expect(story.state()).toBe('active.running.steady');
     expect(story.containers()).toMatchObject({
@@ -111,7 +115,7 @@ describe('a restart rule with RestartAllContainers', () => {
   test('C5: another exit code does what the policies say', () => {
     const story = runningPod();
     story.die('watcher-0-0', 1);
-    expect(story.containers()).toMatchObject({ main: 'running.steady', watcher: 'finished.failed' });
+    expect(story.containers()).toMatchObject({ main: 'running.steady', watcher: 'ended.failed' });
   });
 
   test('C5: the rule of an init container or of a sidecar does it as well', () => {
@@ -119,7 +123,7 @@ describe('a restart rule with RestartAllContainers', () => {
       pod: aPod({ initContainers: [aContainer({ name: 'setup', ...onExit(3) })], restartPolicy: 'Never' }),
     });
     story.die('setup-0-0', 3);
-    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'waiting' });
+    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'pending.waiting' });
     const sidecar = aContainer({ name: 'proxy', ...onExit(3), restartPolicy: 'Always' });
     const beside = podStory({ pod: aPod({ initContainers: [sidecar] }) });
     beside.die('proxy-0-0', 3);
@@ -160,6 +164,6 @@ describe('a restart rule with RestartAllContainers', () => {
       },
     });
     expect(story.state()).toBe('active.initializing');
-    expect(story.containers()).toMatchObject({ setup: 'running.steady', main: 'waiting' });
+    expect(story.containers()).toMatchObject({ setup: 'running.steady', main: 'pending.waiting' });
   });
 });

@@ -144,7 +144,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(early.state()).toBe('stopped');
     const readyToCreate = containerStory();
     readyToCreate.send({ type: 'container.start' });
-    expect(readyToCreate.state()).toBe('readyToCreate');
+    expect(readyToCreate.state()).toBe('launching.readyToCreate');
     readyToCreate.stop(30);
     expect(readyToCreate.state()).toBe('stopped');
   });
@@ -218,7 +218,7 @@ describe('a stop of a container that does not run yet', () => {
     story.begin();
     story.die(1);
     story.die(1);
-    expect(story.state()).toBe('backingOff');
+    expect(story.state()).toBe('ended.backingOff');
     story.stop(30);
     expect(story.state()).toBe('stopped');
     expect(story.ports.untilNext).toBeUndefined();
@@ -252,10 +252,10 @@ describe('a lost sandbox', () => {
     const story = containerStory();
     story.begin();
     lose(story);
-    expect(story.state()).toBe('readyToCreate');
+    expect(story.state()).toBe('launching.readyToCreate');
     expect(story.lifecycles().at(-1)).toBe('readyToCreate');
     story.send({ type: 'sandbox.ready', sandbox: story.world.sandbox(aPod(), 1) });
-    expect(story.state()).toBe('readyToCreate');
+    expect(story.state()).toBe('launching.readyToCreate');
     story.send({ type: 'container.start' });
     expect(story.state()).toBe('running.steady');
     expect(story.ports.asked('createContainer').map(({ sandbox, attempt }) => [sandbox.attempt, attempt])).toEqual([
@@ -269,7 +269,7 @@ describe('a lost sandbox', () => {
     (port) => {
       const story = containerAt(port, aPod({ containers: [aContainer({ lifecycle: { postStart: exec } })] }));
       lose(story);
-      expect(story.state()).toBe('readyToCreate');
+      expect(story.state()).toBe('launching.readyToCreate');
       expect(story.lifecycles().at(-1)).toBe('readyToCreate');
       expect(queueOf(story.startLimiter)).toEqual(empty);
       story.begin(1);
@@ -296,7 +296,7 @@ describe('a lost sandbox', () => {
     const story = containerStory({ pod, name: 'setup', role: 'init' });
     story.begin();
     story.die(0);
-    expect(story.state()).toBe('finished.succeeded');
+    expect(story.state()).toBe('ended.succeeded');
     lose(story);
     story.begin(1);
     expect(story.state()).toBe('running.steady');
@@ -350,7 +350,7 @@ describe('what the runtime cannot tell', () => {
     vanish();
     expect(story.state()).toBe('running.steady');
     vanish();
-    expect(story.state()).toBe('backingOff');
+    expect(story.state()).toBe('ended.backingOff');
     expect(story.ports.untilNext).toBe(10_000);
   });
 });

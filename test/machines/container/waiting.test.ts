@@ -38,7 +38,7 @@ describe('C16: before the first run', () => {
     };
     expect(now(story)).toEqual(backOff);
     story.ports.advance(7_000);
-    expect([story.state(), now(story)]).toEqual(['pulling.fetching', backOff]);
+    expect([story.state(), now(story)]).toEqual(['pending.gettingImage.pulling', backOff]);
     story.ports.fail('pullImage', 'RegistryUnavailable', 'try later');
     expect(now(story)).toMatchObject({ reason: 'RegistryUnavailable', message: 'try later' });
     story.ports.advance(20_000);
@@ -76,7 +76,7 @@ describe('C16: before the first run', () => {
     story.ports.fail('createContainer', word, 'because');
     expect(now(story)).toEqual({ kind: 'waiting', reason: word, message: 'because' });
     story.ports.advance(10_000);
-    expect([story.state(), reason(story)]).toEqual(['launching.creating', word]);
+    expect([story.state(), reason(story)]).toEqual(['launching.making.creating', word]);
     story.ports.answer('createContainer');
     expect(reason(story)).toBe('running');
   });
@@ -98,7 +98,10 @@ describe('C16: before the first run', () => {
 test('C16: an end that is seen before the start has answered is shown only then', () => {
   const story = told({}, ['startContainer'], { restartPolicy: 'Never' });
   story.die(3);
-  expect([story.state(), now(story)]).toEqual(['launching.starting', { kind: 'waiting', reason: 'ContainerCreating' }]);
+  expect([story.state(), now(story)]).toEqual([
+    'launching.making.starting',
+    { kind: 'waiting', reason: 'ContainerCreating' },
+  ]);
   expect(story.view()).toMatchObject({ restartCount: 0 });
   expect(story.view().last).toBeUndefined();
   story.ports.answer('startContainer');
@@ -110,10 +113,10 @@ describe('C16: a start that the runtime refuses', () => {
     const story = told({}, ['startContainer']);
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     const refused = { kind: 'waiting', reason: 'RunContainerError', message: 'no such file' };
-    expect([story.state(), now(story)]).toEqual(['launching.starting', refused]);
+    expect([story.state(), now(story)]).toEqual(['launching.making.starting', refused]);
     expect(story.view().last).toMatchObject({ exitCode: 128, reason: 'StartError', message: 'no such file' });
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
-    expect([story.state(), now(story)]).toEqual(['startFailed', refused]);
+    expect([story.state(), now(story)]).toEqual(['ended.startFailed', refused]);
     story.ports.advance(3_000);
     expect(now(story)).toMatchObject({
       reason: 'CrashLoopBackOff',
@@ -132,7 +135,7 @@ describe('C16: a start that the runtime refuses', () => {
 describe('C16: a postStart hook', () => {
   test('keeps the container waiting until it is done', () => {
     const story = told({ lifecycle: { postStart: hooks } }, ['runHook']);
-    expect([story.state(), reason(story)]).toEqual(['runningPostStart', 'ContainerCreating']);
+    expect([story.state(), reason(story)]).toEqual(['launching.runningPostStart', 'ContainerCreating']);
     story.ports.answer('runHook');
     expect(reason(story)).toBe('running');
   });
@@ -143,11 +146,11 @@ describe('C16: a postStart hook', () => {
     const failed = { kind: 'waiting', reason: 'PostStartHookError', message: 'the hook said no' };
     expect([story.state(), now(story)]).toEqual(['stopping.killing', failed]);
     story.ports.answer('stopContainer');
-    expect([story.state(), now(story)]).toEqual(['runningPostStart', failed]);
+    expect([story.state(), now(story)]).toEqual(['launching.runningPostStart', failed]);
     expect(story.view().last).toMatchObject({ exitCode: 137 });
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
     story.ports.answer('stopContainer');
-    expect([story.state(), now(story)]).toEqual(['startFailed', failed]);
+    expect([story.state(), now(story)]).toEqual(['ended.startFailed', failed]);
     story.ports.advance(3_000);
     expect(reason(story)).toBe('CrashLoopBackOff');
   });
@@ -165,9 +168,9 @@ describe('C16: a crash loop', () => {
     story.ports.answer('startContainer');
     expect(story.view()).toMatchObject({ now: { kind: 'running' }, restartCount: 1, last: { exitCode: 1 } });
     story.die(2);
-    expect([story.state(), reason(story)]).toEqual(['backingOff', 'CrashLoopBackOff']);
+    expect([story.state(), reason(story)]).toEqual(['ended.backingOff', 'CrashLoopBackOff']);
     story.ports.advance(10_000);
-    expect([story.state(), reason(story)]).toEqual(['launching.creating', 'CrashLoopBackOff']);
+    expect([story.state(), reason(story)]).toEqual(['launching.making.creating', 'CrashLoopBackOff']);
     expect(story.view()).toMatchObject({ restartCount: 1, last: { exitCode: 2 } });
     story.ports.answer('createContainer');
     expect(story.view()).toMatchObject({ now: { reason: 'CrashLoopBackOff' }, restartCount: 1, last: { exitCode: 2 } });
@@ -185,7 +188,7 @@ describe('C16: a crash loop', () => {
     story.ports.hold('createContainer');
     story.die(3);
     expect([story.state(), now(story)]).toMatchObject([
-      'launching.creating',
+      'launching.making.creating',
       { kind: 'terminated', run: { exitCode: 3 } },
     ]);
   });

@@ -15,10 +15,12 @@ describe('the PLEG as it is shown', () => {
     const own = { name: 'pleg', path: 'nodeAgent/pleg' };
     const waitingFor = 'the runtime’s event stream, tried again every second';
     expect(shown()).toEqual({
-      ...{ ...own, since: 500, state: 'opening', waitingFor, notes: ['lists the runtime every second'] },
+      ...{ ...own, since: 500, state: 'opening', tags: ['working'], waitingFor },
+      notes: ['lists the runtime every second'],
     });
     expect(shown({ type: 'streamOpened' })).toEqual({
-      ...{ ...own, since: 1_000, state: 'streaming', notes: ['lists the runtime every 10s'] },
+      ...{ ...own, since: 1_000, state: 'streaming', tags: ['steady'] },
+      notes: ['lists the runtime every 10s'],
     });
   });
 

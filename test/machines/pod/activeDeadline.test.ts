@@ -73,7 +73,7 @@ describe('activeDeadlineSeconds', () => {
     const crashing = podStory({ pod: pod(12) });
     crashing.die('main-0-0', 1);
     crashing.die('main-0-1', 1);
-    expect(crashing.containers()).toEqual({ main: 'backingOff' });
+    expect(crashing.containers()).toEqual({ main: 'ended.backingOff' });
     crashing.ports.advance(10_000);
     crashing.die('main-0-2', 1);
     crashing.ports.advance(2_000);

@@ -47,7 +47,7 @@ describe('the way up', () => {
   test('while its sandbox is made, its image is already looked for', () => {
     const story = podStory({ held: ['runSandbox'] });
     expect(portsOf(story)).toEqual(['preparePod', 'prepareCgroup', 'findImage', 'countRestarts', 'runSandbox']);
-    expect(story.containers()).toEqual({ main: 'readyToCreate' });
+    expect(story.containers()).toEqual({ main: 'launching.readyToCreate' });
   });
 
   test('one that the node does not take is refused, and starts nothing', () => {
@@ -81,9 +81,9 @@ describe('init containers', () => {
   test('C3: they run one after the other, each to success, before the others', () => {
     const story = podStory({ pod: init('first', 'second') });
     expect(story.state()).toBe('active.initializing');
-    expect(story.containers()).toEqual({ first: 'running.steady', second: 'waiting', main: 'waiting' });
+    expect(story.containers()).toEqual({ first: 'running.steady', second: 'pending.waiting', main: 'pending.waiting' });
     story.die('first-0-0', 0);
-    expect(story.containers()).toEqual({ first: 'finished.succeeded', second: 'running.steady', main: 'waiting' });
+    expect(story.containers()).toEqual({ first: 'ended.succeeded', second: 'running.steady', main: 'pending.waiting' });
     expect(story.view().initialized).toBe(false);
     story.die('second-0-0', 0);
     expect(story.state()).toBe('active.running.steady');
@@ -94,9 +94,9 @@ describe('init containers', () => {
   test('C3: a failed one runs again with a back-off; with policy Never it ends the pod', () => {
     const story = podStory({ pod: init('first') });
     story.die('first-0-0', 1);
-    expect(story.containers()).toEqual({ first: 'running.steady', main: 'waiting' });
+    expect(story.containers()).toEqual({ first: 'running.steady', main: 'pending.waiting' });
     story.die('first-0-1', 1);
-    expect(story.containers()).toEqual({ first: 'backingOff', main: 'waiting' });
+    expect(story.containers()).toEqual({ first: 'ended.backingOff', main: 'pending.waiting' });
     const never = podStory({ pod: aPod({ ...init('first').spec, restartPolicy: 'Never' }) });
     never.die('first-0-0', 1);
     expect(never.state()).toBe('finished');
@@ -105,9 +105,9 @@ describe('init containers', () => {
 
   test('C3: one that an update takes out does not keep the next from its turn', () => {
     const story = podStory({ pod: init('first', 'second') });
-    expect(story.containers()).toMatchObject({ first: 'running.steady', second: 'waiting' });
+    expect(story.containers()).toMatchObject({ first: 'running.steady', second: 'pending.waiting' });
     story.send({ type: 'pod.update', pod: init('second') });
-    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'waiting' });
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'pending.waiting' });
     story.die('second-0-0', 0);
     expect(story.state()).toBe('active.running.steady');
   });
@@ -120,9 +120,9 @@ describe('init containers', () => {
     story.send({ type: 'pod.update', pod: aPod({ volumes: [{ name: 'data', emptyDir: {} }], initContainers }) });
     story.die('first-0-0', 0);
     expect(story.state()).toBe('active.initializing');
-    expect(story.containers()).toEqual({ first: 'finished.succeeded', main: 'waiting' });
+    expect(story.containers()).toEqual({ first: 'ended.succeeded', main: 'pending.waiting' });
     story.ports.answer('mountVolume');
-    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'waiting' });
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'pending.waiting' });
   });
 
   test('C4: a sidecar is passed once it runs, and goes on beside the others', () => {
@@ -130,15 +130,19 @@ describe('init containers', () => {
       initContainers: [aContainer({ name: 'proxy', restartPolicy: 'Always' }), aContainer({ name: 'setup' })],
     });
     const story = podStory({ pod, held: ['startContainer'] });
-    expect(story.containers()).toEqual({ proxy: 'launching.starting', setup: 'waiting', main: 'waiting' });
+    expect(story.containers()).toEqual({
+      proxy: 'launching.making.starting',
+      setup: 'pending.waiting',
+      main: 'pending.waiting',
+    });
     story.ports.answer('startContainer');
-    expect(story.containers()).toMatchObject({ proxy: 'running.steady', setup: 'launching.starting' });
+    expect(story.containers()).toMatchObject({ proxy: 'running.steady', setup: 'launching.making.starting' });
     story.ports.answer('startContainer');
     story.die('setup-0-0', 0);
     story.ports.answer('startContainer');
     expect(story.containers()).toEqual({
       proxy: 'running.steady',
-      setup: 'finished.succeeded',
+      setup: 'ended.succeeded',
       main: 'running.steady',
     });
   });
@@ -278,7 +282,7 @@ describe('the end by itself', () => {
     const story = runningPod(once('OnFailure'));
     story.die('a-0-0', 0);
     story.die('b-0-0', 1);
-    expect(story.containers()).toEqual({ a: 'finished.succeeded', b: 'running.steady' });
+    expect(story.containers()).toEqual({ a: 'ended.succeeded', b: 'running.steady' });
     story.die('b-0-1', 0);
     expect(story.state()).toBe('finished');
   });
@@ -311,7 +315,7 @@ test('a fault of ours in a child ends the pod’s actor, so that the node builds
 test('C17: the return of the runtime is passed on to a volume that waits for its image', () => {
   const volumes = [{ name: 'site', image: { reference: 'site:1' } }];
   const story = podStory({ pod: aPod({ volumes }), failing: ['findImage'] });
-  expect(story.view().volumes).toMatchObject([{ state: 'pulling.awaitingRetry' }]);
+  expect(story.view().volumes).toMatchObject([{ state: 'gettingImage.awaitingRetry' }]);
   story.send({ type: 'runtime.returned' });
   expect(story.view().volumes).toMatchObject([{ state: 'mounted.steady', mounted: true }]);
 });

@@ -177,7 +177,7 @@ describe('a lost sandbox', () => {
     expect(story.containers()).toEqual({ proxy: 'running.steady', main: 'running.steady' });
     lose(story, 1);
     expect(story.context().sandbox).toMatchObject({ attempt: 2 });
-    expect(story.containers()).toEqual({ proxy: 'backingOff', main: 'backingOff' });
+    expect(story.containers()).toEqual({ proxy: 'ended.backingOff', main: 'ended.backingOff' });
     story.ports.advance(10_000);
     expect(story.containers()).toEqual({ proxy: 'running.steady', main: 'running.steady' });
     // What ran in the old ones is kept for its logs: removing it is the node's garbage collection.
@@ -245,7 +245,7 @@ describe('a lost sandbox', () => {
     expect(story.state()).toBe('active.running.steady');
     lose(story);
     expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
-    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'readyToCreate' });
+    expect(story.containers()).toEqual({ setup: 'running.steady', main: 'launching.readyToCreate' });
     story.die('setup-1-1', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
     expect(story.state()).toBe('active.running.steady');
@@ -257,10 +257,10 @@ describe('a lost sandbox', () => {
     story.die('first-0-0', 0);
     story.die('second-0-0', 0);
     lose(story);
-    expect(story.containers()).toMatchObject({ first: 'running.steady', main: 'readyToCreate' });
+    expect(story.containers()).toMatchObject({ first: 'running.steady', main: 'launching.readyToCreate' });
     story.die('first-1-1', 0);
     expect(story.view()).toMatchObject({ state: 'active.initializing', initialized: false });
-    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'readyToCreate' });
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'launching.readyToCreate' });
     story.die('second-1-1', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
   });
@@ -287,10 +287,10 @@ describe('a lost sandbox', () => {
     const story = runningPod(aPod());
     story.die('main-0-0', 1);
     story.die('main-0-1', 1);
-    expect(story.containers()).toEqual({ main: 'backingOff' });
+    expect(story.containers()).toEqual({ main: 'ended.backingOff' });
     lose(story);
     expect(story.state()).toBe('active.running.steady');
-    expect(story.containers()).toEqual({ main: 'backingOff' });
+    expect(story.containers()).toEqual({ main: 'ended.backingOff' });
     story.ports.advance(10_000);
     expect(story.containers()).toEqual({ main: 'running.steady' });
     expect(story.ports.asked('createContainer').at(-1)?.sandbox.attempt).toBe(1);

@@ -31,7 +31,11 @@ describe('the regular containers of a pod', () => {
   test('C9: look for their images side by side, and the one whose image comes late is still the first', () => {
     const containers = [named('a', { imagePullPolicy: 'Always' }), named('b'), named('c')];
     const story = podStory({ pod: three({ containers }), held: ['pullImage'] });
-    expect(story.containers()).toEqual({ a: 'pulling.fetching', b: 'readyToCreate', c: 'readyToCreate' });
+    expect(story.containers()).toEqual({
+      a: 'pending.gettingImage.pulling',
+      b: 'launching.readyToCreate',
+      c: 'launching.readyToCreate',
+    });
     expect(waitOf(story, 'b')).toBe('container a, which starts before it');
     story.ports.answer('pullImage');
     expect(created(story)).toEqual(['a', 'b', 'c']);
@@ -39,7 +43,11 @@ describe('the regular containers of a pod', () => {
 
   test('C9: a postStart hook holds up the next ones, and it is said for whose', () => {
     const story = podStory({ pod: three(), held: ['runHook'] });
-    expect(story.containers()).toEqual({ a: 'runningPostStart', b: 'readyToCreate', c: 'readyToCreate' });
+    expect(story.containers()).toEqual({
+      a: 'launching.runningPostStart',
+      b: 'launching.readyToCreate',
+      c: 'launching.readyToCreate',
+    });
     expect(waitOf(story, 'b')).toBe("container a's postStart hook");
     expect(waitOf(story, 'a')).toBe('its postStart hook');
     story.ports.answer('runHook');
@@ -49,9 +57,17 @@ describe('the regular containers of a pod', () => {
   test('C9: what fails to be made lets the next ones start, and is tried again after them', () => {
     const story = podStory({ pod: three(), held: ['createContainer'] });
     story.ports.fail('createContainer', 'CreateContainerError');
-    expect(story.containers()).toMatchObject({ a: 'awaitingRelaunch', b: 'launching.creating', c: 'readyToCreate' });
+    expect(story.containers()).toMatchObject({
+      a: 'launching.awaitingRetry',
+      b: 'launching.making.creating',
+      c: 'launching.readyToCreate',
+    });
     story.ports.advance(60_000);
-    expect(story.containers()).toMatchObject({ a: 'readyToCreate', b: 'launching.creating', c: 'readyToCreate' });
+    expect(story.containers()).toMatchObject({
+      a: 'launching.readyToCreate',
+      b: 'launching.making.creating',
+      c: 'launching.readyToCreate',
+    });
     expect(waitOf(story, 'a')).toBe('container b, which starts before it');
     story.ports.answer('createContainer');
     expect(created(story)).toEqual(['a', 'b', 'c']);
@@ -71,7 +87,7 @@ describe('the regular containers of a pod', () => {
   test('C9: the kill of one whose hook failed is over before the next one starts', () => {
     const story = podStory({ pod: three(), held: ['runHook', 'stopContainer'] });
     story.ports.fail('runHook', 'PostStartHookError');
-    expect(story.containers()).toMatchObject({ a: 'stopping.killing', b: 'readyToCreate' });
+    expect(story.containers()).toMatchObject({ a: 'stopping.killing', b: 'launching.readyToCreate' });
     story.ports.answer('stopContainer');
     expect(created(story)).toEqual(['a', 'b', 'c', 'a']);
   });
@@ -85,9 +101,17 @@ describe('the regular containers of a pod', () => {
   test('C9: one that restarts meanwhile starts after those that have not had their turn yet', () => {
     const containers = [named('a'), named('b', hook), named('c')];
     const story = podStory({ pod: three({ containers }), held: ['runHook'] });
-    expect(story.containers()).toEqual({ a: 'running.steady', b: 'runningPostStart', c: 'readyToCreate' });
+    expect(story.containers()).toEqual({
+      a: 'running.steady',
+      b: 'launching.runningPostStart',
+      c: 'launching.readyToCreate',
+    });
     story.die('a-0-0', 1);
-    expect(story.containers()).toEqual({ a: 'readyToCreate', b: 'runningPostStart', c: 'readyToCreate' });
+    expect(story.containers()).toEqual({
+      a: 'launching.readyToCreate',
+      b: 'launching.runningPostStart',
+      c: 'launching.readyToCreate',
+    });
     story.ports.answer('runHook');
     expect(created(story)).toEqual(['a', 'b', 'c', 'a']);
   });
@@ -99,7 +123,11 @@ describe('the regular containers of a pod', () => {
     });
     story.die('b-0-0', 1);
     story.die('a-0-0', 1);
-    expect(story.containers()).toEqual({ a: 'readyToCreate', b: 'readyToCreate', c: 'runningPostStart' });
+    expect(story.containers()).toEqual({
+      a: 'launching.readyToCreate',
+      b: 'launching.readyToCreate',
+      c: 'launching.runningPostStart',
+    });
     story.ports.answer('runHook');
     expect(created(story)).toEqual(['a', 'b', 'c', 'a', 'b']);
   });
@@ -107,7 +135,11 @@ describe('the regular containers of a pod', () => {
   test('C9: a hook that never ends keeps nobody from ending', () => {
     const story = podStory({ pod: three(), held: ['runHook'] });
     story.ports.advance(86_400_000);
-    expect(story.containers()).toEqual({ a: 'runningPostStart', b: 'readyToCreate', c: 'readyToCreate' });
+    expect(story.containers()).toEqual({
+      a: 'launching.runningPostStart',
+      b: 'launching.readyToCreate',
+      c: 'launching.readyToCreate',
+    });
     story.terminate();
     expect(story.status()).toBe('done');
     expect(created(story)).toEqual(['a']);
@@ -133,7 +165,11 @@ describe('the regular containers of a pod', () => {
     const story = podStory({ pod, held: ['runHook'] });
     const ephemeralContainers = [{ name: 'look', image: 'busybox' }];
     story.send({ type: 'pod.update', pod: { ...pod, spec: { ...pod.spec, ephemeralContainers } } });
-    expect(story.containers()).toMatchObject({ a: 'runningPostStart', b: 'readyToCreate', look: 'running.steady' });
+    expect(story.containers()).toMatchObject({
+      a: 'launching.runningPostStart',
+      b: 'launching.readyToCreate',
+      look: 'running.steady',
+    });
   });
 });
 
@@ -160,11 +196,11 @@ describe('sidecars', () => {
   test('C4: one that had started and is in back-off holds up neither the next init container nor the regular ones', () => {
     const story = podStory({ pod: three({ initContainers: [...inits, named('migrate')] }), held: ['runHook'] });
     for (const run of ['proxy-0-0', 'proxy-0-1']) story.die(run, 1);
-    expect(story.containers()).toMatchObject({ proxy: 'backingOff', setup: 'running.steady' });
+    expect(story.containers()).toMatchObject({ proxy: 'ended.backingOff', setup: 'running.steady' });
     story.die('setup-0-0', 0);
-    expect(story.containers()).toMatchObject({ proxy: 'backingOff', migrate: 'running.steady' });
+    expect(story.containers()).toMatchObject({ proxy: 'ended.backingOff', migrate: 'running.steady' });
     story.die('migrate-0-0', 0);
-    expect(story.containers()).toMatchObject({ proxy: 'backingOff', a: 'runningPostStart' });
+    expect(story.containers()).toMatchObject({ proxy: 'ended.backingOff', a: 'launching.runningPostStart' });
   });
 
   test('C4: nor does one that had started under an earlier agent and has no image now', () => {
@@ -180,9 +216,9 @@ describe('sidecars', () => {
       held: ['pullImage'],
     });
     expect(story.containers()).toMatchObject({
-      proxy: 'pulling.fetching',
-      setup: 'finished.succeeded',
-      a: 'readyToCreate',
+      proxy: 'pending.gettingImage.pulling',
+      setup: 'ended.succeeded',
+      a: 'launching.readyToCreate',
     });
     story.ports.fail('pullImage', 'ErrImagePull');
     expect(created(story)).toEqual(['a', 'b', 'c']);
@@ -194,12 +230,12 @@ describe('sidecars', () => {
     story.die('proxy-0-0', 1);
     story.die('setup-0-0', 0);
     expect(story.containers()).toMatchObject({
-      proxy: 'runningPostStart',
-      setup: 'finished.succeeded',
-      a: 'readyToCreate',
+      proxy: 'launching.runningPostStart',
+      setup: 'ended.succeeded',
+      a: 'launching.readyToCreate',
     });
     expect(waitOf(story, 'a')).toBe("sidecar proxy's postStart hook");
     story.ports.answer('runHook');
-    expect(story.containers()).toMatchObject({ a: 'runningPostStart' });
+    expect(story.containers()).toMatchObject({ a: 'launching.runningPostStart' });
   });
 });

@@ -8,7 +8,7 @@ import { podStory } from '../support/podStory.ts';
 const preStop = { exec: { command: ['drain'] } };
 const pod = aPod({ terminationGracePeriodSeconds: 20, containers: [aContainer({ lifecycle: { preStop } })] });
 const KILLED = 'Normal Killing: Stopping container main';
-const steps: PortName[] = ['runHook', 'stopContainer', 'stopSandboxes', 'runSandbox'];
+const steps: PortName[] = ['runHook', 'stopContainer', 'findImage', 'stopSandboxes', 'runSandbox'];
 
 type Story = ReturnType<typeof podStory>;
 
@@ -49,6 +49,7 @@ function expectOrderlyMove(story: Story, podIp: string | undefined) {
 
 function expectNewSandbox(story: Story) {
   expect(story.told()[0]).toBe('Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created.');
+  story.ports.answer('findImage');
   story.ports.answer('stopSandboxes');
   story.ports.answer('runSandbox');
   expect(story.state()).toBe('active.running.steady');
@@ -122,7 +123,10 @@ describe('what runs in a sandbox that lives on and that its pod cannot stay in',
     story.ports.hold('stopSandboxes');
     story.send({ type: 'pod.update', pod: { ...pod, spec: { ...pod.spec, hostNetwork: true } } });
     story.ports.fail('stopSandboxes', 'RuntimeError');
-    expect([story.state(), story.containers()]).toEqual(['sandboxing.awaitingRetry', { main: 'readyToCreate' }]);
+    expect([story.state(), story.containers()]).toEqual([
+      'sandboxing.awaitingRetry',
+      { main: 'launching.readyToCreate' },
+    ]);
     story.send({ type: 'pod.update', pod });
     story.ports.advance(10_000);
     expect([story.state(), story.containers()]).toEqual(['active.running.steady', { main: 'running.steady' }]);

@@ -101,7 +101,7 @@ describe('the order in which containers stop', () => {
 
   test('C11: a sidecar that is still to start when the pod ends never starts, and holds nobody up', () => {
     const story = podStory({ pod, held: ['startContainer', 'stopContainer'] });
-    expect(story.containers()).toMatchObject({ first: 'launching.starting', second: 'waiting' });
+    expect(story.containers()).toMatchObject({ first: 'launching.making.starting', second: 'pending.waiting' });
     story.terminate();
     story.ports.answer('startContainer');
     expect(signalled(story)).toEqual(['first-0-0']);

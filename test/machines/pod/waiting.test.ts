@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
+import { imageMachine } from '../../../machines/image/chart.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { nodeAgentMachine } from '../../../machines/node/chart.ts';
 import { garbageMachine } from '../../../machines/node/garbage.ts';
@@ -17,8 +18,9 @@ import { atomicStates, isPassing } from '../support/reach.ts';
 const REST = {
   nodeAgent: ['running', 'stopped', 'broken'],
   pod: ['refused', 'active.running.steady', 'finished', 'terminated', 'broken'],
-  container: [...['pulling.found', 'running.steady', 'finished.succeeded', 'finished.failed', 'stopped', 'removed']],
-  volume: ['mounted.steady', 'pulling.found', 'unmounted'],
+  container: [...['running.steady', 'ended.succeeded', 'ended.failed', 'stopped', 'removed']],
+  volume: ['mounted.steady', 'unmounted'],
+  image: ['found'],
   probe: [],
   garbage: [],
   activeDeadline: ['exceeded'],
@@ -33,6 +35,7 @@ const machines: [keyof typeof REST, AnyStateMachine][] = [
   ['container', containerMachine],
   ['probe', probeMachine],
   ['volume', volumeMachine],
+  ['image', imageMachine],
   ['garbage', garbageMachine],
   ['activeDeadline', activeDeadlineMachine],
   ['logRotation', logRotationMachine],

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine } from 'xstate';
 import { containerMachine } from '../../../machines/container/chart.ts';
+import { imageMachine } from '../../../machines/image/chart.ts';
+import { ofImage } from '../../../machines/image/view.ts';
 import { nodeAgentMachine } from '../../../machines/node/chart.ts';
 import { garbageMachine } from '../../../machines/node/garbage.ts';
 import { logRotationMachine } from '../../../machines/node/logRotation.ts';
@@ -14,10 +16,11 @@ import { explainNode } from '../../../pod/show/explainNode.ts';
 import type { LimiterView } from '../../../pod/show/view.ts';
 import { ending, NOW, nodeView, podView, running, sandbox, UID, volumeView, waiting } from '../../pod/views.ts';
 import { HEADLINES } from '../support/headlines.ts';
-import { atomicStates } from '../support/reach.ts';
+import { atomicStates, tagsOf } from '../support/reach.ts';
 
 interface Waiting {
   readonly state: string;
+  readonly tags: readonly string[];
   readonly since: number;
   readonly waitingFor: string;
   readonly until?: number;
@@ -33,6 +36,7 @@ const waitsOf = (machine: AnyStateMachine): Waiting[] =>
     const lastFailure = { reason: 'Reason', message: 'what went wrong', at: NOW };
     return {
       state: node.path.join('.'),
+      tags: tagsOf(node),
       since: NOW - 130_000,
       waitingFor: waitsFor,
       ...(until || afterMs ? { until: NOW + 14_000 } : {}),
@@ -51,12 +55,20 @@ const queueOf = (...queue: string[]): LimiterView[] => [
   },
 ];
 const network = { sandbox: sandbox('10.88.0.5') };
-const runs = (state: string) => /^(running|runningPostStart|stopping)/.test(state);
+const runs = ({ tags }: Waiting) => ['running', 'runningPostStart', 'stopping'].some((tag) => tags.includes(tag));
+
+/** As who needs an image shows what that is at. */
+const needing = (state: string, name: string, image: Waiting): Waiting => ({
+  ...image,
+  waitingFor: ofImage(image.waitingFor, name),
+  state: `${state}.${image.state}`,
+  tags: [...image.tags, 'gettingImage'],
+});
 
 const lineOf = ({ waitingFor, until }: Waiting) => `waits for ${waitingFor}${until ? ' until' : ''}`;
 
 /** The headline of a pod that waits for nothing else. */
-const headline = {
+const pod = {
   pod: (view: Waiting) =>
     explainPod(
       podView({ main: { app: null }, view: { ...view, ...(view.state.startsWith('terminating') ? ending() : {}) } }),
@@ -75,7 +87,7 @@ const headline = {
     const lifecycle = { postStart: { exec: { command: ['/setup'] } }, preStop: { sleep: { seconds: 5 } } };
     return explainPod(
       podView({
-        main: { app: runs(view.state) ? running({ ...view, ready: false }) : waiting('ContainerCreating', view) },
+        main: { app: runs(view) ? running({ ...view, ready: false }) : waiting('ContainerCreating', view) },
         spec: { containers: [{ name: 'app', image: 'app:1', lifecycle }] },
         view: { ...network, ...(view.state.startsWith('stopping') ? ending() : {}) },
       }),
@@ -87,6 +99,11 @@ const headline = {
       },
     ).answer;
   },
+};
+const headline = {
+  ...pod,
+  image: (view: Waiting) => pod.container(needing('pending.gettingImage', 'app:1', view)),
+  imageOfVolume: (view: Waiting) => pod.volume(needing('gettingImage', 'model:1', view)),
   // Those below have no headline but a line of their own in the tree.
   probe: lineOf,
   garbage: lineOf,
@@ -101,6 +118,8 @@ describe('the headline of every state that waits names who waits, for what, unti
     ['pod', podMachine],
     ['volume', volumeMachine],
     ['container', containerMachine],
+    ['image', imageMachine],
+    ['imageOfVolume', imageMachine],
     ['probe', probeMachine],
     ['garbage', garbageMachine],
     ['logRotation', logRotationMachine],

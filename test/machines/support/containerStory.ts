@@ -1,8 +1,9 @@
 /** One container's machine over fake ports, told event by event. */
-import { createActor } from 'xstate';
+import { type ActorRefFrom, createActor } from 'xstate';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import type { ContainerInput } from '../../../machines/container/context.ts';
 import { containerView } from '../../../machines/container/view.ts';
+import { imageMachine } from '../../../machines/image/chart.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import { probeViews } from '../../../machines/probe/view.ts';
 import { actorView } from '../../../machines/shared/actorView.ts';
@@ -33,13 +34,18 @@ const fakedProbe = (ports: FakePorts) =>
     actors: { runProbe: ports.port('runProbe'), pickMoment: ports.port('pickMoment'), timer: ports.timer },
   });
 
+/** The image machine with every port filled by fakes. */
+export const fakedImage = (ports: FakePorts) =>
+  imageMachine.provide({
+    actors: { findImage: ports.port('findImage'), pullImage: ports.port('pullImage'), timer: ports.timer },
+  });
+
 /** The container machine with every port filled by fakes. */
 export const fakedContainer = (ports: FakePorts) =>
   containerMachine.provide({
     actors: {
       probe: fakedProbe(ports),
-      findImage: ports.port('findImage'),
-      pullImage: ports.port('pullImage'),
+      image: fakedImage(ports),
       countRestarts: ports.port('countRestarts'),
       createContainer: ports.port('createContainer'),
       startContainer: ports.port('startContainer'),
@@ -51,6 +57,13 @@ export const fakedContainer = (ports: FakePorts) =>
       timer: ports.timer,
     },
   });
+
+/** The state of an actor, with that of the image which it waits for. */
+export function shownState(ref: { getSnapshot(): { value: unknown; children: object } }): string {
+  const { value, children } = ref.getSnapshot();
+  const image = 'image' in children ? (children.image as ActorRefFrom<typeof imageMachine> | undefined) : undefined;
+  return [statePath(value), ...(image ? [statePath(image.getSnapshot().value)] : [])].join('.');
+}
 
 /** A container `main` of the pod `web`, not yet told anything. */
 export function containerStory(options: Options = {}) {
@@ -75,7 +88,7 @@ export function containerStory(options: Options = {}) {
   // Its pod has no other container: as soon as it could be launched it may be.
   actor.subscribe((snapshot) => {
     const { hasTurn, sandbox } = snapshot.context;
-    if (!options.heldBack && snapshot.matches('readyToCreate') && hasTurn && sandbox)
+    if (!options.heldBack && snapshot.hasTag('readyToCreate') && hasTurn && sandbox)
       actor.send({ type: 'container.launch' });
   });
   actor.start();
@@ -87,7 +100,7 @@ export function containerStory(options: Options = {}) {
     pullLimiter,
     send,
     context: () => actor.getSnapshot().context,
-    state: () => statePath(actor.getSnapshot().value),
+    state: () => shownState(actor),
     status: () => actor.getSnapshot().status,
     /** What its pod's status is computed from. */
     view: () => {

@@ -56,59 +56,47 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web is ending (ManifestRemoved): waits for another try to remove its directory: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
   },
   volume: {
+    gettingImage: 'volume data is not mounted yet: it waits for its image (for 2m10s so far)',
     mounting: 'volume data is not mounted yet: it waits for its mount to be made until 12:03:10 (in 14s)',
     awaitingRetry: 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    'pulling.checkingImage':
-      'volume data is not mounted yet: it waits for the runtime to look for image model:1 (for 2m10s so far)',
-    'pulling.queued':
-      'pod web waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
-    'pulling.fetching':
-      'volume data is not mounted yet: it waits for the pull of image model:1 until 12:03:10 (in 14s)',
-    'pulling.failed': 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    'pulling.backingOff': 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    'pulling.missing':
-      'volume data is not mounted yet: it waits for image model:1 to be loaded by hand (pullPolicy Never) until 12:03:10 (in 14s)',
-    'pulling.awaitingRetry':
-      'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'mounted.refreshing': 'pod web runs: 0 of 0 containers are ready',
     'mounted.awaitingRefresh': 'pod web runs: 0 of 0 containers are ready',
     unmounting: 'pod web is ending (ManifestRemoved): volume data waits for its unmount until 12:03:10 (in 14s)',
     awaitingUnmountRetry:
       'pod web is ending (ManifestRemoved): volume data waits for another try to unmount it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
   },
+  imageOfVolume: {
+    checking: 'volume data is not mounted yet: it waits for the runtime to look for image model:1 (for 2m10s so far)',
+    queued: 'pod web waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
+    pulling: 'volume data is not mounted yet: it waits for the pull of image model:1 until 12:03:10 (in 14s)',
+    failed: 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    backingOff: 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    missing:
+      'volume data is not mounted yet: it waits for image model:1 to be loaded by hand (pull policy Never) until 12:03:10 (in 14s)',
+    awaitingRetry: 'volume data is not mounted: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+  },
   container: {
-    'pulling.awaitingVolumes': 'container app waits for the volumes that it mounts (for 2m10s so far)',
-    counting: 'container app waits for its restarts to be counted (for 2m10s so far)',
-    adopting: 'container app waits for the runtime to tell what it has of it (for 2m10s so far)',
-    awaitingAdoptRetry:
-      'container app waits for another try to ask the runtime what it has of it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    waiting: 'container app waits for the containers before it (for 2m10s so far)',
-    'pulling.checkingImage': 'container app waits for the runtime to look for image app:1 (for 2m10s so far)',
-    'pulling.queued':
-      'container app waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
-    'pulling.fetching': 'container app waits for the pull of image app:1 until 12:03:10 (in 14s)',
-    'pulling.failed':
-      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    'pulling.backingOff':
-      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    'pulling.missing':
-      'container app waits for image app:1 to be loaded by hand (imagePullPolicy Never) until 12:03:10 (in 14s)',
-    'pulling.awaitingRetry':
-      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    readyToCreate: 'container app waits for its pod to start it, one after the other (for 2m10s so far)',
-    'launching.queued':
+    'pending.gettingImage': 'container app waits for its image (for 2m10s so far)',
+    'pending.awaitingVolumes': 'container app waits for the volumes that it mounts (for 2m10s so far)',
+    'pending.countingRestarts': 'container app waits for its restarts to be counted (for 2m10s so far)',
+    'adopting.asking': 'container app waits for the runtime to report it (for 2m10s so far)',
+    'adopting.awaitingRetry':
+      'container app waits for another try to ask the runtime for it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    'pending.waiting': 'container app waits for the containers before it (for 2m10s so far)',
+    'launching.readyToCreate': 'container app waits for its pod to start it, one after the other (for 2m10s so far)',
+    'launching.making.queued':
       'container app waits in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
-    'launching.creating': 'container app waits for the container to be created (for 2m10s so far)',
-    'launching.starting': 'container app waits for the container to be started (for 2m10s so far)',
-    awaitingRelaunch:
+    'launching.making.creating': 'container app waits for the container to be created (for 2m10s so far)',
+    'launching.making.starting': 'container app waits for the container to be started (for 2m10s so far)',
+    'launching.awaitingRetry':
       'container app waits for another try to start it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    runningPostStart: 'container app runs but is not ready: it waits for its postStart hook (exec /setup)',
+    'launching.runningPostStart': 'container app runs but is not ready: it waits for its postStart hook (exec /setup)',
     'running.startingUp': 'container app runs but is not ready: it waits for its startup probe',
     'running.resizing': 'container app runs but is not ready: it waits for its resources to be changed',
     'running.awaitingResize':
       'container app runs but waits for another try to change its resources: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'running.verifying':
-      'container app runs but is not ready: it waits for the runtime to tell whether it still exists',
+      'container app runs but is not ready: it waits for the runtime to report whether it still exists',
     'running.awaitingVerification':
       'container app runs but waits for another try to ask the runtime whether it still exists: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'stopping.runningPreStop.bounded':
@@ -120,12 +108,24 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'stopping.killing': 'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop',
     'stopping.awaitingRetry':
       'pod web is ending (ManifestRemoved): container app waits for another try to stop it: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    startFailed: 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
-    awaitingReset: 'container app waits for all containers of its pod to restart (for 2m10s so far)',
-    backingOff: 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
+    'ended.startFailed': 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
+    'ended.awaitingReset': 'container app waits for all containers of its pod to restart (for 2m10s so far)',
+    'ended.backingOff': 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
     'removing.asking': 'container app waits for its container to be removed (for 2m10s so far)',
     'removing.awaitingRetry':
       'container app waits for another try to remove its container: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+  },
+  image: {
+    checking: 'container app waits for the runtime to look for image app:1 (for 2m10s so far)',
+    queued: 'container app waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
+    pulling: 'container app waits for the pull of image app:1 until 12:03:10 (in 14s)',
+    failed:
+      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    backingOff:
+      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
+    missing: 'container app waits for image app:1 to be loaded by hand (pull policy Never) until 12:03:10 (in 14s)',
+    awaitingRetry:
+      'container app waits for another try to pull image app:1: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
   },
   probe: {
     'unknown.spreading': 'waits for its first try, at a moment picked at random',

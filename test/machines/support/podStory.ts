@@ -15,7 +15,7 @@ import type { Termination } from '../../../pod/show/view.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
-import { fakedContainer } from './containerStory.ts';
+import { fakedContainer, fakedImage } from './containerStory.ts';
 import { admission, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady'>> & {
@@ -36,8 +36,7 @@ export const fakedVolume = (ports: FakePorts) =>
     actors: {
       mountVolume: ports.port('mountVolume'),
       unmountVolume: ports.port('unmountVolume'),
-      findImage: ports.port('findImage'),
-      pullImage: ports.port('pullImage'),
+      image: fakedImage(ports),
       timer: ports.timer,
     },
   });

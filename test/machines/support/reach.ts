@@ -22,11 +22,15 @@ export const leavesOf = (snapshot: AnyMachineSnapshot): AnyStateNode[] =>
 export const invokedBy = (snapshot: AnyMachineSnapshot): { id: string; src: string }[] =>
   snapshot._nodes.flatMap((node) => node.invoke.map(({ id, src }) => ({ id, src: String(src) })));
 
+/** A machine of its own: what it asks for it tries again itself, and it ends only well. */
+const isMachine = (src: string): boolean => src === 'image';
+
 /** Every answer and failure that can come in for what is invoked at present, or the end of the wait. */
 function answersTo(snapshot: AnyMachineSnapshot, outputs: Outputs): EventObject[] {
   return invokedBy(snapshot).flatMap(({ id, src }): EventObject[] => {
     if (src === 'timer') return [{ type: 'timer.elapsed' }];
     const done = (outputs[src]?.(snapshot) ?? []).map((output) => doneEvent(id, output));
+    if (isMachine(src)) return done;
     const failed = ['RuntimeUnavailable', 'Refused'].map((reason) => failedEvent(id, reason));
     return [...done, ...failed];
   });
@@ -93,6 +97,9 @@ export function stepsOf({ machine, input, events, outputs, distinguish }: Reach)
   }
   return steps;
 }
+
+/** The tags of a state and of those around it. */
+export const tagsOf = (node: AnyStateNode): string[] => [...node.tags, ...(node.parent ? tagsOf(node.parent) : [])];
 
 /** The atomic states of a machine, by path. */
 export function atomicStates(machine: AnyStateMachine): AnyStateNode[] {

@@ -6,6 +6,7 @@ import type { Volume } from '../../../pod/api/schema/volume.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { shownState } from '../support/containerStory.ts';
 import { fakedVolume } from '../support/podStory.ts';
 import { ear, eventEar, START } from '../support/stand.ts';
 
@@ -39,9 +40,9 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
     waitingReason: () => actor.getSnapshot().context.waitingReason,
     returned: () => actor.send({ type: 'runtime.returned' }),
     unmount: () => actor.send({ type: 'volume.unmount' }),
-    state: () => actor.getSnapshot().value,
+    state: () => shownState(actor),
     meta: () => Object.values(actor.getSnapshot().getMeta())[0],
-    grant: () => actor.send({ type: 'slot.granted', key: 'any' }),
+    grant: () => actor.getSnapshot().children.image?.send({ type: 'slot.granted', key: 'any' }),
     asksOfLimiter: () => limiter.heard().map((asked) => ('key' in asked ? `${asked.type} ${asked.key}` : asked.type)),
     reports: () => parent.heard(),
     told,
@@ -52,7 +53,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
 test('it is mounted, and tells its pod where', () => {
   const story = volumeStory();
   story.start();
-  expect(story.state()).toEqual({ mounted: 'steady' });
+  expect(story.state()).toBe('mounted.steady');
   expect(story.reports()).toEqual([
     {
       type: 'volume.changed',
@@ -75,7 +76,7 @@ test('a failed mount waits 0.5 s, doubling to 122 s', () => {
   });
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 122_000, 122_000]);
   story.ports.answer('mountVolume');
-  expect(story.state()).toEqual({ mounted: 'steady' });
+  expect(story.state()).toBe('mounted.steady');
 });
 
 test('each call about it has a limit, which its state tells', () => {
@@ -125,13 +126,13 @@ describe('an update of its pod while it is mounted', () => {
   test('is written into a volume that shows its pod, which stays mounted for its pod', () => {
     const story = volumeStory(shown);
     story.start();
-    expect(story.state()).toEqual({ mounted: 'steady' });
+    expect(story.state()).toBe('mounted.steady');
     story.ports.hold('mountVolume');
     story.update('2');
-    expect(story.state()).toEqual({ mounted: 'refreshing' });
+    expect(story.state()).toBe('mounted.refreshing');
     story.update('3');
     story.ports.answer('mountVolume');
-    expect(story.state()).toEqual({ mounted: 'steady' });
+    expect(story.state()).toBe('mounted.steady');
     expect(versions(story)).toEqual(['1', '2', '3']);
     expect(story.reports().map((each) => each.type === 'volume.changed' && each.lifecycle)).toEqual(['mounted']);
   });
@@ -141,13 +142,13 @@ describe('an update of its pod while it is mounted', () => {
     story.start();
     for (let times = 0; times < 2; times++) story.ports.failNext('mountVolume', 'FailedMount');
     story.update('2');
-    expect(story.state()).toEqual({ mounted: 'awaitingRefresh' });
+    expect(story.state()).toBe('mounted.awaitingRefresh');
     expect(story.ports.untilNext).toBe(500);
     story.ports.advance(500);
     expect(story.ports.untilNext).toBe(1_000);
     expect(story.failure()).toBe('FailedMount');
     story.update('3');
-    expect(story.state()).toEqual({ mounted: 'steady' });
+    expect(story.state()).toBe('mounted.steady');
     expect(story.failure()).toBeUndefined();
     expect(versions(story)).toEqual(['1', '2', '2', '3']);
   });
@@ -158,7 +159,7 @@ describe('an update of its pod while it is mounted', () => {
     story.ports.hold('mountVolume');
     story.update('2');
     if (state === 'awaitingRefresh') story.ports.fail('mountVolume', 'FailedMount');
-    expect(story.state()).toEqual({ mounted: state });
+    expect(story.state()).toBe(`mounted.${state}`);
     story.unmount();
     expect(story.state()).toBe('unmounted');
   });
@@ -167,7 +168,7 @@ describe('an update of its pod while it is mounted', () => {
     const story = volumeStory();
     story.start();
     story.update('2');
-    expect(story.state()).toEqual({ mounted: 'steady' });
+    expect(story.state()).toBe('mounted.steady');
     expect(versions(story)).toEqual(['1']);
   });
 });
@@ -190,7 +191,7 @@ describe('C17: an image', () => {
 
   test('that is there is not pulled', () => {
     const story = imageStory('IfNotPresent');
-    expect(story.state()).toEqual({ pulling: 'checkingImage' });
+    expect(story.state()).toBe('gettingImage.checking');
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
     expect(story.reports()).toEqual([mounted]);
     expect(story.ports.asked('pullImage')).toEqual([]);
@@ -202,7 +203,7 @@ describe('C17: an image', () => {
   ] as const)('under %s with %j there is pulled in its turn, and gives its slot back', (policy, there) => {
     const story = imageStory(policy);
     story.ports.answer('findImage', { imageRef: there, at: START });
-    expect(story.state()).toEqual({ pulling: 'queued' });
+    expect(story.state()).toBe('gettingImage.queued');
     expect(story.asksOfLimiter()).toEqual([`slot.request ${key}`]);
     story.grant();
     expect(story.ports.asked('pullImage')).toMatchObject([{ image: 'site:1' }]);
@@ -222,10 +223,10 @@ describe('C17: an image', () => {
     const story = imageStory('Always');
     for (const wait of [10_000, 20_000]) {
       failPull(story);
-      expect(story.state()).toEqual({ pulling: 'failed' });
+      expect(story.state()).toBe('gettingImage.failed');
       expect(story.waitingReason()).toMatchObject({ reason: 'ErrImagePull', message: 'pullImage failed' });
       story.ports.advance(3_000);
-      expect(story.state()).toEqual({ pulling: 'backingOff' });
+      expect(story.state()).toBe('gettingImage.backingOff');
       expect(story.waitingReason()).toMatchObject({
         reason: 'ImagePullBackOff',
         message: 'Back-off pulling image "site:1": ErrImagePull: pullImage failed',
@@ -236,11 +237,7 @@ describe('C17: an image', () => {
     story.ports.answer('findImage', { imageRef: null, at: START });
     story.grant();
     story.ports.answer('pullImage', pulled);
-    expect([story.state(), story.failure(), story.waitingReason()]).toEqual([
-      { mounted: 'steady' },
-      undefined,
-      undefined,
-    ]);
+    expect([story.state(), story.failure(), story.waitingReason()]).toEqual(['mounted.steady', undefined, undefined]);
   });
 
   test('tells of its pulls as a container does, but of the pod; what is wrong, of the containers that mount it as well', () => {
@@ -286,11 +283,11 @@ describe('C17: an image', () => {
   ])('whose look fails with %s shows %s', (failure, reason, message) => {
     const story = imageStory('IfNotPresent');
     story.ports.fail('findImage', failure);
-    expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+    expect(story.state()).toBe('gettingImage.awaitingRetry');
     expect(story.waitingReason()).toEqual({ with: 'image', reason, message });
     expect(story.toldOf()[1]).toBe(`spec.containers{main} Warning Failed: Error: ${reason}`);
     story.returned();
-    expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+    expect(story.state()).toBe('gettingImage.awaitingRetry');
     expect(story.ports.untilNext).toBe(10_000);
   });
 
@@ -300,11 +297,11 @@ describe('C17: an image', () => {
       const story = imageStory('Always');
       if (port === 'findImage') story.ports.fail('findImage', 'RuntimeUnavailable');
       else failPull(story, 'RuntimeUnavailable');
-      expect(story.state()).toEqual({ pulling: 'awaitingRetry' });
+      expect(story.state()).toBe('gettingImage.awaitingRetry');
       expect([story.waitingReason(), story.ports.untilNext]).toEqual([undefined, 1_000]);
       expect(story.told().filter((each) => each.startsWith('Warning'))).toEqual([]);
       story.returned();
-      expect(story.state()).toEqual({ pulling: 'checkingImage' });
+      expect(story.state()).toBe('gettingImage.checking');
       story.ports.answer('findImage', { imageRef: 'sha256:1', at: START });
       story.grant();
       story.ports.answer('pullImage', pulled);
@@ -321,13 +318,13 @@ describe('C17: an image', () => {
     story.returned();
     expect(story.state()).toBe('mounting');
     story.ports.answer('mountVolume', null);
-    expect(story.state()).toEqual({ pulling: 'checkingImage' });
+    expect(story.state()).toBe('gettingImage.checking');
   });
 
   test('that is absent under Never is waited for', () => {
     const story = imageStory('Never');
     story.ports.answer('findImage', { imageRef: null, at: START });
-    expect(story.state()).toEqual({ pulling: 'missing' });
+    expect(story.state()).toBe('gettingImage.missing');
     expect(story.waitingReason()?.reason).toBe('ErrImageNeverPull');
     expect(story.toldOf()).toEqual([
       'pod Warning ErrImageNeverPull: Container image "site:1" is not present with pull policy of Never',
@@ -338,19 +335,19 @@ describe('C17: an image', () => {
     expect(story.reports()).toEqual([{ type: 'volume.changed', name: 'data', lifecycle: 'delayed' }, mounted]);
   });
 
-  test.each(['checkingImage', 'queued', 'fetching', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(
+  test.each(['checking', 'queued', 'pulling', 'failed', 'backingOff', 'awaitingRetry', 'missing'])(
     'is given up while %s when its pod ends',
     (state) => {
       const story = imageStory(state === 'missing' ? 'Never' : 'Always');
       if (state === 'awaitingRetry') story.ports.fail('findImage', 'Broken');
-      else if (state !== 'checkingImage') story.ports.answer('findImage', { imageRef: null, at: START });
-      if (['fetching', 'failed', 'backingOff'].includes(state)) story.grant();
+      else if (state !== 'checking') story.ports.answer('findImage', { imageRef: null, at: START });
+      if (['pulling', 'failed', 'backingOff'].includes(state)) story.grant();
       if (['failed', 'backingOff'].includes(state)) story.ports.fail('pullImage', 'ErrImagePull');
       if (state === 'backingOff') story.ports.advance(3_000);
-      expect(story.state()).toEqual({ pulling: state });
+      expect(story.state()).toBe(`gettingImage.${state}`);
       story.unmount();
       expect(story.state()).toBe('unmounted');
-      if (state === 'queued' || state === 'fetching') expect(story.asksOfLimiter().at(-1)).toBe(`slot.release ${key}`);
+      if (state === 'queued' || state === 'pulling') expect(story.asksOfLimiter().at(-1)).toBe(`slot.release ${key}`);
     },
   );
 

@@ -29,7 +29,7 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
 
   test('starts the containers that do not mount it; the others show why they wait, and go on by themselves', () => {
     const story = heldPod({ containers: [mounting('main'), aContainer({ name: 'other' })] });
-    expect(story.containers()).toEqual({ main: 'pulling.awaitingVolumes', other: 'running.steady' });
+    expect(story.containers()).toEqual({ main: 'pending.awaitingVolumes', other: 'running.steady' });
     expect(reasonOf(story, 'main')).toBe('ErrImagePull');
     story.ports.advance(3_000);
     expect(reasonOf(story, 'main')).toBe('ImagePullBackOff');
@@ -45,12 +45,16 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
   test('runs the init containers before the one that mounts it, and nobody after that', () => {
     const initContainers = [aContainer({ name: 'first' }), mounting('second')];
     const story = heldPod({ initContainers, containers: [aContainer({ name: 'main' })] });
-    expect(story.containers()).toMatchObject({ first: 'running.steady', second: 'waiting', main: 'waiting' });
+    expect(story.containers()).toMatchObject({
+      first: 'running.steady',
+      second: 'pending.waiting',
+      main: 'pending.waiting',
+    });
     story.die('first-0-0', 0);
-    expect(story.containers()).toMatchObject({ second: 'pulling.awaitingVolumes', main: 'waiting' });
+    expect(story.containers()).toMatchObject({ second: 'pending.awaitingVolumes', main: 'pending.waiting' });
     expect([reasonOf(story, 'second'), reasonOf(story, 'main')]).toEqual(['ErrImagePull', 'PodInitializing']);
     mend(story);
-    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'waiting' });
+    expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'pending.waiting' });
   });
 
   test('keeps what ran before the agent, and what crashes of that waits for the volume', () => {
@@ -65,7 +69,7 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
     );
     expect(story.containers()).toEqual({ main: 'running.steady' });
     story.die('main-0-0', 1);
-    expect(story.containers()).toEqual({ main: 'pulling.awaitingVolumes' });
+    expect(story.containers()).toEqual({ main: 'pending.awaitingVolumes' });
     expect(story.view().containers).toMatchObject([{ now: { reason: 'ErrImagePull' }, last: { exitCode: 1 } }]);
     mend(story);
     expect(story.containers()).toEqual({ main: 'running.steady' });
@@ -83,7 +87,7 @@ describe('C16: a pod of which the image of a volume cannot be pulled', () => {
     story.world.loseSandbox('sandbox-uid-1-0');
     story.observe();
     expect(story.context().sandbox?.attempt).toBe(1);
-    expect(story.containers()).toMatchObject({ main: 'pulling.awaitingVolumes' });
+    expect(story.containers()).toMatchObject({ main: 'pending.awaitingVolumes' });
     mend(story);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
   });
@@ -101,7 +105,7 @@ describe('C16: a container that waits for a volume', () => {
   const heldContainer = () => {
     const story = containerStory({ pod: aPod({ volumes, containers: [mounting('main')] }) });
     story.begin();
-    expect(story.state()).toBe('pulling.awaitingVolumes');
+    expect(story.state()).toBe('pending.awaitingVolumes');
     expect(story.lifecycles().at(-1)).toBe('delayed');
     return story;
   };
@@ -117,7 +121,7 @@ describe('C16: a container that waits for a volume', () => {
     const story = heldContainer();
     const next = aPod({ volumes, containers: [mounting('main', { image: 'next' })] });
     story.send({ type: 'container.update', pod: next, volumes: {} });
-    expect(story.state()).toBe('pulling.awaitingVolumes');
+    expect(story.state()).toBe('pending.awaitingVolumes');
     const without = aPod({ volumes, containers: [aContainer({ name: 'main', image: 'next' })] });
     story.send({ type: 'container.update', pod: without, volumes: {} });
     expect(story.ports.asked('createContainer')).toMatchObject([{ imageRef: 'sha256:next' }]);
@@ -129,10 +133,10 @@ describe('C16: a container that waits for a volume', () => {
     expect(stopped.state()).toBe('stopped');
     const reset = heldContainer();
     reset.send({ type: 'container.reset' });
-    expect(reset.state()).toBe('waiting');
+    expect(reset.state()).toBe('pending.waiting');
     const moved = heldContainer();
     moved.send({ type: 'sandbox.lost' });
     moved.send({ type: 'container.update', pod: aPod({ volumes, containers: [mounting('main')] }), volumes: there });
-    expect(moved.state()).toBe('readyToCreate');
+    expect(moved.state()).toBe('launching.readyToCreate');
   });
 });

@@ -10,7 +10,7 @@ const failure = (reason: string, message: string) => ({ reason, message, at: NOW
 const until = NOW + 14_000;
 
 const crash = backOff(1, {
-  ...{ state: 'backingOff', since: NOW - 26_000, restartCount: 3, waitingFor: 'its back-off', until },
+  ...{ state: 'ended.backingOff', since: NOW - 26_000, restartCount: 3, waitingFor: 'its back-off', until },
   last: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
 });
 
@@ -60,11 +60,11 @@ default/web  CrashLoopBackOff  1/2 ready                            12:02:56 UTC
   container crash keeps failing: exit code 1 after 2s: panic: no database; it
   restarts at 12:03:10 (in 14s)
 
-pod web             running     2m10s
+pod web             running           2m10s
 │    address 10.88.0.5
-├─ volume data      mounted     2m9s
-├─ container app    running     60s    ready
-└─ container crash  backingOff  26s    3 restarts
+├─ volume data      mounted           2m9s
+├─ container app    running           60s    ready
+└─ container crash  ended.backingOff  26s    3 restarts
      waits for its back-off until 12:03:10 (in 14s)
      last run: exit code 1 after 2s: panic: no database, at 12:02:30
 `,
@@ -74,7 +74,7 @@ pod web             running     2m10s
     view: podView({
       main: {
         app: waiting('ImagePullBackOff', {
-          ...{ state: 'pulling.awaitingRetry', since: NOW - 12_000, waitingFor: 'the next pull', until },
+          ...{ state: 'pending.gettingImage.awaitingRetry', since: NOW - 12_000, waitingFor: 'the next pull', until },
           lastFailure: noSuchHost,
         }),
       },
@@ -87,9 +87,9 @@ default/web  ImagePullBackOff  0/1 ready                            12:02:56 UTC
   reference "registry.example.com/team/app:1": dial tcp: lookup
   registry.example.com: no such host; the next try is at 12:03:10 (in 14s)
 
-pod web           running                2m10s
+pod web           running                             2m10s
 │    address 10.88.0.5
-└─ container app  pulling.awaitingRetry  12s
+└─ container app  pending.gettingImage.awaitingRetry  12s
      waits for the next pull until 12:03:10 (in 14s)
      last failure, 12s ago: ErrImagePull: failed to resolve reference
      "registry.example.com/team/app:1": dial tcp: lookup registry.example.com:
@@ -99,7 +99,7 @@ pod web           running                2m10s
   {
     what: 'waiting in the start queue',
     view: podView({
-      main: { app: waiting('ContainerCreating', { state: 'launching.queued', since: NOW - 5_000 }) },
+      main: { app: waiting('ContainerCreating', { state: 'launching.making.queued', since: NOW - 5_000 }) },
       view: network,
     }),
     limiters: [{ capacity: 1, held: [], queue: [] }, startLimiter],
@@ -108,9 +108,9 @@ default/web  ContainerCreating  0/1 ready                           12:02:56 UTC
 
   container app waits in the start queue: place 2 of 3, 2 at a time
 
-pod web           running           2m10s
+pod web           running                  2m10s
 │    address 10.88.0.5
-└─ container app  launching.queued  5s
+└─ container app  launching.making.queued  5s
      waits in the start queue: place 2 of 3, 2 at a time
 `,
   },
@@ -148,7 +148,15 @@ pod web           preparing      2m10s
   {
     what: 'terminating with grace',
     view: podView({
-      main: { app: running({ state: 'stopping.killing', since: NOW - 10_000, waitingFor: 'its exit', until }) },
+      main: {
+        app: running({
+          state: 'stopping.killing',
+          tags: ['working', 'stopping', 'killing'],
+          since: NOW - 10_000,
+          waitingFor: 'its exit',
+          until,
+        }),
+      },
       view: { ...network, ...ending(), state: 'terminating', since: NOW - 10_000, waitingFor: 'containers', until },
     }),
     text: `
@@ -209,7 +217,12 @@ describe('while the runtime is not ready', () => {
     const ended = podView({ main: { app: exited(1) }, view: { ended: true } });
     expect(told(ended)).toBe(answer(ended));
     const awaiting = podView({
-      view: { state: 'awaitingNode', since: NOW, waitingFor: 'the container runtime, which is not ready: no answer' },
+      view: {
+        state: 'awaitingNode',
+        tags: ['waiting', 'awaitingNode'],
+        since: NOW,
+        waitingFor: 'the container runtime, which is not ready: no answer',
+      },
     });
     expect(told(awaiting)).toBe('pod web waits for the container runtime, which is not ready: no answer');
   });

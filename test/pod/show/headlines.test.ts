@@ -41,7 +41,14 @@ describe('a headline', () => {
 
   test('counts the failures of a startup probe', () => {
     const lastFailure = { reason: 'Unhealthy', message: 'Startup probe failed: not yet', at: NOW };
-    const probe = { path: 'p', state: 'unknown.waiting', since: NOW, lastFailure, until: NOW + 2_000 };
+    const probe = {
+      path: 'p',
+      state: 'unknown.waiting',
+      tags: ['pending.waiting'],
+      since: NOW,
+      lastFailure,
+      until: NOW + 2_000,
+    };
     const probes = [{ ...probe, kind: 'startup', result: 'unknown', failures: { count: 3, limit: 30 } }] as const;
     expect(answer(podView({ main: { app: running({ ready: false, started: false, probes }) } }))).toBe(
       'container app runs but has not started yet: Startup probe failed: not yet, 3 of 30 failures; the next try is at 12:02:58 (in 2s)',

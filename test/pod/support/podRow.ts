@@ -84,7 +84,7 @@ function viewOf(parts: readonly Part[], restartPolicy: Pod['spec']['restartPolic
   const containers = parts.flatMap(({ container, role, state }): ContainerView[] => {
     if (state === null) return [];
     const willRestart = restarts({ pod: pod.pod, container, role, state, podEnding });
-    const actor = { path: '', state: '', since: 0, name: container.name, role };
+    const actor = { path: '', state: '', tags: [], since: 0, name: container.name, role };
     return [{ ...actor, restartCount: 0, ready: false, started: false, ...state, willRestart }];
   });
   return {

@@ -105,7 +105,7 @@ describe('C25: a container that is resized', () => {
     story.begin();
     story.die(1);
     story.die(1);
-    expect(story.state()).toBe('backingOff');
+    expect(story.state()).toBe('ended.backingOff');
     story.send(update());
     expect(story.state()).toBe('running.steady');
     expect(story.context()).toMatchObject({ attempt: 2, crashDelayMs: undefined });

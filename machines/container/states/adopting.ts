@@ -1,0 +1,71 @@
+/** What does the runtime have of it already? After a restart of the agent this is where adoption happens. */
+import { assign } from 'xstate';
+import { failureOf } from '../../shared/failure.ts';
+import { recordStopEvent, recordUnknownStateEvent, statusUnknown } from '../recordedEvents.ts';
+import { containerSetup } from '../setup.ts';
+import { terminatedRun } from '../terminatedRun.ts';
+
+export const adopting = containerSetup.createStateConfig({
+  initial: 'asking',
+  states: {
+    asking: {
+      tags: ['working', 'unknown'],
+      meta: { waitsFor: 'the runtime to report it' },
+      invoke: {
+        src: 'inspectContainer',
+        input: ({ context }) => ({ id: context.id ?? '' }),
+        onDone: [
+          {
+            guard: { type: 'isAlive', params: ({ event }) => event.output },
+            target: 'deciding',
+            actions: [
+              { type: 'recordMade', params: ({ event }) => event.output },
+              assign(({ event }) => ({ startedAt: event.output?.startedAt, imageRef: event.output?.imageRef })),
+            ],
+          },
+          // Whatever it is, it must not run beside the next one.
+          {
+            guard: { type: 'isUnknown', params: ({ event }) => event.output },
+            target: '#container.stopping',
+            actions: recordUnknownStateEvent,
+          },
+          {
+            guard: { type: 'isOver', params: ({ event }) => event.output },
+            target: '#container.pending',
+            actions: [
+              { type: 'recordMade', params: ({ event }) => event.output },
+              assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
+            ],
+          },
+          // Half-made (created, never started) or gone: made again under the same number.
+          { target: '#container.pending', actions: 'forgetIt' },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: [
+            'recordCallFailure',
+            { type: 'recordPodEvent', params: ({ event }) => statusUnknown(failureOf(event)) },
+          ],
+        },
+      },
+      on: { 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
+    },
+    awaitingRetry: {
+      tags: 'retrying',
+      meta: { waitsFor: 'another try to ask the runtime for it', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
+    },
+    /** It runs; what it was told meanwhile holds. */
+    deciding: {
+      tags: ['working', 'unknown'],
+      always: [
+        { guard: 'hasSeenEnd', target: '#container.pending' },
+        { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
+        { guard: 'mustReset', target: '#container.stopping' },
+        { guard: 'hasLostSandbox', target: '#container.stopping', actions: recordStopEvent },
+        { target: '#container.running' },
+      ],
+    },
+  },
+});

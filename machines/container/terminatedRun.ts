@@ -1,0 +1,44 @@
+/** How a run of a container ended, in the words of a ContainerStateTerminated. */
+import type { Failure } from '../../pod/failure.ts';
+import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
+import { START_REFUSED } from '../../pod/lifecycle/restart.ts';
+import type { TerminatedRun } from '../../pod/show/view.ts';
+
+/** How it ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
+export function terminatedRun(container: ObservedContainer): TerminatedRun {
+  if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt, NOT_LOCATED);
+  const exitCode = container.exitCode ?? 137;
+  return {
+    containerId: container.id,
+    exitCode,
+    reason: container.reason || (exitCode === 0 ? 'Completed' : 'Error'),
+    ...(container.message ? { message: container.message } : {}),
+    ...(container.startedAt ? { startedAt: container.startedAt } : {}),
+    ...(container.finishedAt ? { finishedAt: container.finishedAt } : {}),
+  };
+}
+
+const NOT_LOCATED = 'The container could not be located when the pod was terminated';
+// The two spaces are Kubernetes' own.
+const USED_TO_RUN = 'The container could not be located when the pod was deleted.  The container used to be Running';
+
+/** The end of a container that was running and is not there any more. */
+export function unknownEnd(containerId: string, startedAt?: number, message = USED_TO_RUN): TerminatedRun {
+  return {
+    containerId,
+    exitCode: 137,
+    reason: 'ContainerStatusUnknown',
+    message,
+    ...(startedAt ? { startedAt } : {}),
+  };
+}
+
+/** A start that the runtime refused counts as a run that ended at once, so that it backs off like a crash. */
+export const failedStart = (id: string | undefined, failure: Failure): TerminatedRun => ({
+  containerId: id ?? '',
+  exitCode: 128,
+  reason: START_REFUSED,
+  message: failure.message,
+  startedAt: failure.at,
+  finishedAt: failure.at,
+});

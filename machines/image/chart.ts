@@ -1,0 +1,142 @@
+/** One image that a container or a volume needs: looked for, and pulled by its policy (C17). */
+import { assign } from 'xstate';
+import { failureOf } from '../shared/failure.ts';
+import { SHOWN_FAILED_MS } from '../shared/waitingReason.ts';
+import {
+  imageError,
+  imageMissing,
+  imagePresent,
+  inspectionError,
+  inspectionFailed,
+  pullBacksOff,
+  pullBegins,
+  pullDone,
+  pullFailed,
+} from './recordedEvents.ts';
+import { imageSetup } from './setup.ts';
+
+/** How often one that nobody may pull is looked for. */
+const LOOK_AGAIN_MS = 10_000;
+
+export const imageMachine = imageSetup.createMachine({
+  id: 'image',
+  context: ({ input }) => ({ ...input, imageRef: '', soughtAt: 0, retryAt: 0 }),
+  initial: 'checking',
+  on: { 'image.update': { actions: 'update' } },
+  output: ({ context }) => ({ imageRef: context.imageRef }),
+  states: {
+    checking: {
+      tags: 'working',
+      meta: { waitsFor: 'the runtime to look for its image' },
+      entry: { type: 'report', params: { isDelayed: false } },
+      invoke: {
+        src: 'findImage',
+        input: ({ context: { pod, image } }) => ({ pod, image }),
+        onDone: [
+          {
+            guard: { type: 'needsNoPull', params: ({ event }) => event.output },
+            target: 'found',
+            actions: [
+              assign(({ event }) => ({ imageRef: event.output.imageRef ?? '' })),
+              { type: 'recordEvent', params: ({ context }) => imagePresent(context.image) },
+            ],
+          },
+          { guard: 'mayNotPull', target: 'missing' },
+          { target: 'queued', actions: assign(({ event }) => ({ soughtAt: event.output.at })) },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: [
+            'recordLookFailure',
+            {
+              type: 'recordEvent',
+              params: ({ context, event }) => inspectionFailed(context.image, failureOf(event)),
+            },
+            { type: 'recordEventOfHeldUp', params: ({ event }) => inspectionError(failureOf(event)) },
+          ],
+        },
+      },
+    },
+    queued: {
+      tags: 'waiting',
+      meta: { waitsFor: 'a pull slot' },
+      entry: [{ type: 'recordEvent', params: ({ context }) => pullBegins(context.image) }, 'requestSlot'],
+      on: { 'slot.granted': { target: 'pulling', actions: 'recordLimit' } },
+    },
+    pulling: {
+      tags: 'working',
+      meta: { waitsFor: 'the pull of its image', until: 'pullBy' },
+      exit: 'releaseSlot',
+      invoke: {
+        src: 'pullImage',
+        input: ({ context: { pod, image, limitMs } }) => ({ pod, image, limitMs }),
+        onDone: {
+          target: 'found',
+          actions: [
+            assign(({ event }) => ({ imageRef: event.output.imageRef })),
+            {
+              type: 'recordEvent',
+              params: ({ context, event }) => pullDone(context.image, context.soughtAt, event.output),
+            },
+          ],
+        },
+        onError: [
+          { guard: 'isCutOff', target: 'awaitingRetry', actions: 'recordPullFailure' },
+          {
+            target: 'failed',
+            actions: [
+              'recordPullFailure',
+              { type: 'recordEvent', params: ({ context, event }) => pullFailed(context.image, failureOf(event)) },
+              { type: 'recordEventOfHeldUp', params: ({ event }) => imageError(failureOf(event).reason) },
+            ],
+          },
+        ],
+      },
+    },
+    /** The pull's own error is shown before its back-off is (C16). */
+    failed: {
+      tags: 'retrying',
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      entry: { type: 'report', params: { isDelayed: true } },
+      invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(SHOWN_FAILED_MS, context.delayMs) }) },
+      on: { 'timer.elapsed': 'backingOff' },
+    },
+    backingOff: {
+      tags: 'retrying',
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      entry: [
+        'showBackOff',
+        { type: 'recordEvent', params: ({ context }) => pullBacksOff(context.image) },
+        { type: 'recordEventOfHeldUp', params: imageError('ImagePullBackOff') },
+        { type: 'report', params: { isDelayed: true } },
+      ],
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'checking' },
+    },
+    /** Absent, and the policy forbids to pull: somebody may load it by hand, so it is looked for again. */
+    missing: {
+      tags: 'waiting',
+      meta: { waitsFor: 'its image to be loaded by hand (pull policy Never)', afterMs: LOOK_AGAIN_MS },
+      entry: [
+        'showAbsence',
+        { type: 'recordEvent', params: ({ context }) => imageMissing(context.image) },
+        { type: 'recordEventOfHeldUp', params: imageError('ErrImageNeverPull') },
+        { type: 'report', params: { isDelayed: true } },
+      ],
+      invoke: { src: 'timer', input: { after: LOOK_AGAIN_MS } },
+      on: { 'timer.elapsed': 'checking' },
+    },
+    /** It could not be looked for, or the runtime went away during its pull. */
+    awaitingRetry: {
+      tags: 'retrying',
+      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      entry: { type: 'report', params: { isDelayed: true } },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: {
+        'timer.elapsed': 'checking',
+        'runtime.returned': { guard: 'failedForRuntime', target: 'checking' },
+      },
+    },
+    found: { type: 'final', tags: 'done' },
+  },
+});

@@ -1,0 +1,132 @@
+/** What an image's actor knows, its ports, guards and actions. The chart is in chart.ts. */
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import {
+  type EventMessages,
+  eventMessagesOf,
+  type InvolvedObject,
+  type RecordedEvent,
+  recordedEvent,
+} from '../../pod/events/recordedEvent.ts';
+import type { Failure } from '../../pod/failure.ts';
+import { parseImageReference } from '../../pod/images/imageReference.ts';
+import { nextBackOff, pullBackOff } from '../../pod/lifecycle/backoff.ts';
+import { namespacedName } from '../../pod/show/shownName.ts';
+import type { ImageEvent, ImageFact, LimiterEvent, Ref } from '../shared/events.ts';
+import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';
+import { type PortTypes, port, timerPort } from '../shared/ports.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { WaitingReason } from '../shared/waitingReason.ts';
+import { backOffReason, inspectReason, neverPullReason, pullReason } from './waitingReason.ts';
+
+export interface ImageInput {
+  readonly pod: Pod;
+  /** As the spec names it. */
+  readonly image: string;
+  /** Absent: it is pulled where it is not there. */
+  readonly policy: string | undefined;
+  /** Whom the events of its look and its pull are about. */
+  readonly involved: InvolvedObject;
+  /** The containers that cannot start without it: an error is told of each. */
+  readonly heldUp: readonly InvolvedObject[];
+  /** What the pull limiter knows it by; whoever stops this actor releases it. */
+  readonly key: string;
+  /** The pod's number in the order of arrival: who came first pulls first. */
+  readonly ticket: number;
+  /** The wait after the last try that failed, in milliseconds; 0 when none did. */
+  readonly delayMs: number;
+  readonly waitingReason: WaitingReason | undefined;
+  readonly parent: Ref<ImageFact>;
+  readonly pullLimiter: Ref<LimiterEvent>;
+}
+
+export interface ImageContext extends ImageInput {
+  readonly imageRef: string;
+  /** When it was found to be absent: from then on it waited for its turn to be pulled. */
+  readonly soughtAt: number;
+  /** How long the pull may take, in milliseconds; absent: as long as it takes. */
+  readonly limitMs?: number | undefined;
+  readonly failure?: Failure | undefined;
+  /** When the next try is due. */
+  readonly retryAt: number;
+}
+
+/** Of a name that is none there is no registry: it is not pulled. */
+function registryOf(image: string): string {
+  const reference = parseImageReference(image);
+  return 'refusal' in reference ? '' : (reference.repository.split('/')[0] ?? '');
+}
+
+/** That the runtime is away is the node's own business: it says nothing of the image, and its return ends the wait. */
+function setback(context: ImageContext, failure: Failure, reason: WaitingReason): Partial<ImageContext> {
+  if (isRuntimeAway(failure)) return { failure, retryAt: failure.at + RUNTIME_AWAY_MS };
+  const delayMs = nextBackOff(context.delayMs, pullBackOff);
+  return { failure, delayMs, retryAt: failure.at + delayMs, waitingReason: reason };
+}
+
+export const imageSetup = setup({
+  types: {
+    input: {} as ImageInput,
+    context: {} as ImageContext,
+    events: {} as ImageEvent,
+    emitted: {} as RecordedEvent,
+    output: {} as { readonly imageRef: string },
+    meta: {} as StateMeta,
+    tags: {} as StateTag,
+  },
+  actors: { findImage: port('findImage'), pullImage: port('pullImage'), timer: timerPort() },
+  guards: {
+    /** It is here, and the policy does not ask for a look at the registry each time. */
+    needsNoPull: ({ context }, { imageRef }: PortTypes['findImage']['output']) =>
+      imageRef !== null && context.policy !== 'Always',
+    mayNotPull: ({ context }) => context.policy === 'Never',
+    /** The runtime went away in the middle of it: that says nothing about the image. */
+    isCutOff: ({ event }) => isRuntimeAway(failureOf(event)),
+    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+  },
+  actions: {
+    recordEvent: enqueueActions(({ context: { involved }, enqueue }, messages: EventMessages) => {
+      for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involved, message));
+    }),
+    recordEventOfHeldUp: enqueueActions(({ context: { heldUp }, enqueue }, messages: EventMessages) => {
+      for (const message of eventMessagesOf(messages)) {
+        for (const involved of heldUp) enqueue.emit(recordedEvent(involved, message));
+      }
+    }),
+    report: sendTo(
+      ({ context }) => context.parent,
+      ({ context: { delayMs, failure, waitingReason } }, params: { isDelayed: boolean }) => ({
+        type: 'image.changed' as const,
+        ...{ isDelayed: params.isDelayed, delayMs, failure, waitingReason },
+      }),
+    ),
+    update: assign(({ event }) => (event.type === 'image.update' ? { pod: event.pod } : {})),
+    recordLookFailure: assign(({ context, event }) => {
+      const failure = failureOf(event);
+      return setback(context, failure, inspectReason(context.image, failure));
+    }),
+    recordPullFailure: assign(({ context, event }) => {
+      const failure = failureOf(event);
+      return setback(context, failure, pullReason(failure));
+    }),
+    showBackOff: assign(({ context }) => ({ waitingReason: backOffReason(context.image, context.waitingReason) })),
+    showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
+    /** One that is tried again stands behind all others: a registry that never answers would have the slot each time. */
+    requestSlot: sendTo(
+      ({ context }) => context.pullLimiter,
+      ({ context, self }) => ({
+        type: 'slot.request',
+        key: context.key,
+        ticket: context.delayMs > 0 ? Number.MAX_SAFE_INTEGER : context.ticket,
+        purpose: `the pull of ${context.image} for ${namespacedName(context.pod)}`,
+        origin: registryOf(context.image),
+        holder: self,
+      }),
+    ),
+    recordLimit: assign(({ event }) => ({ limitMs: event.type === 'slot.granted' ? event.limitMs : undefined })),
+    releaseSlot: sendTo(
+      ({ context }) => context.pullLimiter,
+      ({ context }) => ({ type: 'slot.release', key: context.key }),
+    ),
+  },
+});

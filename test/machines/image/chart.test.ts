@@ -1,0 +1,183 @@
+import { describe, expect, test } from '@jest/globals';
+import { createActor } from 'xstate';
+import { imageMachine } from '../../../machines/image/chart.ts';
+import type { ImageInput } from '../../../machines/image/setup.ts';
+import type { ImageEvent, ImageFact, LimiterEvent } from '../../../machines/shared/events.ts';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { involvedPod } from '../../../pod/events/recordedEvent.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { FakeWorld } from '../../fakes/world.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { fakedImage } from '../support/containerStory.ts';
+import {
+  asking,
+  atomicStates,
+  doneEvent,
+  failedEvent,
+  invokedBy,
+  leadTo,
+  leavesOf,
+  stepsOf,
+} from '../support/reach.ts';
+import { ear, eventEar, START } from '../support/stand.ts';
+
+const pod = aPod({ containers: [aContainer({ name: 'a' }), aContainer({ name: 'b' })] });
+const [a, b] = ['a', 'b'].map((name) => involvedPod(pod, { name, role: 'regular' }));
+
+const inputOf = (over: Partial<ImageInput>): ImageInput => ({
+  ...{ pod, image: 'registry.example.com/app:1', policy: 'IfNotPresent', key: 'uid-1/a/pull', ticket: 3, delayMs: 0 },
+  ...{ involved: involvedPod(pod), heldUp: [a, b].flatMap((each) => each ?? []), waitingReason: undefined },
+  ...{ parent: ear<ImageFact>().ref, pullLimiter: ear<LimiterEvent>().ref },
+  ...over,
+});
+
+function imageStory(over: Partial<ImageInput> = {}) {
+  const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
+  ports.hold('findImage', 'pullImage');
+  const [parent, limiter] = [ear<ImageFact>(), ear<LimiterEvent>()];
+  const { inspect, toldOf } = eventEar();
+  const input = inputOf({ parent: parent.ref, pullLimiter: limiter.ref, ...over });
+  const actor = createActor(fakedImage(ports), { inspect, input }).start();
+  return {
+    ports,
+    toldOf,
+    send: (event: ImageEvent) => actor.send(event),
+    state: () => statePath(actor.getSnapshot().value),
+    output: () => actor.getSnapshot().output,
+    reports: () => parent.heard(),
+    requests: () => limiter.heard().filter(({ type }) => type === 'slot.request'),
+    /** Finds it absent, is given its turn, and fails to pull it. */
+    failToPull(this: void) {
+      ports.answer('findImage', { imageRef: null, at: ports.now });
+      actor.send({ type: 'slot.granted', key: '' });
+      ports.fail('pullImage', 'ErrImagePull');
+    },
+  };
+}
+
+describe('C17: an image', () => {
+  test('of a pull that failed is tried again behind all first tries, and later each time', () => {
+    const story = imageStory();
+    const delays = [1, 2, 3].map(() => {
+      story.failToPull();
+      story.ports.advance(3_000);
+      expect(story.state()).toBe('backingOff');
+      const { delayMs } = story.reports().at(-1) ?? {};
+      story.ports.advance(story.ports.untilNext ?? 0);
+      return delayMs;
+    });
+    expect(delays).toEqual([10_000, 20_000, 40_000]);
+    expect(story.requests()).toMatchObject([
+      { ticket: 3, origin: 'registry.example.com', key: 'uid-1/a/pull' },
+      { ticket: Number.MAX_SAFE_INTEGER },
+      { ticket: Number.MAX_SAFE_INTEGER },
+    ]);
+  });
+
+  test('goes on with the back-off that it is given, as after a reset of its pod', () => {
+    const story = imageStory({ delayMs: 40_000 });
+    story.failToPull();
+    expect(story.reports().at(-1)).toMatchObject({ isDelayed: true, delayMs: 80_000 });
+  });
+
+  test('C16: that cannot be had holds up each container that needs it, and tells why until it is found', () => {
+    const story = imageStory();
+    story.failToPull();
+    expect(story.reports().map(({ isDelayed, waitingReason }) => [isDelayed, waitingReason?.reason])).toEqual([
+      [false, undefined],
+      [true, 'ErrImagePull'],
+    ]);
+    expect(story.toldOf()).toEqual([
+      'pod Normal Pulling: Pulling image "registry.example.com/app:1"',
+      'pod Warning Failed: Failed to pull image "registry.example.com/app:1": pullImage failed',
+      'spec.containers{a} Warning Failed: Error: ErrImagePull',
+      'spec.containers{b} Warning Failed: Error: ErrImagePull',
+    ]);
+    story.ports.advance(3_000);
+    story.ports.advance(7_000);
+    // It is looked for again, and still the reason why it is waited for.
+    expect(story.reports().at(-1)).toMatchObject({ isDelayed: false, waitingReason: { reason: 'ImagePullBackOff' } });
+    story.ports.answer('findImage', { imageRef: 'sha256:1', at: 0 });
+    expect([story.state(), story.output()]).toEqual(['found', { imageRef: 'sha256:1' }]);
+  });
+
+  test('of a runtime that goes away during the pull is tried again at its return, and nothing is said of it', () => {
+    const story = imageStory();
+    story.ports.answer('findImage', { imageRef: null, at: 0 });
+    story.send({ type: 'slot.granted', key: '' });
+    story.ports.fail('pullImage', 'RuntimeUnavailable');
+    expect(story.state()).toBe('awaitingRetry');
+    expect(story.reports().at(-1)).toMatchObject({ isDelayed: true, delayMs: 0, waitingReason: undefined });
+    story.send({ type: 'runtime.returned' });
+    expect(story.state()).toBe('checking');
+    expect(story.toldOf()).toEqual(['pod Normal Pulling: Pulling image "registry.example.com/app:1"']);
+  });
+
+  test('is asked for with the pod as it is updated meanwhile', () => {
+    const story = imageStory();
+    const updated = aPod({}, { labels: { version: '2' } });
+    story.send({ type: 'image.update', pod: updated });
+    story.failToPull();
+    expect(story.ports.asked('pullImage')).toMatchObject([{ pod: updated }]);
+  });
+});
+
+describe('whatever comes in whenever', () => {
+  const events: ImageEvent[] = [
+    { type: 'image.update', pod },
+    { type: 'runtime.returned' },
+    { type: 'slot.granted', key: '' },
+    { type: 'timer.elapsed' },
+  ];
+  const outputs = {
+    findImage: () => [
+      { imageRef: 'sha256:1', at: 0 },
+      { imageRef: null, at: 0 },
+    ],
+    pullImage: () => [{ imageRef: 'sha256:1', sizeBytes: 1, startedAt: 0, finishedAt: 1 }],
+  };
+  const walks = ['Always', 'IfNotPresent', 'Never'].map((policy) => {
+    const input = inputOf({ policy });
+    const distinguish = ({ context }: { context: { failure?: { reason: string } } }) => context.failure?.reason;
+    return { input, steps: stepsOf({ machine: imageMachine, input, events: () => events, outputs, distinguish }) };
+  });
+
+  test('it never fails itself, and every state is reached', () => {
+    const all = walks.flatMap(({ steps }) => steps);
+    expect(new Set(all.map(({ nextState }) => nextState.status))).toEqual(new Set(['active', 'done']));
+    const reached = new Set(all.flatMap(({ nextState }) => leavesOf(nextState)));
+    expect(atomicStates(imageMachine).filter((node) => !reached.has(node))).toEqual([]);
+  });
+
+  test('from every state it is found once it is there', () => {
+    const stuck = walks.flatMap(({ input, steps }) => {
+      const { ask } = asking(imageMachine, input);
+      return steps.flatMap(({ state }) => {
+        const path = leadTo(ask, state, {
+          goals: ['found'],
+          next: (snapshot) => {
+            const [invoked] = invokedBy(snapshot);
+            if (invoked === undefined) return { type: 'slot.granted', key: '' };
+            if (invoked.src === 'timer') return { type: 'timer.elapsed' };
+            return doneEvent(invoked.id, outputs.findImage()[0]);
+          },
+        });
+        return path.at(-1) === 'found' ? [] : [[statePath(state.value), ...path]];
+      });
+    });
+    expect(stuck).toEqual([]);
+  });
+
+  test('one that may not be pulled never is', () => {
+    const [, , never] = walks;
+    expect(never?.steps.flatMap(({ nextState }) => invokedBy(nextState)).map(({ src }) => src)).not.toContain(
+      'pullImage',
+    );
+  });
+});
+
+test('a failure of the look for it is told as it is, not as one of a pull', () => {
+  const { first, ask } = asking(imageMachine, inputOf({}));
+  const failed = ask(first, failedEvent(invokedBy(first)[0]?.id ?? '', 'Refused'));
+  expect([failed.value, failed.context.waitingReason.reason]).toEqual(['awaitingRetry', 'ImageInspectError']);
+});
