@@ -92,7 +92,7 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
         params: { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' },
       },
       initial: 'waiting',
-      states: { waiting: waiting('the next look for pods of others in them'), looking },
+      states: { waiting: waiting('the next look for pods of others in the cgroups'), looking },
     },
     awaitingEnforcement: {
       initial: 'waiting',
@@ -102,7 +102,7 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
     sharedWithOthers: {
       entry: { type: 'recordEvent', params: ({ context: { warnings } }) => refused(warnings[0] ?? '') },
       initial: 'waiting',
-      states: { waiting: waiting('the pods of others to be gone from them'), looking },
+      states: { waiting: waiting('the pods of others to be gone from the cgroups'), looking },
     },
     /** The host lets nobody make cgroups: pods have those that the runtime makes. */
     forbidden: {},

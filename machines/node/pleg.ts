@@ -57,10 +57,10 @@ export function plegView(pleg: PlegState, begun: number): NamedView {
   };
   if (listFailure) {
     const waitingFor = `the runtime to list its pods, tried again ${listed(pleg)}`;
-    return { ...own, state: 'failing', tags: ['retrying'], waitingFor, lastFailure: listFailure };
+    return { ...own, state: 'failing', tags: ['retrying'], waitingFor, notes: [], lastFailure: listFailure };
   }
   if (pleg.stream === 'open') return { ...own, state: 'streaming', tags: ['steady'] };
-  const waitingFor = 'the runtime’s event stream, tried again every second';
+  const waitingFor = "the runtime's event stream, tried again every second";
   if (pleg.stream === 'opening') return { ...own, state: 'opening', tags: ['working'], waitingFor };
   return {
     ...own,

@@ -84,7 +84,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect(told()).toEqual([`${inTheWay}: /kubepods holds others`]);
     expect(cgroups()).toMatchObject({
       ...{ state: 'sharedWithOthers.waiting', until: MINUTE, notes: shared.warnings },
-      waitingFor: 'the pods of others to be gone from them',
+      waitingFor: 'the pods of others to be gone from the cgroups',
     });
     ports.advance(MINUTE);
     found(shared);

@@ -13,7 +13,7 @@ const shown = (...changes: readonly PlegChange[]) => plegView(after(...changes),
 describe('the PLEG as it is shown', () => {
   test('waits for the event stream at first, and lists every second until it is open', () => {
     const own = { name: 'pleg', path: 'nodeAgent/pleg' };
-    const waitingFor = 'the runtime’s event stream, tried again every second';
+    const waitingFor = "the runtime's event stream, tried again every second";
     expect(shown()).toEqual({
       ...{ ...own, since: 500, state: 'opening', tags: ['working'], waitingFor },
       notes: ['lists the runtime every second'],
