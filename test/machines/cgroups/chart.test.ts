@@ -28,7 +28,8 @@ function node() {
     explained: () => {
       const view = story.view();
       // As if everything had begun just now: the stories of nodes date no states.
-      const parts = view.parts.map((part) => ({
+      const own = view.parts.filter(({ name }) => name === 'cgroups');
+      const parts = own.map((part) => ({
         ...{ ...part, since: ports.now },
         ...(part.until === undefined ? {} : { until: ports.now + part.until }),
       }));
@@ -124,7 +125,7 @@ describe('C25: the cgroups above those of pods', () => {
     const { refused, explained } = node();
     refused('device or resource busy');
     expect(`\n${explained()}`).toBe(`
-actor cgroups      awaitingEnforcement.waiting  0s
+actor cgroups    awaitingEnforcement.waiting  0s
      waits for another try to set the limit of all pods until 00:01:00 (in 60s)
      last failure, 0s ago: FailedNodeAllocatableEnforcement: Failed to update
      Node Allocatable Limits ["kubepods"]: device or resource busy`);

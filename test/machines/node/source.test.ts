@@ -15,8 +15,10 @@ const shown = (...steps: readonly SourceStep[]) =>
 describe('a source as it is shown', () => {
   test('is being read until it has told its pods', () => {
     const told = { name: 'file source', path: 'nodeAgent/sources/file', since: 500 };
-    expect(shown()).toEqual({ ...told, state: 'reading', waitingFor: 'its pods to be read' });
-    expect(sourceView('file', undefined, { begun: 500, hasListed: true })).toEqual({ ...told, state: 'watching' });
+    const waitingFor = 'its pods to be read';
+    expect(shown()).toEqual({ ...told, state: 'reading', tags: ['working'], waitingFor });
+    const listed = sourceView('file', undefined, { begun: 500, hasListed: true });
+    expect(listed).toEqual({ ...told, state: 'watching', tags: ['steady'] });
   });
 
   test.each<[SourceStep, object]>([
