@@ -22,7 +22,9 @@ export {
   type SimulatedNodeOptions,
   startSimulatedNode,
 } from './actors/simulated/startSimulatedNode.ts';
-export type { PodChange, StatusSink } from './actors/status/statusBoard.ts';
+export type { PodChange } from './actors/status/statusBoard.ts';
+/** Where statuses go. */
+export type { StatusReport, StatusSink } from './actors/status/statusReports.ts';
 /** What outlives a restart. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */

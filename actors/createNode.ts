@@ -18,6 +18,7 @@ import { nodeServices } from './nodeServices.ts';
 import { defaultLogPolicy } from './services/logs.ts';
 import { noCredentials } from './services/nodeCredentials.ts';
 import { handlersOf } from './services/runtimeClasses.ts';
+import { StatusReports } from './status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from './store/durableFacts.ts';
 import { type KeptFacts, keepFacts } from './store/keepFacts.ts';
 import { type FoundOnDisk, makerOf, podsLeftOnDisk } from './store/leftOnDisk.ts';
@@ -42,12 +43,18 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   const ground = await openGround(completeConfig(config), parts);
   const { told, store, durable, clock, onError, record, inspect, events } = ground;
   const left = await podsLeftOnDisk(told, durable, config);
-  const kept = keepFacts(ground);
-  const boundary = createBoundary(worldOf(ground, kept), { clock, onError, record });
-  const agent = agentBehind(boundary, inputOf(told, durable, left), {
-    ...{ clock, onError, inspect, events },
-    keep: kept.sink,
-  });
+  const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
+  const kept = keepFacts({ ...ground, keepEnd: (change) => reports.keep(change) });
+  const boundary = createBoundary(worldOf(ground, kept, reports), { clock, onError, record });
+  const agent = agentBehind(
+    boundary,
+    { ...inputOf(told, durable, left), sinks: reports.due() },
+    {
+      ...{ clock, onError, inspect, events },
+      keep: kept.keep,
+      report: (change) => reports.take(change),
+    },
+  );
   return {
     ...agent,
     stop: async () => {
@@ -71,7 +78,7 @@ async function openGround(told: Told, parts: NodeParts): Promise<Ground> {
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
-function worldOf(ground: Ground, { isEvidence }: KeptFacts): World {
+function worldOf(ground: Ground, { isEvidence }: KeptFacts, reports: StatusReports): World {
   const { told: node, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
   const { owner, podLogsDir, hostIps } = node;
   const layout = createLayout(node);
@@ -89,14 +96,17 @@ function worldOf(ground: Ground, { isEvidence }: KeptFacts): World {
   });
   const feeds = nodeFeeds({ ...shared, ...node }, doings);
   return {
-    ports: { ...ports, ...withoutUndefined(ground.ports ?? {}) },
+    ports: { ...ports, putStatus: reports.put, ...withoutUndefined(ground.ports ?? {}) },
     feeds: { ...feeds, ...withoutUndefined(ground.feeds ?? {}) },
   };
 }
 
 /** What of the configuration the actors are told: all of their input that no former run has left. */
 const INPUT: Readonly<
-  Record<Exclude<keyof NodeInput, keyof FoundOnDisk | 'hostIps' | 'statuses' | 'allocations' | 'probed'>, true>
+  Record<
+    Exclude<keyof NodeInput, keyof FoundOnDisk | 'hostIps' | 'sinks' | 'statuses' | 'allocations' | 'probed'>,
+    true
+  >
 > = {
   ...{ nodeName: true, owner: true, sources: true, capacity: true, admissionNode: true },
   ...{ startSlots: true, pullSlots: true, pullLimitMs: true, slowPullMs: true, crashLoop: true },

@@ -7,6 +7,7 @@ import { nodeOwnView, nodeView, runtimeView } from '../machines/node/view.ts';
 import { isWanted } from '../machines/node/wanted.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import { awaitedViews, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
+import type { DueStatus } from '../machines/statusSink/chart.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
@@ -20,7 +21,7 @@ import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { providedMachine } from './providedMachine.ts';
 import { createSinceMap, type SinceMap } from './status/since.ts';
-import { createStatusBoard, type PodChange, type StatusBoard, type StatusSink } from './status/statusBoard.ts';
+import { createStatusBoard, type KeepFacts, type PodChange, type StatusBoard } from './status/statusBoard.ts';
 
 /** How the node stands, for tables and the socket. */
 export interface NodeOverview extends Pick<ActorView, 'state' | 'since' | 'waitingFor' | 'until'> {
@@ -62,14 +63,17 @@ interface Onlookers {
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly events?: EventSink | undefined;
   /** Keeps what a status rests on; absent: nothing outlives the agent. */
-  readonly keep?: StatusSink | undefined;
+  readonly keep?: KeepFacts | undefined;
+  /** Takes note of a change that is told; gives what sinks are to hear of it. */
+  readonly report?: ((change: PodChange) => DueStatus | undefined) | undefined;
 }
 
 /** An agent into which everything comes through the given boundary: that of a live node, or a recording. */
 export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onlookers): NodeAgent {
-  const { clock, onError } = onlookers;
+  const { clock, onError, report } = onlookers;
   const actors = nodeActors(boundary, input, onlookers);
   const { root, board } = actors;
+  if (report) board.subscribe(reporting(actors, boundary, report));
   return {
     input,
     start: () => void root.start(),
@@ -105,7 +109,7 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
     hostIps: () => root.getSnapshot().context.hostIps,
     since: since.of,
     runtimeName: () => root.getSnapshot().context.health.name,
-    sink: keep && guarded('statuses', keep, onError),
+    keep: keep && guarded('statuses', keep, onError),
   });
   const inspect = inspection({ board, since }, boundary, onlookers);
   const root: Root = createActor(providedMachine(boundary), { id: 'nodeAgent', input, clock, inspect });
@@ -142,6 +146,14 @@ function inspection(
     look?.(event);
   };
 }
+
+/** Tells the sinks' actors of each status that is new; the status itself is not in the event, nor in a recording. */
+const reporting =
+  ({ root }: NodeActors, boundary: Boundary, report: NonNullable<Onlookers['report']>) =>
+  (change: PodChange): void => {
+    const due = report(change);
+    if (due && root.getSnapshot().status === 'active') boundary.tell(root, { type: 'status.changed', ...due });
+  };
 
 /** Posts the pods that the node cannot begin with yet. */
 function postAwaited(root: Root, board: StatusBoard): void {

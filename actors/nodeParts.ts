@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
+import type { StatusSink } from './status/statusReports.ts';
 import type { openNodeStore } from './store/durableFacts.ts';
 
 export interface NodeParts {
@@ -32,6 +33,8 @@ export interface NodeParts {
   /** What fills ports and brings facts instead of the services made of these parts. */
   readonly ports?: Partial<World['ports']>;
   readonly feeds?: Partial<World['feeds']>;
+  /** Where statuses go; each may be slow, and may fail. */
+  readonly sinks?: readonly StatusSink[];
   /** Told what happened to the node, its pods and containers. */
   readonly events?: EventSink | undefined;
   /** Sees every entry of the recording boundary. */

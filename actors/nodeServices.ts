@@ -46,7 +46,10 @@ export interface ServiceParts {
 /** What the services did last, for who looks at the runtime. */
 export type Doings = Pick<PlegOptions, 'takeTouched' | 'isBeingStopped'>;
 
-export function nodeServices(parts: ServiceParts): { readonly ports: Services; readonly doings: Doings } {
+export function nodeServices(parts: ServiceParts): {
+  readonly ports: Omit<Services, 'putStatus'>;
+  readonly doings: Doings;
+} {
   const sandboxes = sandboxServices(parts);
   const containers = containerServices(parts);
   const { touching, takeTouched } = touchedPods();

@@ -8,6 +8,7 @@ import { logRotationMachine } from '../machines/node/logRotation.ts';
 import { activeDeadlineMachine } from '../machines/pod/activeDeadline.ts';
 import { podMachine } from '../machines/pod/chart.ts';
 import { probeMachine } from '../machines/probe/chart.ts';
+import { statusSinkMachine } from '../machines/statusSink/chart.ts';
 import { volumeMachine } from '../machines/volume/chart.ts';
 import type { Boundary } from './boundary.ts';
 
@@ -24,6 +25,7 @@ export function providedMachine(boundary: Boundary): typeof nodeAgentMachine {
       cgroups: cgroupsMachine.provide({ actors: { setUpCgroups: port('setUpCgroups'), timer } }),
       garbage,
       logRotation: logRotationMachine.provide({ actors: { rotateLogs: port('rotateLogs'), timer } }),
+      statusSink: statusSinkMachine.provide({ actors: { putStatus: port('putStatus'), timer } }),
       runtimeHealth: feed('runtimeHealth'),
       pleg: feed('pleg'),
       sources: feed('sources'),

@@ -10,7 +10,15 @@ const NEVER = new Set(
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
 /** What is tried again by itself for as long as it fails. */
-const TRIED_AGAIN = new Set(['relist', 'containerEvents', 'logLink', 'removeGarbage', 'surveyDisk', 'rotateLogs']);
+const TRIED_AGAIN = new Set([
+  'relist',
+  'containerEvents',
+  'logLink',
+  'removeGarbage',
+  'surveyDisk',
+  'rotateLogs',
+  'putStatus',
+]);
 /** So many different failures are remembered as told. */
 const REMEMBERED = 100;
 

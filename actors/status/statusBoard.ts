@@ -18,10 +18,10 @@ export interface PodChange {
 }
 
 /**
- * Where changes go besides the subscribers, and before them. What it answers holds the change back from all others until
- * it settles: what is told must not be otherwise after a restart.
+ * Keeps what a change rests on, before anybody is told of it: its answer holds the change back until it settles, for what
+ * is told must not be otherwise after a restart.
  */
-export type StatusSink = (change: PodChange) => Promise<unknown> | undefined;
+export type KeepFacts = (change: PodChange) => Promise<unknown> | undefined;
 
 export interface StatusBoard {
   /** Says which actor has made a transition. */
@@ -57,7 +57,7 @@ export interface StatusBoardOptions {
   readonly since: SinceOf;
   /** The scheme of container ids. */
   readonly runtimeName: () => string;
-  readonly sink?: StatusSink | undefined;
+  readonly keep?: KeepFacts | undefined;
 }
 
 export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => new Board(options);
@@ -174,7 +174,7 @@ class Board implements StatusBoard {
   }
 
   #tell(change: PodChange): void {
-    this.#held.tell(change, this.#options.sink?.(change));
+    this.#held.tell(change, this.#options.keep?.(change));
   }
 
   #publish(change: PodChange): void {

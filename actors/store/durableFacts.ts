@@ -30,6 +30,12 @@ const schemas = {
   fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
   /** Terminal statuses, by the pod's uid. */
   statuses: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }) as unknown as z.ZodMiniType<PodStatus>,
+  /** Terminal statuses that a sink has not acknowledged yet, by the uid of a pod that may be gone. */
+  unacknowledged: z.object({
+    namespace: z.string(),
+    name: z.string(),
+    status: z.looseObject({ phase: z.enum(['Succeeded', 'Failed']) }),
+  }) as unknown as z.ZodMiniType<UnacknowledgedEnd>,
   /** What was admitted, by the pod's uid. */
   allocations: z.object({
     cpuMillis: z.number(),
@@ -49,12 +55,20 @@ const schemas = {
   >,
 };
 
+/** How a pod has ended, for the sinks that have to know. */
+export interface UnacknowledgedEnd {
+  readonly namespace: string;
+  readonly name: string;
+  readonly status: PodStatus;
+}
+
 export type NodeStore = Store<typeof schemas>;
 
 export interface DurableFacts {
   readonly manifests: ReadonlyMap<string, GoodManifest>;
   readonly fetched: ReadonlyMap<string, readonly Pod[]>;
   readonly statuses: ReadonlyMap<string, PodStatus>;
+  readonly unacknowledged: ReadonlyMap<string, UnacknowledgedEnd>;
   readonly allocations: ReadonlyMap<string, Allocation>;
   readonly probes: ReadonlyMap<string, readonly Probed[]>;
   /** One message for each file that could not be read; it has been set aside. */

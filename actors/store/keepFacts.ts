@@ -5,7 +5,7 @@ import { allocationOf } from '../../pod/resources/allocation.ts';
 import type { PodView } from '../../pod/show/view.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { Clock } from '../clock.ts';
-import type { StatusSink } from '../status/statusBoard.ts';
+import type { KeepFacts, PodChange } from '../status/statusBoard.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 
 /** A disk that answers nothing holds a status back no longer than this, in milliseconds. */
@@ -16,10 +16,12 @@ interface FactKeeping {
   readonly durable: Pick<DurableFacts, 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
+  /** Writes the ends that sinks have to acknowledge. */
+  readonly keepEnd: (change: PodChange) => Promise<void> | undefined;
 }
 
 export interface KeptFacts {
-  readonly sink: StatusSink;
+  readonly keep: KeepFacts;
   /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
   readonly isEvidence: (uid: string) => boolean;
 }
@@ -29,7 +31,7 @@ export interface KeptFacts {
  * that no later agent tells otherwise (C2, C29); also once their first write has failed, or takes too long: a status is
  * late then, but never kept back by a full disk.
  */
-export function keepFacts({ store, durable, clock, onError }: FactKeeping): KeptFacts {
+export function keepFacts({ store, durable, clock, onError, keepEnd }: FactKeeping): KeptFacts {
   /** The pods whose status was told from what the runtime has of them. */
   const read = new Set<string>();
   const settled = (write: Promise<void>) => write.catch((error) => onError('store', error));
@@ -43,10 +45,12 @@ export function keepFacts({ store, durable, clock, onError }: FactKeeping): Kept
     probes.forget(uid);
     for (const kind of ['allocations', 'statuses', 'probes'] as const) settled(store.remove(kind, uid));
   };
-  const sink: StatusSink = ({ uid, pod, view, removed }) => {
+  const keep: KeepFacts = (change) => {
+    const { uid, pod, view, removed } = change;
     if (removed) {
       forget(uid);
-      return undefined;
+      const kept = keepEnd(change);
+      return kept && atMost(clock, kept);
     }
     if (view.state !== 'admitting' && !view.state.startsWith('preparing')) read.add(uid);
     // What the node refused it decides again when it starts anew (C24).
@@ -55,10 +59,11 @@ export function keepFacts({ store, durable, clock, onError }: FactKeeping): Kept
       probes.keep(uid, view),
       ...(hasEnded && pod.status ? [write('statuses', uid, pod.status)] : []),
       allocations.keep(uid, view),
+      keepEnd(change),
     ].filter((each) => each !== undefined);
     return writes.length > 0 ? atMost(clock, Promise.all(writes)) : undefined;
   };
-  return { sink, isEvidence: (uid) => !read.has(uid) || store.isUnwritten('statuses', uid) };
+  return { keep, isEvidence: (uid) => !read.has(uid) || store.isUnwritten('statuses', uid) };
 }
 
 type Write = (...fact: Parameters<NodeStore['write']>) => Promise<void>;

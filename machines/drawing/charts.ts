@@ -11,6 +11,7 @@ import { logRotationMachine } from '../node/logRotation.ts';
 import { activeDeadlineMachine } from '../pod/activeDeadline.ts';
 import { podMachine } from '../pod/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
+import { statusSinkMachine } from '../statusSink/chart.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { mermaidOf } from './mermaid.ts';
 
@@ -36,6 +37,7 @@ export const charts = (): Chart[] => [
   chart(cgroupsMachine, 'The cgroups above those of pods, and the limit of all pods.'),
   chart(garbageMachine, 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.'),
   chart(logRotationMachine, 'The rotation of the logs of containers that run.'),
+  chart(statusSinkMachine, 'A sink of statuses: it is sent the latest of each pod, and what it does not take again.'),
   chart(admissionMachine, 'Admission of the node: it admits pods, one at a time, in the order of their arrival.'),
 ];
 

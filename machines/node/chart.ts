@@ -2,7 +2,7 @@
 import type { NodeEvent } from '../shared/events.ts';
 import { admissionNode, recordReadinessEvent } from './context.ts';
 import { newPleg } from './pleg.ts';
-import { nodeSetup } from './setup.ts';
+import { nodeSetup, sinkId } from './setup.ts';
 import { concerned } from './wanted.ts';
 
 /** So long the runtime has to be listed when the node is told to stop before that. */
@@ -21,7 +21,7 @@ const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
-  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, ...input }, spawn, self }) => ({
+  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn, self }) => ({
     ...input,
     admission: spawn('admission', {
       id: 'admission',
@@ -39,6 +39,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         ...(slowPullMs === undefined ? {} : { slowAfterMs: slowPullMs }),
       },
     }),
+    sinks: sinks.map((sink) => spawn('statusSink', { id: sinkId(sink.name), input: sink }) && sink.name),
     desired: {},
     sourceStates: {},
     problems: {},
@@ -80,6 +81,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     'runtime.containerSeen': { actions: 'routeContainer' },
     'node.factsChanged': { actions: ['recordFact', 'passOnFacts'] },
     'runtime.plegChanged': { actions: 'recordFact' },
+    'status.changed': { actions: 'routeStatus' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
       { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', recordReadinessEvent] },

@@ -35,6 +35,7 @@ import type {
   RuntimeHealth,
   SourceProblem,
 } from '../shared/events.ts';
+import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
 
@@ -71,13 +72,18 @@ export interface NodeInput {
   readonly logCheckMs?: number;
   /** The pods of which a former run of the agent left something on disk. */
   readonly left: readonly LeftPod[];
+  /** Where statuses go, and what each had not acknowledged before the restart; absent: nowhere. */
+  readonly sinks?: readonly StatusSinkInput[];
   /** It runs only to end every pod, none of which is an orphan then: each gets its own grace. */
   readonly endsAll?: boolean;
   /** The pods of others that have a directory below this agent's root. */
   readonly foreign?: readonly ForeignPod[];
 }
 
-export interface NodeContext extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs'> {
+export interface NodeContext
+  extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'> {
+  /** The names of those that statuses go to. */
+  readonly sinks: readonly string[];
   readonly admission: Ref<AdmissionEvent>;
   readonly startLimiter: Ref<LimiterEvent>;
   readonly pullLimiter: Ref<LimiterEvent>;
@@ -174,6 +180,14 @@ export function withObserved(context: NodeContext, pods: readonly ObservedPod[])
     else observed.delete(pod.uid);
   }
   return Object.fromEntries(observed);
+}
+
+/** What the runtime has beside a pod that was ended; what another agent has of that was not. */
+export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<NodeContext, 'observed'> {
+  if (all === undefined) return {};
+  const { [uid]: _, ...observed } = all;
+  const old = lookUp(all, uid);
+  return { observed: old?.others ? { ...observed, [uid]: { ...nothingOf(old), others: old.others } } : observed };
 }
 
 /** What the node keeps of a fact about itself. */

@@ -16,18 +16,19 @@ import type { NodeEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { feedPort, timerPort } from '../shared/ports.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
+import { statusSinkMachine } from '../statusSink/chart.ts';
 import {
   garbageOf,
   type NodeContext,
   type NodeInput,
   networkOf,
-  nothingOf,
   observedOf,
   ownPartOf,
   recordedFact,
   runningLogs,
   uidOf,
   withObserved,
+  withoutSeen,
 } from './context.ts';
 import { deletionOf, entryOfEnding, podOfOrphan, podWithOwnGrace, preemptionOf, terminationOf } from './endings.ts';
 import { garbageMachine } from './garbage.ts';
@@ -46,6 +47,7 @@ import {
 } from './wanted.ts';
 
 const podId = (uid: string) => `pod/${uid}` as const;
+export const sinkId = (name: string) => `statusSink/${name}` as const;
 
 /** Which pods an action looks at, by uid; absent: all. */
 export interface Scope {
@@ -59,7 +61,9 @@ export const nodeSetup = setup({
     events: {} as NodeEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
-    children: {} as { [id: `pod/${string}`]: 'pod' } & { [Id in 'cgroups' | 'garbage' | 'logRotation']: Id },
+    children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
+      [Id in 'cgroups' | 'garbage' | 'logRotation']: Id;
+    },
   },
   actors: {
     pod: podMachine,
@@ -68,6 +72,7 @@ export const nodeSetup = setup({
     cgroups: cgroupsMachine,
     garbage: garbageMachine,
     logRotation: logRotationMachine,
+    statusSink: statusSinkMachine,
     ...{ sources: feedPort('sources'), nodeFacts: feedPort('nodeFacts'), ticker: feedPort('ticker') },
     ...{ pleg: feedPort('pleg'), runtimeHealth: feedPort('runtimeHealth') },
     timer: timerPort(),
@@ -91,6 +96,10 @@ export const nodeSetup = setup({
     hasNoPods: ({ context }) => Object.keys(context.pods).length + context.broken.length === 0,
   },
   actions: {
+    routeStatus: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'status.changed') return;
+      for (const name of context.sinks) enqueue.sendTo(sinkId(name), event);
+    }),
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       for (const message of eventMessagesOf(messages))
         enqueue.emit(recordedEvent(involvedNode(context.nodeName), message));
@@ -268,16 +277,7 @@ export const nodeSetup = setup({
       return { fault: { ...failure, message: `${part} of the node agent broke: ${failure.message}` } };
     }),
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
-    forgetSeen: assign(({ context, event }) => {
-      if (context.observed === undefined) return {};
-      const uid = uidOf(event) ?? '';
-      const old = lookUp(context.observed, uid);
-      const { [uid]: _, ...observed } = context.observed;
-      // What another agent has of it was not ended.
-      return {
-        observed: old?.others ? { ...observed, [old.uid]: { ...nothingOf(old), others: old.others } } : observed,
-      };
-    }),
+    forgetSeen: assign(({ context, event }) => withoutSeen(context, uidOf(event))),
     /** A pod's actor that failed gave nothing back itself. */
     leaveLimiters: enqueueActions(({ context, event, enqueue }) => {
       const uid = uidOf(event);

@@ -12,6 +12,7 @@ import { deadlineOf } from '../pod/context.ts';
 import { actorView, childrenOf } from '../shared/actorView.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
 import { limiterView, type PodRef, type SinceOf } from '../shared/views.ts';
+import type { statusSinkMachine } from '../statusSink/chart.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import type { garbageMachine } from './garbage.ts';
 import type { logRotationMachine } from './logRotation.ts';
@@ -20,6 +21,7 @@ import { plegView } from './pleg.ts';
 import { sourceView } from './source.ts';
 
 type NodeRef = ActorRefFrom<typeof nodeAgentMachine>;
+type SinkRef = ActorRefFrom<typeof statusSinkMachine>;
 type NodeSnapshot = SnapshotFrom<typeof nodeAgentMachine>;
 type Cyclic =
   | ActorRefFrom<typeof cgroupsMachine>
@@ -64,6 +66,7 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
       ...(isUnused(snapshot) ? [] : [cyclicView(ref, 'cgroups', sinceOf)]),
       plegView(context.pleg, sinceOf(ref)),
       ...sourceViews(ref, sinceOf),
+      ...childrenOf<SinkRef>(snapshot, 'statusSink/').map((sink) => sinkView(sink, sinceOf)),
     ],
     foreign: foreignPods(context),
   };
@@ -115,6 +118,19 @@ const plainView = (
 /** Whether the runtime alone makes cgroups: then there is nothing to tell of them. */
 const isUnused = (node: NodeSnapshot): boolean =>
   childrenOf<ActorRefFrom<typeof cgroupsMachine>>(node, 'cgroups').some((ref) => ref.getSnapshot().matches('unused'));
+
+/** A sink of statuses, and how many it has yet to take. */
+function sinkView(ref: SinkRef, sinceOf: SinceOf): NamedView {
+  const snapshot = ref.getSnapshot();
+  const { name, due, failed, failure, retryAt } = snapshot.context;
+  const left = due.length + failed.length;
+  const path = `nodeAgent/${ref.id}`;
+  return {
+    ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt }, failure }),
+    name: `status sink ${name}`,
+    notes: left === 0 ? [] : [`${left} ${left === 1 ? 'status' : 'statuses'} to send`],
+  };
+}
 
 /** What comes round by itself; of one that a fault of its own has ended, that it is broken. */
 function cyclicView(node: NodeRef, id: 'cgroups' | 'garbage' | 'logRotation', sinceOf: SinceOf): NamedView {

@@ -244,7 +244,11 @@ export interface ManifestFindings {
 export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
 
 /** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
+/** A pod has another status: only the latest version of it is sent to sinks. */
+export type StatusFact = { type: 'status.changed'; uid: string; version: number };
+
 export type NodeFact =
+  | StatusFact
   /** All that a source has: at first, and again when it could not follow the changes. */
   | ({ type: 'config.podsListed'; source: string; pods: readonly Pod[]; at: number } & ManifestFindings)
   /** One pod of a source that has told its full set. */

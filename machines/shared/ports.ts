@@ -29,6 +29,11 @@ import type { ProbeKind } from '../../pod/show/view.ts';
 /** A request and the answer to it. */
 export interface PortTypes {
   /**
+   * Sends a sink the latest status of a pod, and tells its version. Within a time limit; rejects with what the sink says.
+   * Idempotent.
+   */
+  putStatus: { input: { sink: string; uid: string }; output: { version: number } };
+  /**
    * Makes what a pod needs on disk before its volumes: its directory, log directory, hosts file. `ran` are the
    * sandboxes that the runtime has of it already. Idempotent.
    */

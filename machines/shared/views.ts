@@ -40,12 +40,11 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const { sandbox, refused, unadmitted, termination, restored, initialized, retryAt, failure } = context;
   const path = `pod/${context.allocated.metadata.uid}`;
   const deadline = termination && deadlineOf(termination);
-  const ends = termination !== undefined;
   const restartsAll = snapshot.matches({ active: 'restartingAll' });
   const oldest = context.observed.sandboxes.at(-1);
   const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => viewOfVolume(path, child, sinceOf));
   const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) =>
-    viewOfContainer(child, { path, ends, restartsAll, volumes, sinceOf }),
+    viewOfContainer(child, { path, ends: termination !== undefined, restartsAll, volumes, sinceOf }),
   );
   return {
     ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
@@ -62,6 +61,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(restored ? { restored } : {}),
     initialized,
     ...(restartsAll ? { restartsAll } : {}),
+    ...(isUnsettled(ref) ? { unsettled: true } : {}),
     ended: ['refused', 'finished', 'terminated'].includes(String(snapshot.value)),
     volumes,
     containers: snapshot.matches('active') ? inLine(containers, heldUpBy(context)) : containers,
@@ -120,6 +120,25 @@ export function isBeingAdopted(ref: PodRef): boolean {
   return isFirst && UNASKED.some((state) => snapshot.matches(state));
 }
 
+/**
+ * Whether the pod may be running in ways that its actors do not know yet: another agent has it, or not all of its
+ * containers could be asked for.
+ */
+function isUnsettled(ref: PodRef): boolean {
+  const snapshot = ref.getSnapshot();
+  if (snapshot.context.restored) return false;
+  const containers = childrenOf<ContainerRef>(snapshot, 'container/');
+  const isUnasked = containers.length === 0 && snapshot.context.observed.containers.length > 0;
+  return (
+    snapshot.matches('awaitingOthers') ||
+    (isUnasked && BEFORE_CONTAINERS.some((state) => snapshot.matches(state))) ||
+    containers.some((child) => UNADOPTED.some((state) => child.getSnapshot().matches(state)))
+  );
+}
+
+const UNADOPTED = ['new', 'adopting'] as const;
+const BEFORE_CONTAINERS = ['new', 'admitting', 'preparing', 'sandboxing'] as const;
+
 /** The states in which an adopted pod has no containers' actors yet although nothing failed. */
 const UNASKED = [
   'admitting',
@@ -145,6 +164,7 @@ export function awaitedViews(context: NodeContext): PodView[] {
     containers: [],
     volumes: [],
     initialized: false,
+    unsettled: true,
     ended: false,
   }));
 }

@@ -134,6 +134,8 @@ export interface PodView extends ActorView {
   readonly initialized: boolean;
   /** All its containers are being restarted in place, as a restart rule wants it. */
   readonly restartsAll?: boolean;
+  /** What the runtime, or another agent, has of it is not known yet: a status says less than there may be. */
+  readonly unsettled?: boolean;
   /** No container of it runs or can run any more: only now may a terminal phase be published. */
   readonly ended: boolean;
 }

@@ -77,6 +77,7 @@ export class SimulatedNode {
   #agent: NodeAgent | undefined;
   #connection: Connection | undefined;
   #nextConfig: NextConfig = {};
+  #nextParts: SimulatedNodeOptions['parts'] = {};
   #tellSource = () => {};
 
   constructor(directory: string, options: SimulatedNodeOptions) {
@@ -90,7 +91,8 @@ export class SimulatedNode {
 
   /** A new agent over the same runtime, disk and source, as after a crash; the old one must be dead. */
   async startAgent(death?: Death): Promise<void> {
-    const { silentSource = false, fromFiles, eventStream = true, parts = {} } = this.#options;
+    const { silentSource = false, fromFiles, eventStream = true } = this.#options;
+    const parts = { ...this.#options.parts, ...this.#nextParts };
     const connection = connect({ runtime: this.runtime, eventStream, death, onDeath: () => this.killAgent() });
     const sources = fromFiles ? {} : { sources: this.#source(silentSource) };
     this.entries = [];
@@ -134,6 +136,11 @@ export class SimulatedNode {
   /** What the next agent is told otherwise. */
   reconfigure(config: NextConfig): void {
     this.#nextConfig = config;
+  }
+
+  /** What is swapped for the next agent. */
+  withParts(parts: SimulatedNodeOptions['parts']): void {
+    this.#nextParts = parts;
   }
 
   /** The source wants these pods, in this version, from now on. */
@@ -230,6 +237,7 @@ export class SimulatedNode {
       'root/pods',
       'root/statelet/allocations',
       'root/statelet/statuses',
+      'root/statelet/unacknowledged',
     ];
     const files = await Promise.all(
       folders.map(async (folder) => (await entriesOf(this.path(folder))).map((name) => `${folder}/${name}`)),

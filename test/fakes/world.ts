@@ -21,6 +21,7 @@ export class FakeWorld {
   }
 
   readonly answers: Answers = {
+    putStatus: () => ({ version: 1 }),
     setUpCgroups: () => ({ outcome: 'unused', warnings: [] }),
     preparePod: () => null,
     prepareCgroup: () => null,

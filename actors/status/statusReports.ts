@@ -1,0 +1,166 @@
+/** The statuses on their way to sinks: the latest of each pod, until all have taken it. */
+import type { DueStatus } from '../../machines/statusSink/chart.ts';
+import type { PodStatus } from '../../pod/api/schema/status.ts';
+import { NodeFailure } from '../../pod/failure.ts';
+import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
+import { isTerminalPhase } from '../../pod/status/phase.ts';
+import { samePodStatus } from '../../pod/status/status.ts';
+import type { Service } from '../boundary.ts';
+import type { Clock } from '../clock.ts';
+import { withinLimit } from '../services/timeLimit.ts';
+import type { NodeStore, UnacknowledgedEnd } from '../store/durableFacts.ts';
+import type { PodChange } from './statusBoard.ts';
+
+/** So long one status may take. */
+const PUT_MS = 10_000;
+
+/** What a sink is told of a pod. */
+export interface StatusReport extends PodIdentity {
+  readonly status: PodStatus;
+  /** No container of it runs any more, and what it held is given back. */
+  readonly ended: boolean;
+}
+
+/** Where statuses go; it may be slow, and may fail. */
+export interface StatusSink {
+  /** Of its own among all sinks. */
+  readonly name: string;
+  /** Whether a terminal status stays on disk, also over a restart of the agent, until it was taken here. */
+  readonly mustAcknowledge: boolean;
+  /**
+   * Takes the latest status of a pod, which may be the one that it had; resolves when it has it. What it rejects, or has
+   * not taken within 10 s, it is sent again.
+   */
+  put(report: StatusReport, options: { readonly signal: AbortSignal }): Promise<unknown>;
+}
+
+interface Latest extends StatusReport {
+  readonly version: number;
+  /** The sinks that have yet to take this version. */
+  readonly missing: Set<string>;
+  /** Nothing of it is left on the node. */
+  readonly gone: boolean;
+}
+
+interface ReportParts {
+  readonly sinks: readonly StatusSink[];
+  readonly store: Pick<NodeStore, 'write' | 'remove'>;
+  readonly unacknowledged: ReadonlyMap<string, UnacknowledgedEnd>;
+  readonly clock: Clock;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+export class StatusReports {
+  readonly #parts: ReportParts;
+  readonly #latest = new Map<string, Latest>();
+  readonly #acknowledging: readonly string[];
+  /** The ends that are on disk. */
+  readonly #kept = new Map<string, PodStatus>();
+
+  constructor(parts: ReportParts) {
+    this.#parts = parts;
+    this.#acknowledging = parts.sinks.flatMap(({ name, mustAcknowledge }) => (mustAcknowledge ? [name] : []));
+    for (const [uid, end] of parts.unacknowledged) this.#restore(uid, end);
+  }
+
+  /** What each sink has to be sent of what a former run has left. */
+  due(): readonly { readonly name: string; readonly due: readonly DueStatus[] }[] {
+    const left = [...this.#latest.values()];
+    return this.#parts.sinks.map(({ name }) => ({
+      name,
+      due: left.flatMap(({ uid, version, missing }) => (missing.has(name) ? [{ uid, version }] : [])),
+    }));
+  }
+
+  /** Writes an end that a sink has to acknowledge, before anybody is told of it. */
+  keep({ uid, pod, view }: PodChange): Promise<void> | undefined {
+    const { metadata, status } = pod;
+    // What the node refused it decides again when it starts anew (C24).
+    if (this.#acknowledging.length === 0 || view.unsettled || view.refused) return undefined;
+    if (!isTerminalPhase(status?.phase) || samePodStatus(this.#latest.get(uid)?.status, status)) return undefined;
+    this.#kept.set(uid, status);
+    const { namespace, name } = metadata;
+    const { store, onError } = this.#parts;
+    return store.write('unacknowledged', uid, { namespace, name, status }).catch((error) => onError('store', error));
+  }
+
+  /** Takes note of what was told of a pod; gives what the sinks have to send, if that is something new. */
+  take({ uid, pod, view, removed }: PodChange): DueStatus | undefined {
+    const known = this.#latest.get(uid);
+    const { metadata, status } = pod;
+    const isSame = known?.ended === view.ended && samePodStatus(known.status, status);
+    if (known && removed) this.#latest.set(uid, { ...known, gone: true });
+    if (this.#parts.sinks.length === 0 || status === undefined || view.unsettled || isSame) {
+      this.#forgetDone(uid);
+      return undefined;
+    }
+    // The same pod was wanted once more: how it ended before is no news any more.
+    if (this.#kept.has(uid) && !isTerminalPhase(status.phase)) this.#remove(uid);
+    const { namespace, name } = metadata;
+    const version = (known?.version ?? 0) + 1;
+    const missing = new Set(this.#parts.sinks.map((sink) => sink.name));
+    this.#latest.set(uid, { uid, namespace, name, status, ended: view.ended, version, missing, gone: removed });
+    return { uid, version };
+  }
+
+  /** Fills the port `putStatus`. */
+  readonly put: Service<'putStatus'> = async ({ sink: name, uid }, { signal }) => {
+    const { sinks, clock } = this.#parts;
+    const report = this.#latest.get(uid);
+    const sink = sinks.find((each) => each.name === name);
+    if (report === undefined || sink === undefined) return { version: Number.MAX_SAFE_INTEGER };
+    const { namespace, name: podName, status, ended, version, gone } = report;
+    try {
+      const told = { uid, namespace, name: podName, status, ended };
+      await withinLimit((limited) => settled(sink.put(told, { signal: limited }), limited), {
+        ...{ clock, signal },
+        timeoutMs: PUT_MS,
+      });
+    } catch (error) {
+      // Of a pod that is gone it was told in vain: nobody waits for that but those who must know how it ended.
+      if (!gone || sink.mustAcknowledge) throw failureOf(name, error);
+    }
+    this.#acknowledge(name, report);
+    return { version };
+  };
+
+  #acknowledge(sink: string, { uid, version }: Latest): void {
+    const latest = this.#latest.get(uid);
+    if (latest?.version === version) latest.missing.delete(sink);
+    const isAwaited = this.#acknowledging.some((name) => latest?.missing.has(name));
+    // A later end may be on disk already that nobody was told of yet.
+    const isOnDisk = this.#kept.has(uid) && samePodStatus(this.#kept.get(uid), latest?.status);
+    if (isOnDisk && !isAwaited) this.#remove(uid);
+    this.#forgetDone(uid);
+  }
+
+  #forgetDone(uid: string): void {
+    const latest = this.#latest.get(uid);
+    if (latest?.gone && latest.missing.size === 0) this.#latest.delete(uid);
+  }
+
+  #restore(uid: string, end: UnacknowledgedEnd): void {
+    this.#kept.set(uid, end.status);
+    const missing = new Set(this.#acknowledging);
+    if (missing.size === 0) this.#remove(uid);
+    else this.#latest.set(uid, { ...end, uid, ended: true, version: 1, missing, gone: true });
+  }
+
+  #remove(uid: string): void {
+    this.#kept.delete(uid);
+    this.#parts.store.remove('unacknowledged', uid).catch((error) => this.#parts.onError('store', error));
+  }
+}
+
+/** The work, or that its time was over: a sink need not look at its signal. */
+function settled(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(new Error(`no answer within ${PUT_MS / 1_000}s`));
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
+  });
+}
+
+const failureOf = (sink: string, cause: unknown): NodeFailure =>
+  new NodeFailure('StatusNotSent', `${sink}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });

@@ -1,0 +1,257 @@
+/** Statuses on their way to sinks that are slow, fail or hang, over the whole node. */
+import { readdir } from 'node:fs/promises';
+import { describe, expect, test } from '@jest/globals';
+import { createReplay } from '../../../actors/replay.ts';
+import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
+import type { NodeExplanation } from '../../../pod/show/explainNode.ts';
+import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
+
+const oneShot = (name: string, script = 'sleep 1; exit 3') =>
+  podWith(name, {
+    restartPolicy: 'Never',
+    containers: [containerWith('main', { command: ['sh', '-c', script] })],
+  });
+
+/** A sink that writes down what it is sent, as `web: Running`, and answers what the test says then. */
+class FakeSink implements StatusSink {
+  readonly name: string;
+  readonly mustAcknowledge: boolean;
+  readonly put: StatusSink['put'];
+  /** What was put, whatever became of it. */
+  readonly sent: string[] = [];
+  answer: () => Promise<unknown> = async () => {};
+
+  constructor(name: string, mustAcknowledge = true) {
+    this.name = name;
+    this.mustAcknowledge = mustAcknowledge;
+    this.put = (report) => {
+      this.sent.push(lineOf(report));
+      return this.answer();
+    };
+  }
+}
+
+const lineOf = ({ name, status: { phase, conditions }, ended }: StatusReport): string => {
+  const isReady = conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+  return `${name}: ${phase}${isReady ? ', ready' : ''}${ended ? ', ended' : ''}`;
+};
+
+const hangs = () => new Promise(() => {});
+const fails = () => Promise.reject(new Error('connection refused'));
+const refusal = { reason: 'StatusNotSent', message: 'api: connection refused' };
+
+/** What `explain node` shows of a sink. */
+const shown = (node: SimulatedNode, name = 'api') =>
+  node.agent.explainNode().node.children.find((child) => child.name === `status sink ${name}`);
+
+const kept = (node: SimulatedNode) => readdir(node.path('root/statelet/unacknowledged'));
+
+describe('a sink is told the latest status of each pod', () => {
+  test('each that differs once, and of one that has ended that nothing of it runs', async () => {
+    const api = new FakeSink('api');
+    const node = await simulatedNode({ pods: [podWith('web'), oneShot('job')], parts: { sinks: [api] } });
+    await node.advance('30s');
+    const ofJob = api.sent.filter((line) => line.startsWith('job'));
+    expect(ofJob.at(-1)).toBe('job: Failed, ended');
+    expect(new Set(ofJob).size).toBeGreaterThan(2);
+    expect(api.sent.at(-1)).not.toBe(api.sent.at(-2));
+    expect(shown(node)).toMatchObject({ state: 'idle', notes: [] });
+    const { length } = api.sent;
+    await node.advance('60s');
+    expect(api.sent).toHaveLength(length);
+  });
+
+  test('a slow one is sent the latest alone of what has changed meanwhile', async () => {
+    const api = new FakeSink('api');
+    const first = Promise.withResolvers<void>();
+    api.answer = () => first.promise;
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
+    await node.advance('5s');
+    expect(node.pod('web').phase).toBe('Running');
+    expect(api.sent).toEqual(['web: Pending']);
+    expect(shown(node)).toMatchObject({ state: 'sending', waitingFor: 'the status of a pod to be taken' });
+    first.resolve();
+    await node.advance('1s');
+    expect(api.sent).toEqual(['web: Pending', 'web: Running, ready']);
+    expect(shown(node)).toMatchObject({ state: 'idle' });
+  });
+});
+
+describe('a sink that does not take a status', () => {
+  test('is sent it again after 10 s, as explain node tells with the reason, and comes back with the latest', async () => {
+    const api = new FakeSink('api');
+    api.answer = fails;
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
+    await node.advance('5s');
+    expect(shown(node)).toMatchObject({
+      ...{ state: 'awaitingRetry', notes: ['1 status to send'], lastFailure: refusal },
+      until: expect.any(Number),
+    });
+    const tries = api.sent.length;
+    await node.advance('10s');
+    expect(api.sent.length).toBeGreaterThan(tries);
+    api.answer = async () => {};
+    await node.advance('10s');
+    expect(api.sent.at(-1)).toBe('web: Running, ready');
+    const healed = shown(node);
+    expect(healed).toMatchObject({ state: 'idle', notes: [] });
+    expect(healed).not.toHaveProperty('lastFailure');
+  });
+
+  test('because it hangs holds up no other sink, and its other pods for 10 s', async () => {
+    const [api, web] = [new FakeSink('api'), new FakeSink('web', false)];
+    api.answer = hangs;
+    const pods = [podWith('a'), podWith('b')];
+    const node = await simulatedNode({ pods, parts: { sinks: [api, web] } });
+    await node.advance('9s');
+    expect(web.sent).toEqual(expect.arrayContaining(['a: Running, ready', 'b: Running, ready']));
+    expect(api.sent).toEqual(['a: Pending']);
+    await node.advance('2s');
+    expect(api.sent).toEqual(['a: Pending', 'b: Running, ready']);
+    expect(shown(node)).toMatchObject({ state: 'sending', lastFailure: { message: 'api: no answer within 10s' } });
+    expect(shown(node, 'web')).toMatchObject({ state: 'idle' });
+  });
+
+  test('of its own accord, by throwing, has failed like any other', async () => {
+    const api = new FakeSink('api');
+    api.answer = () => {
+      throw new Error('connection refused');
+    };
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
+    await node.advance('5s');
+    expect(shown(node)).toMatchObject({ state: 'awaitingRetry', lastFailure: refusal });
+    expect(node.pod('web').phase).toBe('Running');
+  });
+});
+
+describe('C2: a terminal status stays on disk until every sink that has to has acknowledged it', () => {
+  test('over the end of the pod and a restart of the agent', async () => {
+    const [api, other] = [new FakeSink('api'), new FakeSink('other')];
+    const node = await simulatedNode({ pods: [oneShot('job')], parts: { sinks: [api, other] } });
+    await node.advance('500ms');
+    api.answer = hangs;
+    await node.advance('20s');
+    node.remove('job');
+    await node.advance('40s');
+    expect(node.has('job')).toBe(false);
+    expect(await kept(node)).toEqual(['job-uid.json']);
+    node.killAgent();
+    [api.sent.length, api.answer] = [0, async () => {}];
+    await node.startAgent();
+    await node.advance('5s');
+    expect(api.sent).toEqual(['job: Failed, ended']);
+    await node.advance('5s');
+    expect(await kept(node)).toEqual([]);
+    expect(node.has('job')).toBe(false);
+  });
+
+  test('of a pod that was ended by command, too', async () => {
+    const api = new FakeSink('api');
+    const node = await simulatedNode({ pods: [oneShot('job', 'sleep 100')], parts: { sinks: [api] } });
+    await node.advance('5s');
+    api.answer = hangs;
+    node.remove('job');
+    await node.advance('60s');
+    expect(node.has('job')).toBe(false);
+    node.killAgent();
+    [api.sent.length, api.answer] = [0, async () => {}];
+    await node.startAgent();
+    await node.advance('5s');
+    expect(api.sent).toEqual([expect.stringMatching(/^job: (Failed|Succeeded), ended$/)]);
+    expect(await kept(node)).toEqual([]);
+  });
+
+  test('unless the pod was wanted once more, and runs', async () => {
+    const api = new FakeSink('api');
+    const job = oneShot('job', 'sleep 20; exit 3');
+    const node = await simulatedNode({ pods: [job], parts: { sinks: [api] } });
+    await node.advance('5s');
+    api.answer = hangs;
+    await node.advance('20s');
+    node.remove('job');
+    await node.advance('40s');
+    node.apply(job);
+    await node.advance('5s');
+    expect([node.pod('job').phase, await kept(node)]).toEqual(['Running', []]);
+  });
+
+  test('and not that of a pod that was refused, which is decided again', async () => {
+    const api = new FakeSink('api');
+    api.answer = hangs;
+    const node = await simulatedNode({
+      pods: [podWith('far', { nodeSelector: { zone: 'b' } })],
+      parts: { sinks: [api] },
+    });
+    await node.advance('5s');
+    expect([node.pod('far').phase, await kept(node)]).toEqual(['Failed', []]);
+  });
+
+  test('and not for those that need not', async () => {
+    const page = new FakeSink('page', false);
+    page.answer = hangs;
+    const node = await simulatedNode({ pods: [oneShot('job')], parts: { sinks: [page] } });
+    await node.advance('20s');
+    expect(node.pod('job').phase).toBe('Failed');
+    expect(await kept(node)).toEqual([]);
+  });
+
+  test('and no longer than there is such a sink', async () => {
+    const api = new FakeSink('api');
+    api.answer = hangs;
+    const node = await simulatedNode({ pods: [oneShot('job')], parts: { sinks: [api] } });
+    await node.advance('20s');
+    expect(await kept(node)).toEqual(['job-uid.json']);
+    node.withParts({ sinks: [] });
+    await node.restartAgent();
+    await node.advance('5s');
+    expect(await kept(node)).toEqual([]);
+    expect(node.pod('job').phase).toBe('Failed');
+  });
+});
+
+test('a recording brings the sinks to the same states, and has no status in it', async () => {
+  const api = new FakeSink('api');
+  api.answer = fails;
+  const node = await simulatedNode({ pods: [podWith('web'), oneShot('job')], parts: { sinks: [api] } });
+  await node.advance('15s');
+  const replay = createReplay(node.agent.input, JSON.parse(JSON.stringify(node.entries)));
+  await replay.play();
+  const sinkOf = ({ node: { children } }: NodeExplanation) => children.find(({ name }) => name === 'status sink api');
+  expect(sinkOf(replay.agent.explainNode())).toEqual(shown(node));
+  expect(shown(node)).toMatchObject({ state: 'awaitingRetry', notes: ['2 statuses to send'] });
+  const sent = node.entries.filter(
+    ({ actor, value }) => actor === '' && JSON.stringify(value).includes('status.changed'),
+  );
+  expect(sent.length).toBeGreaterThan(3);
+  expect(JSON.stringify(sent)).not.toContain('phase');
+});
+
+describe('a pod is not reported as Pending over a better status', () => {
+  test('while the node waits for its runtime after a restart of the agent', async () => {
+    const api = new FakeSink('api');
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
+    await node.advance('5s');
+    api.sent.length = 0;
+    node.runtime.down();
+    await node.restartAgent();
+    await node.advance('20s');
+    expect(node.pod('web').phase).toBe('Pending');
+    expect(api.sent).toEqual([]);
+    node.runtime.restart();
+    await node.advance('5s');
+    expect(api.sent).toEqual(['web: Running, ready']);
+  });
+
+  test('while a container that is to be adopted cannot be asked for', async () => {
+    const api = new FakeSink('api');
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
+    await node.advance('5s');
+    api.sent.length = 0;
+    node.runtime.faults.add({ call: 'containerStatus', times: Number.POSITIVE_INFINITY, error: { message: 'no' } });
+    await node.restartAgent();
+    await node.advance('5s');
+    expect(node.view('web').containers[0]?.state).toBe('adopting.awaitingRetry');
+    expect(api.sent).toEqual([]);
+  });
+});

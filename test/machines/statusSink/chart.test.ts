@@ -1,0 +1,74 @@
+import { expect, test } from '@jest/globals';
+import { createActor } from 'xstate';
+import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { type DueStatus, statusSinkMachine } from '../../../machines/statusSink/chart.ts';
+import { FakePorts } from '../../fakes/ports.ts';
+import { START } from '../support/stand.ts';
+
+const RETRY = 10_000;
+
+/** A sink whose every try the test answers. */
+function sinkStory(due: readonly DueStatus[] = []) {
+  const ports = new FakePorts(START);
+  const machine = statusSinkMachine.provide({ actors: { putStatus: ports.port('putStatus'), timer: ports.timer } });
+  const actor = createActor(machine, { input: { name: 'api', due } });
+  actor.start();
+  return {
+    ports,
+    change: (uid: string, version: number) => actor.send({ type: 'status.changed', uid, version }),
+    took: (version: number) => ports.answer('putStatus', { version }),
+    failed: () => ports.fail('putStatus', 'StatusNotSent', 'connection refused'),
+    state: () => statePath(actor.getSnapshot().value),
+    failure: () => actor.getSnapshot().context.failure?.message,
+    asked: () => ports.asked('putStatus').map(({ uid }) => uid),
+  };
+}
+
+test('C2: what a former run had no acknowledgement of is sent at once', () => {
+  const { asked, took, state } = sinkStory([{ uid: 'a', version: 1 }]);
+  expect([state(), asked()]).toEqual(['sending', ['a']]);
+  took(1);
+  expect(state()).toBe('idle');
+});
+
+test('while one is sent a later version of a pod takes the place of an earlier one, and pods go in turn', () => {
+  const { change, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
+  for (const version of [1, 2]) change('b', version);
+  change('a', 2);
+  took(1);
+  took(2);
+  took(2);
+  expect([state(), asked()]).toEqual(['idle', ['a', 'b', 'a']]);
+});
+
+test('a version that was sent already with the one before is not sent again', () => {
+  const { change, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
+  change('a', 2);
+  took(2);
+  expect([state(), asked()]).toEqual(['idle', ['a']]);
+});
+
+test('what was not taken is tried again after 10 s, which others’ failures do not put off', () => {
+  const { ports, change, failed, took, asked, state, failure } = sinkStory([{ uid: 'a', version: 1 }]);
+  failed();
+  expect([state(), failure()]).toEqual(['awaitingRetry', 'connection refused']);
+  ports.advance(RETRY - 1);
+  change('b', 1);
+  failed();
+  expect(state()).toBe('awaitingRetry');
+  ports.advance(1);
+  expect([state(), asked()]).toEqual(['sending', ['a', 'b', 'a']]);
+  took(1);
+  took(1);
+  expect([state(), failure()]).toEqual(['idle', undefined]);
+});
+
+test('the next status of a pod whose last was not taken is sent at once, and is its only one', () => {
+  const { ports, change, failed, took, asked, state } = sinkStory([{ uid: 'a', version: 1 }]);
+  failed();
+  change('a', 2);
+  expect(asked()).toEqual(['a', 'a']);
+  took(2);
+  ports.advance(RETRY);
+  expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
+});
