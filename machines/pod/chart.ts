@@ -62,7 +62,15 @@ export const podMachine = podSetup.createMachine({
       entry: 'askAdmission',
       on: {
         'pod.update': { actions: ['replaceDesired', 'askAdmission'] },
-        'admission.admitted': { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
+        'admission.admitted': [
+          // All has run that ever will, under an earlier agent: it has given back, or does so now, what it had.
+          {
+            guard: 'needsNoSandbox',
+            target: 'terminating',
+            actions: ['applyUpdate', 'askForRest', 'initialize', 'complete'],
+          },
+          { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
+        ],
         'admission.refused': {
           target: 'refused',
           actions: ['recordRefusal', { type: 'recordEvent', params: ({ event }) => refusal(event) }],

@@ -14,7 +14,7 @@ import {
   withResources,
 } from '../../pod/resources/resize.ts';
 import type { ContainerEvent } from '../shared/events.ts';
-import { departed, mayRun, mountedVolumes, vanished, withContainer } from './context.ts';
+import { departed, mayRun, mountedVolumes, staysAfterwards, vanished, withContainer } from './context.ts';
 import { nextLaunch } from './launchOrder.ts';
 import { podResizeSetup } from './resizeSetup.ts';
 import { keptSize } from './resizing.ts';
@@ -67,9 +67,12 @@ export const podSetup = podResizeSetup.extend({
         enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
       }
     }),
+    /** Each volume of the spec that has no actor yet gets one: to be mounted or, of a pod that has ended, to be unmounted. */
     spawnVolumes: enqueueActions(({ context, enqueue, self }) => {
-      const { allocated: pod, ticket, pullLimiter } = context;
-      const common = { pod, ticket, pullLimiter, parent: self };
+      const { allocated: pod, ticket, pullLimiter, termination } = context;
+      // Whoever removes a pod finds on disk what an earlier agent has left of it.
+      if (termination !== undefined && !staysAfterwards(termination)) return;
+      const common = { pod, ticket, pullLimiter, parent: self, isLeft: termination !== undefined };
       for (const { name } of context.allocated.spec.volumes ?? []) {
         if (Object.hasOwn(context.volumes, name)) continue;
         enqueue.assign(({ context: now }) => ({

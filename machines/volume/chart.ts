@@ -5,8 +5,9 @@ import { imageInput, MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup 
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
   context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
-  initial: 'mounting',
+  initial: 'new',
   states: {
+    new: { tags: 'working', always: [{ guard: 'isLeft', target: 'unmounting' }, { target: 'mounting' }] },
     mounting: {
       tags: 'working',
       meta: { waitsFor: 'its mount to be made', afterMs: MOUNT_LIMIT_MS },

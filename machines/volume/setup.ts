@@ -33,6 +33,8 @@ export interface VolumeInput {
   readonly pod: Pod;
   readonly name: string;
   readonly parent: Ref<PodEvent>;
+  /** Its pod has ended under an earlier agent: what that one left of it goes. */
+  readonly isLeft?: boolean;
   /** The pod's number in the order of arrival: who came first pulls first. */
   readonly ticket: number;
   readonly pullLimiter: Ref<LimiterEvent>;
@@ -106,6 +108,7 @@ export const volumeSetup = setup({
     timer: timerPort(),
   },
   guards: {
+    isLeft: ({ context }) => context.isLeft === true,
     followsPod: ({ context }) => {
       const volume = volumeOf(context);
       return volume !== undefined && followsPod(volume);

@@ -4,12 +4,17 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { hierarchyOf, readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { noAbort } from './support/containerd.ts';
+import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
+import { freePort } from './support/freePort.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
 
 const hierarchies = await readHierarchies();
 const node = await nodeForAllTests(runNode);
+let { agent } = node;
 
 /** Where a cgroup of the node's pods is in the hierarchies that processes are limited in. */
 const places = (cgroup: string): string[] =>
@@ -61,4 +66,51 @@ test('C9, C15: a pod that has finished gives back its cgroup and share, and has 
   expect(status?.podIP).toBeDefined();
   await node.until('has no cgroup', 'brief', () => places(`burstable/pod${uid}`).every((place) => !existsSync(place)));
   expect(sharesOf('burstable')).toBe(before);
+});
+
+/** Where the network of a pod is, as its sandbox tells. */
+async function networkOf(uid: string): Promise<string> {
+  const { cri } = node.runtime;
+  const { items } = await cri.listPodSandbox(
+    { filter: { id: '', state: undefined, labelSelector: {} } },
+    { signal: noAbort },
+  );
+  const podSandboxId = items.find(({ metadata }) => metadata?.uid === uid)?.id ?? '';
+  const { info } = await cri.podSandboxStatus({ podSandboxId, verbose: true }, { signal: noAbort });
+  return /"(\/[^"]*netns[^"]*)"/.exec(info.info ?? '')?.[1] ?? '';
+}
+
+test('C9: a finished pod has no mount, cgroup or network, also under the next agent, and its status and logs stay', async () => {
+  const main = shell(
+    'main',
+    'echo said; echo end; echo last words > /dev/termination-log; until test -e /data/go; do sleep 0.05; done',
+    {
+      volumeMounts: [{ name: 'data', mountPath: '/data' }],
+      ports: [{ containerPort: 80, hostPort: await freePort() }],
+    },
+  );
+  const volumes = [{ name: 'data', emptyDir: { medium: 'Memory' } }];
+  await node.write('job', podManifest('job', [main], { restartPolicy: 'Never', volumes }));
+  const { uid } = (await node.running('job')).metadata;
+  const mounts = async () => (await mountsUnder(join(node.rootDir, 'pods', uid), noAbort)).map(({ path }) => path);
+  const network = await networkOf(uid);
+  const isThere = () => [network, ...places(`besteffort/pod${uid}`)].map((place) => existsSync(place));
+  expect([await mounts(), isThere()]).toEqual([[expect.stringContaining('/data')], [true, true, true]]);
+
+  const [volume = ''] = await mounts();
+  writeFileSync(join(volume, 'go'), '');
+  const hasNothing = async () => (await mounts()).length === 0 && isThere().every((each) => !each);
+  await eventually('it has given back what it had', hasNothing);
+  const finished = async () => {
+    const pod = await node.until('is over', 'job', (shown) => shown.status?.phase === 'Succeeded' && shown);
+    const message = pod.status?.containerStatuses?.[0]?.state?.terminated?.message;
+    return [message, ...(await node.log(pod, 'main', 'end'))];
+  };
+  expect(await finished()).toEqual(['last words\n', 'said']);
+
+  agent.kill('SIGKILL');
+  await agent.ended;
+  agent = await node.start();
+  expect(await finished()).toEqual(['last words\n', 'said']);
+  expect(await hasNothing()).toBe(true);
 });

@@ -54,7 +54,7 @@ export const terminating = podSetup.createStateConfig({
     },
     volumes: {
       meta: { waitsFor: 'its volumes to be unmounted' },
-      entry: 'unmountVolumes',
+      entry: ['unmountVolumes', 'spawnVolumes'],
       always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
     },
     /** Also of one that stays, for it takes nothing of its class any more (C9). */

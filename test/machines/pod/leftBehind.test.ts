@@ -22,6 +22,31 @@ describe('a pod that has run to its end', () => {
     expect(story.ports.asked('removePodData')).toEqual([]);
   });
 
+  test.each([
+    ['which its status tells', { reason: 'Completed', graceSeconds: 30, at: 0 } as const],
+    ['which only its containers tell', undefined],
+  ])('C9: under an earlier agent, %s: what that one left goes, and nothing is mounted again', (_, termination) => {
+    const story = podStory({
+      pod: once,
+      ...(termination ? { termination } : {}),
+      held: ['unmountVolume'],
+      before: (world, pod) => {
+        world.sandbox(pod);
+        world.run(pod, 'main', { id: 'main' });
+        world.end('main', 0);
+        world.loseSandbox('sandbox-uid-1-0');
+      },
+    });
+    expect(story.state()).toBe('terminating.volumes');
+    story.ports.answer('unmountVolume');
+    expect(story.state()).toBe('finished');
+    expect(story.ports.asked('removeCgroup')).toHaveLength(1);
+    const asked = (['mountVolume', 'prepareCgroup', 'runSandbox', 'removePodData'] as const).map((port) =>
+      story.ports.asked(port),
+    );
+    expect(asked).toEqual([[], [], [], []]);
+  });
+
   test('C15: PodReadyToStartContainers turns False with its sandbox, and the address stays', () => {
     const story = podStory({ pod: once, held: ['stopSandboxes'] });
     expect(readyToStart(story)).toBe('True');
