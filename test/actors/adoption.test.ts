@@ -174,7 +174,7 @@ describe('a restart of the agent', () => {
     node.apply(podWith('web'));
     await node.advance('20s');
     const message = 'a sandbox of it was made by the agent over /other/root on node-9';
-    expect(node.view('web')).toMatchObject({ state: 'awaitingOthers', lastFailure: { message } });
+    expect(node.view('web')).toMatchObject({ state: 'awaitingOthers', unsettled: true, lastFailure: { message } });
     node.remove('web');
     await node.advance('60s');
     expect(node.has('web')).toBe(false);
