@@ -22,7 +22,6 @@ import {
   type NodeContext,
   type NodeInput,
   networkOf,
-  observedOf,
   ownPartOf,
   recordedFact,
   runningLogs,
@@ -30,7 +29,7 @@ import {
   withObserved,
   withoutSeen,
 } from './context.ts';
-import { deletionOf, entryOfEnding, podOfOrphan, podWithOwnGrace, preemptionOf, terminationOf } from './endings.ts';
+import { entryOfEnding, podOfOrphan, podWithOwnGrace, preemptionOf, terminationOf } from './endings.ts';
 import { garbageMachine } from './garbage.ts';
 import { logRotationMachine } from './logRotation.ts';
 import { markedPods, orphans, stranded } from './own.ts';
@@ -40,6 +39,7 @@ import {
   haveSourcesAnswered,
   haveSourcesSpoken,
   isWanted,
+  newPodInput,
   newPods,
   recordedSource,
   tellUpdate,
@@ -150,43 +150,26 @@ export const nodeSetup = setup({
       }
     }),
     startNewPods: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
-      const { admission, startLimiter, pullLimiter, crashLoop, statuses, allocations, heardAt: bornAt } = context;
-      const common = { admission, startLimiter, pullLimiter, crashLoop, bornAt, limitedSwap: context.limitedSwap };
+      const wanted = newPods(context, scope?.uids);
+      if (wanted.length === 0) return;
       const pods = new Map(Object.entries(context.pods));
-      let ticket = context.tickets;
-      for (const pod of newPods(context, scope?.uids)) {
+      for (const [index, pod] of wanted.entries()) {
         const { uid } = pod.metadata;
-        const restored = lookUp(statuses, uid);
-        const allocation = lookUp(allocations, uid);
-        const probed = lookUp(context.probed, uid);
-        const observed = observedOf(context, pod);
-        // What has ended, or is being deleted, is not begun with (C2, C5).
-        const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
+        const input = newPodInput(context, pod, context.tickets + index + 1);
         pods.set(uid, { pod, ending: false });
-        ticket += 1;
-        if (termination && observed.sandboxes.length > 0)
-          enqueue.sendTo(admission, entryOfEnding(context, pod, observed));
-        enqueue.spawnChild('pod', {
-          id: podId(uid),
-          input: {
-            ...common,
-            pod,
-            ticket,
-            observed,
-            ...networkOf(context.health),
-            ...(allocation ? { allocation } : {}),
-            ...(probed ? { probed } : {}),
-            ...(restored ? { restored } : {}),
-            ...(termination ? { termination } : {}),
-          },
-        });
+        if (input.termination && input.observed.sandboxes.length > 0) {
+          enqueue.sendTo(context.admission, entryOfEnding(context, pod, input.observed));
+        }
+        enqueue.spawnChild('pod', { id: podId(uid), input });
       }
-      enqueue.assign({ pods: Object.fromEntries(pods), tickets: ticket });
+      enqueue.assign({ pods: Object.fromEntries(pods), tickets: context.tickets + wanted.length });
     }),
     endOrphans: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
+      const found = orphans(context, scope?.uids);
+      if (found.length + context.left.length === 0) return;
       const { admission, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
-      for (const observed of orphans(context, scope?.uids)) {
+      for (const observed of found) {
         const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
         const termination = terminationOf(pod, context.endsAll ? 'NodeShutdown' : 'Orphaned', bornAt);
         const restored = lookUp(context.statuses, observed.uid);
@@ -221,10 +204,8 @@ export const nodeSetup = setup({
       for (const { pod } of unwanted(context, scope?.uids)) {
         const { uid } = pod.metadata;
         enqueue.assign(({ context: { pods } }) => ({ pods: { ...pods, [uid]: { pod, ending: true } } }));
-        enqueue.sendTo(podId(uid), {
-          type: 'pod.terminate',
-          termination: terminationOf(pod, 'Removed', context.heardAt),
-        });
+        const termination = terminationOf(pod, 'Removed', context.heardAt);
+        enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
       }
     }),
     passOnEdits: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {

@@ -3,9 +3,10 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { podUpdate } from '../../pod/lifecycle/update.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
-import { type NodeContext, observedOf, uidOf } from './context.ts';
-import { deletionOf } from './endings.ts';
+import { type NodeContext, networkOf, observedOf, uidOf } from './context.ts';
+import { deletionOf, terminationOf } from './endings.ts';
 
 /** Where a pod says which source it is from. */
 const SOURCE = 'kubernetes.io/config.source';
@@ -90,6 +91,25 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
   const missing = uids.filter((uid) => !Object.hasOwn(context.pods, uid));
   const runs = (pod: Pod) => (observedOf(context, pod).sandboxes.length > 0 ? 0 : 1);
   return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => runs(a) - runs(b));
+}
+
+/** What the actor of a wanted pod begins with; what has ended, or is being deleted, is not begun with (C2, C5). */
+export function newPodInput(context: NodeContext, pod: Pod, ticket: number): PodInput {
+  const { admission, startLimiter, pullLimiter, crashLoop, limitedSwap, heardAt: bornAt } = context;
+  const { uid } = pod.metadata;
+  const restored = lookUp(context.statuses, uid);
+  const allocation = lookUp(context.allocations, uid);
+  const probed = lookUp(context.probed, uid);
+  const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
+  return {
+    ...{ admission, startLimiter, pullLimiter, crashLoop, limitedSwap, bornAt, pod, ticket },
+    observed: observedOf(context, pod),
+    ...networkOf(context.health),
+    ...(allocation ? { allocation } : {}),
+    ...(probed ? { probed } : {}),
+    ...(restored ? { restored } : {}),
+    ...(termination ? { termination } : {}),
+  };
 }
 
 /** The pods that have an actor and are not wanted any more. */
