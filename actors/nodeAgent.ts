@@ -24,7 +24,7 @@ import { createSinceMap, type SinceMap } from './status/since.ts';
 import { createStatusBoard, type KeepFacts, type PodChange, type StatusBoard } from './status/statusBoard.ts';
 
 /** How the node stands, for tables and the socket. */
-export interface NodeOverview extends Pick<ActorView, 'state' | 'since' | 'waitingFor' | 'until'> {
+export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];
   /** What of the node can change while it runs, as it is. */
@@ -159,7 +159,7 @@ const reporting =
 function postAwaited(root: Root, board: StatusBoard): void {
   const snapshot = root.getSnapshot();
   const { context } = snapshot;
-  const begins = snapshot.matches('starting') || snapshot.matches('recovering');
+  const begins = snapshot.hasTag('beginning');
   board.followAddresses();
   board.expect(begins ? awaitedViews(context) : [], (uid) => isWanted(context, uid));
 }

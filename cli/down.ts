@@ -78,7 +78,7 @@ async function untilGone(agent: AgentPort, rootDirectory: string, clock: Clock):
     limit = Math.max(limit, patience(pods));
     const isLeft =
       pods.length > 0 ||
-      agent.node().state !== 'running' ||
+      !agent.node().tags.includes('steady') ||
       (await ownDirectories(rootDirectory, agent.node().foreign)).length > 0;
     if (!isLeft || clock.now() - start > limit) return;
     await alarm.wait(clock.now() + LOOK_MS);

@@ -20,7 +20,7 @@ const KILLED_MS = 10_000;
 /** How long an agent is waited for that does not say what it runs. */
 const SILENT_END_MS = 120_000;
 
-const nodeShape = z.looseObject({ state: z.string() });
+const nodeShape = z.looseObject({ tags: z.array(z.string()) });
 
 /** Whether the process is a `statelet up`: another agent's pods would go on without it. */
 async function isUp(pid: number): Promise<boolean> {
@@ -33,7 +33,7 @@ async function asked(rootDirectory: string): Promise<{ isEnding: boolean; limitM
   const client = agentClient(socketPath(rootDirectory));
   try {
     const [node, pods] = await Promise.all([client.json('/node'), client.json('/api/v1/pods')]);
-    const isEnding = ['leaving', 'draining', 'stopped'].includes(nodeShape.parse(node).state);
+    const isEnding = nodeShape.parse(node).tags.includes('ending');
     return { isEnding, limitMs: patience(readPodList(pods)) + RUNTIME_END_MS };
   } catch {
     return { isEnding: false, limitMs: SILENT_END_MS };

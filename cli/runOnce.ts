@@ -27,7 +27,7 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
   let answered = clock.now();
   let before: string | undefined;
   for (;;) {
-    const isBegun = ['running', 'partial'].includes(agent.node().state);
+    const isBegun = agent.node().tags.includes('active');
     const results = wantedOf(agent).map(resultOf);
     const now = JSON.stringify([isBegun, results]);
     if (now !== before) since = clock.now();

@@ -40,10 +40,10 @@ export function agentPort(parts: PortParts): AgentPort {
 
 function summaryOf({ agent, config, simulated, root }: PortParts): NodeSummary {
   const lost = root.lost();
-  const { state, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
+  const { state, tags, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
   return {
     name: config.nodeName,
-    state,
+    ...{ state, tags },
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
     runtime: shownRuntime(runtime),

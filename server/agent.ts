@@ -36,6 +36,8 @@ interface ManifestProblem {
 export interface NodeSummary {
   readonly name: string;
   readonly state: string;
+  /** What that state is: `active` once it runs pods, `ending` on its way to its end. */
+  readonly tags: readonly string[];
   /** In words, what has to happen for it to go on, and until when that is waited for; absent where it rests. */
   readonly waitingFor?: string;
   readonly until?: number;

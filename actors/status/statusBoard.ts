@@ -156,7 +156,7 @@ class Board implements StatusBoard {
   #post(view: PodView, ref: PodRef | undefined): void {
     const { uid } = view.pod.metadata;
     const known = this.#posted.get(uid);
-    const removed = view.state === 'terminated';
+    const removed = view.tags.includes('terminated');
     if (removed && known?.ref !== ref) return;
     const previous = known?.pod.status;
     const status = podStatus(view, this.#statusContext(previous));

@@ -52,7 +52,7 @@ export function keepFacts({ store, durable, clock, onError, keepEnd }: FactKeepi
       const kept = keepEnd(change);
       return kept && atMost(clock, kept);
     }
-    if (view.state !== 'admitting' && !view.state.startsWith('preparing')) read.add(uid);
+    if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) read.add(uid);
     // What the node refused it decides again when it starts anew (C24).
     const hasEnded = isTerminalPhase(pod.status?.phase) && !view.refused;
     const writes = [
@@ -92,7 +92,7 @@ function keepAllocations(write: Write) {
       // Of a pod that ends from the start not even the spec may be known: what was kept of it is better.
       const known = admitted.get(uid);
       const isKept = known?.pod.spec === view.pod.spec && known.resizing === view.resizing;
-      if (isKept || view.termination || view.refused || view.state === 'admitting') return undefined;
+      if (isKept || view.termination || view.refused || view.tags.includes('admitting')) return undefined;
       admitted.set(uid, view);
       const kept = write('allocations', uid, allocationOf(view));
       return known === undefined ? undefined : kept;

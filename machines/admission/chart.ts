@@ -4,6 +4,7 @@
  */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { AdmissionEvent } from '../shared/events.ts';
+import type { StateTag } from '../shared/stateMeta.ts';
 import {
   type AdmissionContext,
   type AdmissionEntry,
@@ -26,6 +27,7 @@ export const admissionMachine = setup({
     input: {} as AdmissionInput,
     context: {} as AdmissionContext,
     events: {} as AdmissionEvent,
+    tags: {} as StateTag,
   },
   guards: {
     someoneCanProceed: ({ context }) => nextStep(context) !== undefined,
@@ -126,6 +128,9 @@ export const admissionMachine = setup({
     'admission.nodeChanged': { actions: 'recordNode' },
   },
   states: {
-    open: { always: { guard: 'someoneCanProceed', actions: 'decideNext', target: 'open', reenter: true } },
+    open: {
+      tags: 'steady',
+      always: { guard: 'someoneCanProceed', actions: 'decideNext', target: 'open', reenter: true },
+    },
   },
 });

@@ -8,7 +8,7 @@ import type { Failure } from '../../pod/failure.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /** As in a kubelet: until then what runs may have come to use less. */
 const EVERY_MS = 60_000;
@@ -35,6 +35,7 @@ const cgroupsSetup = setup({
     events: {} as { type: 'timer.elapsed' },
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
+    tags: {} as StateTag | 'unused',
   },
   actors: { setUpCgroups: port('setUpCgroups'), timer: timerPort() },
   guards: {
@@ -56,6 +57,7 @@ const refused = (message: string): EventMessage => ({
 
 /** A look at the cgroups: what is missing is made up for, and what is found says where to go on. */
 const looking = cgroupsSetup.createStateConfig({
+  tags: 'working',
   meta: { waitsFor: 'the cgroups above those of pods to be set up' },
   invoke: {
     src: 'setUpCgroups',
@@ -73,8 +75,9 @@ const looking = cgroupsSetup.createStateConfig({
   },
 });
 
-const waiting = (waitsFor: string) =>
+const waiting = (waitsFor: string, tag: StateTag) =>
   cgroupsSetup.createStateConfig({
+    tags: tag,
     meta: { waitsFor, afterMs: EVERY_MS },
     invoke: { src: 'timer', input: { after: EVERY_MS } },
     on: { 'timer.elapsed': 'looking' },
@@ -92,21 +95,21 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
         params: { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' },
       },
       initial: 'waiting',
-      states: { waiting: waiting('the next look for pods of others in the cgroups'), looking },
+      states: { waiting: waiting('the next look for pods of others in the cgroups', 'steady'), looking },
     },
     awaitingEnforcement: {
       initial: 'waiting',
-      states: { waiting: waiting('another try to set the limit of all pods'), looking },
+      states: { waiting: waiting('another try to set the limit of all pods', 'retrying'), looking },
     },
     /** No limit is set for all pods, nor for a QoS class; those of this agent's pods are. */
     sharedWithOthers: {
       entry: { type: 'recordEvent', params: ({ context: { warnings } }) => refused(warnings[0] ?? '') },
       initial: 'waiting',
-      states: { waiting: waiting('the pods of others to be gone from the cgroups'), looking },
+      states: { waiting: waiting('the pods of others to be gone from the cgroups', 'waiting'), looking },
     },
     /** The host lets nobody make cgroups: pods have those that the runtime makes. */
-    forbidden: {},
+    forbidden: { tags: 'failed' },
     /** The configuration leaves cgroups to the runtime. */
-    unused: {},
+    unused: { tags: ['done', 'unused'] },
   },
 });

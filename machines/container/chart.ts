@@ -24,7 +24,7 @@ export const containerMachine = containerSetup.createMachine({
   },
   states: {
     new: {
-      tags: ['working', 'unknown'],
+      tags: ['working', 'unknown', 'unadopted'],
       always: [{ guard: 'neverMade', target: 'pending' }, { target: 'adopting' }],
     },
     adopting,

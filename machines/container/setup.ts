@@ -51,6 +51,8 @@ type ContainerTag =
   | StateTag
   /** The runtime is being asked what it has of it. */
   | 'unknown'
+  /** What it has is not known yet, be it that it could not be asked. */
+  | 'unadopted'
   | 'awaitingVolumes'
   | 'gettingImage'
   | 'readyToCreate'

@@ -2,7 +2,7 @@
 import { assign, enqueueActions, setup } from 'xstate';
 import type { LimiterEvent, Ref, SlotGranted } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 interface Claim {
   /** Who asks for what: begins with the pod's uid. */
@@ -68,6 +68,7 @@ export const limiterMachine = setup({
     context: {} as LimiterContext,
     events: {} as LimiterEvent,
     meta: {} as StateMeta,
+    tags: {} as StateTag,
   },
   actors: { timer: timerPort() },
   guards: {
@@ -112,6 +113,7 @@ export const limiterMachine = setup({
   },
   states: {
     open: {
+      tags: 'steady',
       always: [
         { guard: 'canGrant', actions: 'grant', target: 'open', reenter: true },
         { guard: 'isFullForNow', target: 'fullForNow' },
@@ -119,11 +121,13 @@ export const limiterMachine = setup({
       ],
     },
     full: {
+      tags: 'waiting',
       meta: { waitsFor: 'one of its slots to be given back' },
       always: { guard: 'hasRoom', target: 'open' },
     },
     /** Who never gives a slot back holds up its own origin, and nobody else for ever. */
     fullForNow: {
+      tags: 'waiting',
       meta: {
         waitsFor: 'one of its slots to be given back, or for those that hold them to be slow',
         until: 'dueAt',

@@ -103,6 +103,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
   states: {
     /** Until the runtime has told its name and been listed once. */
     starting: {
+      tags: ['working', 'beginning'],
       meta: { waitsFor: 'the runtime to list its pods and containers' },
       entry: { type: 'recordEvent', params: { reason: 'Starting', message: 'Starting kubelet.' } },
       always: { guard: 'isRuntimeSeen', target: 'recovering' },
@@ -110,6 +111,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     },
     /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */
     leaving: {
+      tags: ['working', 'ending'],
       meta: { waitsFor: 'the runtime to list its pods and containers, to end them', afterMs: RUNTIME_LIST_MS },
       invoke: { src: 'timer', input: { after: RUNTIME_LIST_MS } },
       always: { guard: 'isRuntimeSeen', target: 'draining' },
@@ -117,6 +119,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     },
     /** Until every source has told its full set: before that nobody can say which pods are unwanted. */
     recovering: {
+      tags: ['waiting', 'beginning'],
       meta: { waitsFor: 'every pod source to list its pods' },
       always: [
         { guard: 'haveSourcesSpoken', target: 'running' },
@@ -125,6 +128,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     },
     /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
     partial: {
+      tags: ['retrying', 'active'],
       meta: { waitsFor: 'a pod source that cannot be read yet, as pods that run may be of it' },
       entry: ['holdPlaces', 'startNewPods'],
       always: { guard: 'haveSourcesSpoken', target: 'running' },
@@ -140,6 +144,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       },
     },
     running: {
+      tags: ['steady', 'active'],
       entry: ['endOrphans', 'startNewPods'],
       // A fault of its own ends it alone: nothing else needs what it does.
       invoke: {
@@ -163,6 +168,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       },
     },
     draining: {
+      tags: ['working', 'ending'],
       meta: { waitsFor: 'its pods to end', until: 'deadline' },
       entry: ['endAll', 'endStranded'],
       always: { guard: 'hasNoPods', target: 'stopped' },
@@ -180,8 +186,8 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         ],
       },
     },
-    stopped: { type: 'final' },
+    stopped: { tags: ['done', 'ending'], type: 'final' },
     /** A limiter or admission is no more: better no node agent than one that decides without them. */
-    broken: { type: 'final' },
+    broken: { tags: 'broken', type: 'final' },
   },
 });

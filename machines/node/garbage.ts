@@ -5,7 +5,7 @@ import type { Failure } from '../../pod/failure.ts';
 import type { GarbageEvent, GarbageFound, GarbageWord, Ref } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 const EVERY_MS = 60_000;
 
@@ -28,6 +28,7 @@ export const garbageMachine = setup({
     events: {} as GarbageEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
+    tags: {} as StateTag,
   },
   actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer: timerPort() },
   guards: { isClean: ({ context: { found } }) => found.containers.length + found.sandboxes.length === 0 },
@@ -46,11 +47,13 @@ export const garbageMachine = setup({
   on: { 'garbage.found': {} },
   states: {
     waiting: {
+      tags: 'steady',
       meta: { waitsFor: 'the next look for garbage', afterMs: EVERY_MS },
       invoke: { src: 'timer', input: { after: EVERY_MS } },
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
+      tags: 'working',
       meta: { waitsFor: 'the list of pods that the node knows' },
       entry: 'ask',
       on: {
@@ -59,6 +62,7 @@ export const garbageMachine = setup({
     },
     /** Dead containers with their logs, and old sandboxes, of pods that go on: their actors need neither. */
     removing: {
+      tags: 'working',
       meta: { waitsFor: 'dead containers and sandboxes to be removed' },
       always: { guard: 'isClean', target: 'surveying' },
       invoke: {
@@ -83,6 +87,7 @@ export const garbageMachine = setup({
       },
     },
     surveying: {
+      tags: 'working',
       meta: { waitsFor: 'a look at what pods left on disk' },
       invoke: {
         src: 'surveyDisk',

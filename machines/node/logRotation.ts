@@ -5,7 +5,7 @@ import type { ContainerRun } from '../../pod/lifecycle/observed.ts';
 import type { LogsEvent, LogsWord, Ref } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 export interface LogRotationInput {
   readonly parent: Ref<LogsWord>;
@@ -24,6 +24,7 @@ export const logRotationMachine = setup({
     context: {} as LogRotationContext,
     events: {} as LogsEvent,
     meta: {} as StateMeta,
+    tags: {} as StateTag,
   },
   actors: { rotateLogs: port('rotateLogs'), timer: timerPort() },
   guards: { hasNone: ({ context }) => context.logs.length === 0 },
@@ -39,16 +40,19 @@ export const logRotationMachine = setup({
   on: { 'logs.found': {} },
   states: {
     waiting: {
+      tags: 'steady',
       meta: { waitsFor: 'the next look at the sizes of logs', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.everyMs }) },
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
+      tags: 'working',
       meta: { waitsFor: 'the list of pods that the node knows' },
       entry: 'ask',
       on: { 'logs.found': { target: 'rotating', actions: 'record' } },
     },
     rotating: {
+      tags: 'working',
       meta: { waitsFor: 'logs to be rotated' },
       always: { guard: 'hasNone', target: 'waiting' },
       invoke: {

@@ -15,7 +15,7 @@ import { podMachine } from '../pod/chart.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { feedPort, timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { statusSinkMachine } from '../statusSink/chart.ts';
 import {
   garbageOf,
@@ -61,6 +61,7 @@ export const nodeSetup = setup({
     events: {} as NodeEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
+    tags: {} as StateTag | 'beginning' | 'active' | 'ending',
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
       [Id in 'cgroups' | 'garbage' | 'logRotation']: Id;
     },

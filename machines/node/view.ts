@@ -34,7 +34,7 @@ export function nodeOwnView(ref: NodeRef, sinceOf: SinceOf): ActorView {
   const ends = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
     const pod = child.getSnapshot();
     const { termination } = pod.context;
-    return termination && pod.matches({ terminating: 'containers' }) ? [deadlineOf(termination)] : [];
+    return termination && pod.hasTag('stoppingContainers') ? [deadlineOf(termination)] : [];
   });
   const deadline = ends.length > 0 ? Math.max(...ends) : undefined;
   const { fault: failure } = snapshot.context;
@@ -61,7 +61,7 @@ export function nodeView(ref: NodeRef, sinceOf: SinceOf): NodeView {
     limiters: [...sharedLimiter(snapshot, 'start', sinceOf), ...sharedLimiter(snapshot, 'pull', sinceOf)],
     admissions: admissionView(snapshot, sinceOf),
     parts: [
-      ...(snapshot.matches('running') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
+      ...(snapshot.hasTag('steady') ? [cyclicView(ref, 'garbage', sinceOf)] : []),
       cyclicView(ref, 'logRotation', sinceOf),
       ...(isUnused(snapshot) ? [] : [cyclicView(ref, 'cgroups', sinceOf)]),
       plegView(context.pleg, sinceOf(ref)),
@@ -117,7 +117,7 @@ const plainView = (
 
 /** Whether the runtime alone makes cgroups: then there is nothing to tell of them. */
 const isUnused = (node: NodeSnapshot): boolean =>
-  childrenOf<ActorRefFrom<typeof cgroupsMachine>>(node, 'cgroups').some((ref) => ref.getSnapshot().matches('unused'));
+  childrenOf<ActorRefFrom<typeof cgroupsMachine>>(node, 'cgroups').some((ref) => ref.getSnapshot().hasTag('unused'));
 
 /** A sink of statuses, and how many it has yet to take. */
 function sinkView(ref: SinkRef, sinceOf: SinceOf): NamedView {

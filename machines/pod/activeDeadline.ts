@@ -2,7 +2,7 @@
 import { sendTo, setup } from 'xstate';
 import type { PodEvent, Ref } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 export interface ActiveDeadline {
   readonly parent: Ref<PodEvent>;
@@ -16,6 +16,7 @@ export const activeDeadlineMachine = setup({
     context: {} as ActiveDeadline,
     events: {} as { type: 'timer.elapsed' },
     meta: {} as StateMeta,
+    tags: {} as StateTag,
   },
   actors: { timer: timerPort() },
   actions: {
@@ -30,10 +31,11 @@ export const activeDeadlineMachine = setup({
   initial: 'counting',
   states: {
     counting: {
+      tags: 'waiting',
       meta: { waitsFor: 'the time that its pod may be active', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
       on: { 'timer.elapsed': 'exceeded' },
     },
-    exceeded: { entry: 'tell' },
+    exceeded: { tags: 'done', entry: 'tell' },
   },
 });

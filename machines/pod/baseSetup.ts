@@ -16,7 +16,7 @@ import { containerMachine } from '../container/chart.ts';
 import type { AdmissionAnswer, AdmissionEvent, PodEvent, Ref } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
 import { actualRequests, isActualStale, presentNames } from './actual.ts';
@@ -74,6 +74,24 @@ export const admissionRequest = (context: PodContext, holder: Ref<AdmissionAnswe
   holder,
 });
 
+/** What else others ask of its state. */
+type PodTag =
+  | StateTag
+  /** Another agent has it. */
+  | 'ofOthers'
+  /** What it needs before its containers is still to be made, or found. */
+  | 'settingUp'
+  | 'admitting'
+  | 'preparing'
+  /** Its containers have no actors yet, although nothing failed. */
+  | 'withoutContainers'
+  | 'active'
+  | 'restartingAll'
+  | 'stoppingContainers'
+  /** It does not run any more, and will not. */
+  | 'ended'
+  | 'terminated';
+
 export const podBaseSetup = setup({
   types: {
     input: {} as PodInput,
@@ -82,6 +100,7 @@ export const podBaseSetup = setup({
     emitted: {} as RecordedEvent,
     output: {} as { isGone: boolean },
     meta: {} as StateMeta,
+    tags: {} as PodTag,
     children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' } & {
       activeDeadline: 'activeDeadline';
     },

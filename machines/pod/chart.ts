@@ -44,6 +44,7 @@ export const podMachine = podSetup.createMachine({
   },
   states: {
     new: {
+      tags: ['working', 'settingUp'],
       always: [
         { guard: 'mustEnd', target: 'terminating' },
         { guard: 'isRunByOthers', target: 'awaitingOthers' },
@@ -52,12 +53,14 @@ export const podMachine = podSetup.createMachine({
     },
     /** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
     awaitingOthers: {
+      tags: ['waiting', 'ofOthers'],
       meta: { waitsFor: 'the agent that made a sandbox of it to remove that' },
       entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
       always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
       on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
     },
     admitting: {
+      tags: ['waiting', 'admitting', 'settingUp', 'withoutContainers'],
       meta: { waitsFor: 'the node to admit it' },
       entry: 'askAdmission',
       on: {
@@ -78,11 +81,13 @@ export const podMachine = podSetup.createMachine({
       },
     },
     /** The node does not take it: Failed, and so it stays until no source wants it. */
-    refused: { on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {} } },
+    refused: { tags: ['failed', 'ended'], on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {} } },
     preparing: {
+      tags: ['preparing', 'settingUp'],
       initial: 'directory',
       states: {
         directory: {
+          tags: ['working', 'withoutContainers'],
           meta: { waitsFor: 'its directory to be made' },
           invoke: {
             src: 'preparePod',
@@ -98,6 +103,7 @@ export const podMachine = podSetup.createMachine({
           },
         },
         cgroup: {
+          tags: ['working', 'withoutContainers'],
           meta: { waitsFor: 'its cgroup to be made' },
           invoke: {
             src: 'prepareCgroup',
@@ -110,11 +116,13 @@ export const podMachine = podSetup.createMachine({
           },
         },
         awaitingRetry: {
+          tags: 'retrying',
           meta: { waitsFor: 'another try to make its directory and cgroup', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'directory' },
         },
         volumes: {
+          tags: ['working', 'withoutContainers'],
           meta: { waitsFor: 'its volumes to be mounted' },
           entry: 'spawnVolumes',
           always: { guard: 'areVolumesSettled', target: '#pod.sandboxing' },
@@ -124,6 +132,7 @@ export const podMachine = podSetup.createMachine({
     },
     sandboxing,
     active: {
+      tags: 'active',
       initial: 'choosing',
       on: {
         'runtime.podObserved': [
@@ -145,9 +154,13 @@ export const podMachine = podSetup.createMachine({
         { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
       ],
       states: {
-        choosing: { always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }] },
+        choosing: {
+          tags: 'working',
+          always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }],
+        },
         /** Init containers and sidecars, each in its turn (C3, C4). */
         initializing: {
+          tags: 'working',
           meta: { waitsFor: 'its init containers to be done' },
           always: [
             { guard: 'mustRestartAll', target: 'restartingAll' },
@@ -160,6 +173,7 @@ export const podMachine = podSetup.createMachine({
         },
         /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
         restartingAll: {
+          tags: ['working', 'restartingAll'],
           meta: { waitsFor: 'all its containers to end, which are to restart' },
           entry: 'resetContainers',
           always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
@@ -174,7 +188,7 @@ export const podMachine = podSetup.createMachine({
             ...launches,
           ],
           states: {
-            steady: { always: { guard: 'mustFit', target: 'resizingPodCgroup' } },
+            steady: { tags: 'steady', always: { guard: 'mustFit', target: 'resizingPodCgroup' } },
             resizingPodCgroup,
             awaitingPodCgroupRetry,
           },
@@ -185,12 +199,18 @@ export const podMachine = podSetup.createMachine({
     terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
     finished: {
+      tags: ['done', 'ended'],
       entry: 'settleAdmission',
       always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
       on: { 'pod.update': { actions: 'desire' }, 'admission.admitted': {}, 'pod.deadlineExceeded': {} },
     },
-    terminated: { type: 'final', entry: ['releaseAdmission', 'leaveLimiters'], output: 'gone' },
-    broken: { type: 'final', entry: 'leaveLimiters', output: 'broken' },
+    terminated: {
+      tags: ['done', 'ended', 'terminated'],
+      type: 'final',
+      entry: ['releaseAdmission', 'leaveLimiters'],
+      output: 'gone',
+    },
+    broken: { tags: 'broken', type: 'final', entry: 'leaveLimiters', output: 'broken' },
   },
   output: ({ event }) => ({ isGone: event.output === 'gone' }),
 });

@@ -1,10 +1,11 @@
 /** One probe of one run of a container: tries again and again, and tells its container when the result changes. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
+import type { ProbeView } from '../../pod/show/view.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type ProbeAnswer, port, timerPort } from '../shared/ports.ts';
-import type { StateMeta } from '../shared/stateMeta.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import {
   afterAnswer,
   eventOf,
@@ -22,6 +23,7 @@ const probeSetup = setup({
     events: {} as { type: 'timer.elapsed' },
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
+    tags: {} as StateTag | ProbeView['result'],
   },
   actors: { runProbe: port('runProbe'), pickMoment: port('pickMoment'), timer: timerPort() },
   guards: {
@@ -78,50 +80,54 @@ const toFailing = {
   ],
 } as const;
 
-/** Waits and tries by turns, whatever the result is by now. */
-const round = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
+/** After a restart of the agent not all probes are to come at once. */
+const spreading = probeSetup.createStateConfig({
+  tags: 'waiting',
+  meta: { waitsFor: 'its first try, at a moment picked at random' },
+  invoke: {
+    src: 'pickMoment',
+    input: ({ context }) => ({ withinMs: periodMs(context) }),
+    onDone: {
+      target: 'waiting',
+      actions: assign(({ context, event }) => ({ dueAt: Math.max(context.dueAt, event.output.at) })),
+    },
+    onError: 'waiting',
+  },
+});
+
+const waiting = (tag: StateTag) =>
   probeSetup.createStateConfig({
-    initial: 'choosing',
-    states: {
-      choosing: { always: [{ guard: 'mustSpread', target: 'spreading' }, { target: 'waiting' }] },
-      /** After a restart of the agent not all probes are to come at once. */
-      spreading: {
-        meta: { waitsFor: 'its first try, at a moment picked at random' },
-        invoke: {
-          src: 'pickMoment',
-          input: ({ context }) => ({ withinMs: periodMs(context) }),
-          onDone: {
-            target: 'waiting',
-            actions: assign(({ context, event }) => ({ dueAt: Math.max(context.dueAt, event.output.at) })),
-          },
-          onError: 'waiting',
-        },
-      },
-      waiting: {
-        meta: { waitsFor: 'its next try', until: 'dueAt' },
-        invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt }) },
-        on: { 'timer.elapsed': 'probing' },
-      },
-      probing: {
-        meta: { waitsFor: 'the answer to its try' },
-        invoke: {
-          src: 'runProbe',
-          input: ({ context: { pod, name, kind, id, podIp } }) => ({ pod, container: name, kind, id, podIp }),
-          onDone: [
-            ...changes,
-            {
-              target: 'waiting',
-              actions: [
-                { type: 'count', params: answer },
-                { type: 'recordEvent', params: answer },
-              ],
-            },
+    tags: tag,
+    meta: { waitsFor: 'its next try', until: 'dueAt' },
+    invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt }) },
+    on: { 'timer.elapsed': 'probing' },
+  });
+
+const probing = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
+  probeSetup.createStateConfig({
+    tags: 'working',
+    meta: { waitsFor: 'the answer to its try' },
+    invoke: {
+      src: 'runProbe',
+      input: ({ context: { pod, name, kind, id, podIp } }) => ({ pod, container: name, kind, id, podIp }),
+      onDone: [
+        ...changes,
+        {
+          target: 'waiting',
+          actions: [
+            { type: 'count', params: answer },
+            { type: 'recordEvent', params: answer },
           ],
-          onError: { target: 'waiting', actions: 'recordFault' },
         },
-      },
+      ],
+      onError: { target: 'waiting', actions: 'recordFault' },
     },
   });
+
+const choosing = probeSetup.createStateConfig({
+  tags: 'working',
+  always: [{ guard: 'mustSpread', target: 'spreading' }, { target: 'waiting' }],
+});
 
 export const probeMachine = probeSetup.createMachine({
   id: 'probe',
@@ -130,14 +136,28 @@ export const probeMachine = probeSetup.createMachine({
   states: {
     /** The result is known from the first moment on: a pod that was ready is never shown, nor kept, as not ready. */
     beginning: {
+      tags: 'working',
       always: [
         { guard: 'beginsUnknown', target: 'unknown' },
         { guard: 'beginsPassing', target: 'passing' },
         { target: 'failing' },
       ],
     },
-    unknown: round([toPassing, toFailing]),
-    passing: round([toFailing]),
-    failing: round([toPassing]),
+    // Waits and tries by turns, whatever the result is by now.
+    unknown: {
+      tags: 'unknown',
+      initial: 'choosing',
+      states: { choosing, spreading, waiting: waiting('waiting'), probing: probing([toPassing, toFailing]) },
+    },
+    passing: {
+      tags: 'passing',
+      initial: 'choosing',
+      states: { choosing, spreading, waiting: waiting('steady'), probing: probing([toFailing]) },
+    },
+    failing: {
+      tags: 'failing',
+      initial: 'choosing',
+      states: { choosing, spreading, waiting: waiting('retrying'), probing: probing([toPassing]) },
+    },
   },
 });

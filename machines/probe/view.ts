@@ -20,7 +20,7 @@ export function probeViews(
     const own = ref.getSnapshot();
     const { kind, dueAt, failure } = own.context;
     const actor = { path: `${container}/${ref.id}`, since: sinceOf(ref), snapshot: own, moments: { dueAt }, failure };
-    const result = own.matches('passing') ? 'passing' : own.matches('failing') ? 'failing' : 'unknown';
+    const result = own.hasTag('passing') ? 'passing' : own.hasTag('failing') ? 'failing' : 'unknown';
     const failures = failuresOf(own.context);
     return { ...actorView(actor), kind, result, ...(failures ? { failures } : {}) };
   });

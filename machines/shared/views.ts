@@ -40,7 +40,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const { sandbox, refused, unadmitted, termination, restored, initialized, retryAt, failure } = context;
   const path = `pod/${context.allocated.metadata.uid}`;
   const deadline = termination && deadlineOf(termination);
-  const restartsAll = snapshot.matches({ active: 'restartingAll' });
+  const restartsAll = snapshot.hasTag('restartingAll');
   const oldest = context.observed.sandboxes.at(-1);
   const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => viewOfVolume(path, child, sinceOf));
   const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) =>
@@ -53,7 +53,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(oldest ? { startedAt: oldest.createdAt } : {}),
     ...(refused ? { refused } : {}),
     ...(unadmitted ? { unadmitted } : {}),
-    ...(snapshot.matches('active') && awaitsRoom(context) ? { awaitsRoom: true } : {}),
+    ...(snapshot.hasTag('active') && awaitsRoom(context) ? { awaitsRoom: true } : {}),
     ...(isResizing(context) ? { resizing: true } : {}),
     ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
     // A pod that ended by itself was not ended by anybody.
@@ -62,9 +62,9 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     initialized,
     ...(restartsAll ? { restartsAll } : {}),
     ...(isUnsettled(ref) ? { unsettled: true } : {}),
-    ended: ['refused', 'finished', 'terminated'].includes(String(snapshot.value)),
+    ended: snapshot.hasTag('ended'),
     volumes,
-    containers: snapshot.matches('active') ? inLine(containers, heldUpBy(context)) : containers,
+    containers: snapshot.hasTag('active') ? inLine(containers, heldUpBy(context)) : containers,
   };
 }
 
@@ -117,7 +117,7 @@ export function isBeingAdopted(ref: PodRef): boolean {
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
-  return isFirst && UNASKED.some((state) => snapshot.matches(state));
+  return isFirst && snapshot.hasTag('withoutContainers');
 }
 
 /**
@@ -130,25 +130,11 @@ function isUnsettled(ref: PodRef): boolean {
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   const isUnasked = containers.length === 0 && snapshot.context.observed.containers.length > 0;
   return (
-    snapshot.matches('awaitingOthers') ||
-    (isUnasked && BEFORE_CONTAINERS.some((state) => snapshot.matches(state))) ||
-    containers.some((child) => UNADOPTED.some((state) => child.getSnapshot().matches(state)))
+    snapshot.hasTag('ofOthers') ||
+    (isUnasked && snapshot.hasTag('settingUp')) ||
+    containers.some((child) => child.getSnapshot().hasTag('unadopted'))
   );
 }
-
-const UNADOPTED = ['new', 'adopting'] as const;
-const BEFORE_CONTAINERS = ['new', 'admitting', 'preparing', 'sandboxing'] as const;
-
-/** The states in which an adopted pod has no containers' actors yet although nothing failed. */
-const UNASKED = [
-  'admitting',
-  { preparing: 'directory' },
-  { preparing: 'cgroup' },
-  { preparing: 'volumes' },
-  { sandboxing: 'deciding' },
-  { sandboxing: 'adopting' },
-  { sandboxing: 'clearing' },
-] as const;
 
 /** The pods that are wanted and have no actor, because the node cannot begin while its runtime does not answer. */
 export function awaitedViews(context: NodeContext): PodView[] {

@@ -22,6 +22,15 @@ export interface FakeAgent extends AgentPort {
 
 const runtime = { name: 'containerd', version: 'v1.6.20', state: 'ready', since: 0 };
 
+/** As the chart of the node has them. */
+const TAGS: Readonly<Record<string, readonly string[]>> = {
+  starting: ['working', 'beginning'],
+  recovering: ['waiting', 'beginning'],
+  partial: ['retrying', 'active'],
+  running: ['steady', 'active'],
+  draining: ['working', 'ending'],
+};
+
 /** An agent with the views' pods; a pod's status is computed as the node would, at the time `now`. */
 export function fakeAgent(options: {
   now: number;
@@ -34,6 +43,7 @@ export function fakeAgent(options: {
   let node: NodeSummary = {
     name: 'host',
     state: 'running',
+    tags: TAGS[options.node?.state ?? 'running'] ?? [],
     runtime: { ...runtime, since: options.now - 60_000 },
     simulated: false,
     foreign: [],
@@ -76,7 +86,7 @@ export function fakeAgent(options: {
       tell(view, true);
     },
     become: (change) => {
-      node = { ...node, ...change };
+      node = { ...node, ...(change.state ? { tags: TAGS[change.state] ?? [] } : {}), ...change };
     },
     subscribers: () => listeners.size,
   };

@@ -6,6 +6,7 @@ import { containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 
 export const adopting = containerSetup.createStateConfig({
+  tags: 'unadopted',
   initial: 'asking',
   states: {
     asking: {

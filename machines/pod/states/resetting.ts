@@ -10,6 +10,7 @@ export const resetting = podSetup.createStateConfig({
   states: {
     /** A list without it may be older than it: only the runtime's own word about it counts. */
     verifying: {
+      tags: 'working',
       meta: { waitsFor: 'the runtime to tell of its sandbox' },
       invoke: {
         src: 'inspectSandbox',
@@ -28,11 +29,13 @@ export const resetting = podSetup.createStateConfig({
       },
     },
     awaitingRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
     },
     draining: {
+      tags: 'working',
       meta: { waitsFor: 'the containers of its lost sandbox to end' },
       always: [
         { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },

@@ -10,6 +10,7 @@ const begunAnew = {
 } as const;
 
 export const resizingPodCgroup = podSetup.createStateConfig({
+  tags: 'working',
   meta: { waitsFor: 'its cgroup to be resized' },
   invoke: {
     src: 'fitPod',
@@ -24,6 +25,7 @@ export const resizingPodCgroup = podSetup.createStateConfig({
 });
 
 export const awaitingPodCgroupRetry = podSetup.createStateConfig({
+  tags: 'retrying',
   meta: { waitsFor: 'another try to resize its cgroup', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
   on: { 'timer.elapsed': 'steady', 'admission.admitted': begunAnew },

@@ -17,11 +17,13 @@ import { podSetup } from '../setup.ts';
 const TOLD_AGAIN_MS = 10_000;
 
 export const sandboxing = podSetup.createStateConfig({
+  tags: 'settingUp',
   initial: 'deciding',
   on: { 'admission.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
   states: {
     /** Which sandbox, by what the runtime shows (C8). */
     deciding: {
+      tags: ['working', 'withoutContainers'],
       always: [
         { guard: 'keepsSandbox', target: 'adopting' },
         // All has run that ever will: what is left of it ends, and tells how it ended.
@@ -33,6 +35,7 @@ export const sandboxing = podSetup.createStateConfig({
       ],
     },
     adopting: {
+      tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'the runtime to tell of its sandbox' },
       invoke: {
         src: 'inspectSandbox',
@@ -70,6 +73,7 @@ export const sandboxing = podSetup.createStateConfig({
       },
     },
     clearing: {
+      tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its old sandbox to stop' },
       invoke: {
         src: 'stopSandboxes',
@@ -87,9 +91,13 @@ export const sandboxing = podSetup.createStateConfig({
       exit: 'releaseSlot',
       initial: 'choosing',
       states: {
-        choosing: { always: [{ guard: 'lacksNetwork', target: 'awaitingNetwork' }, { target: 'queued' }] },
+        choosing: {
+          tags: 'working',
+          always: [{ guard: 'lacksNetwork', target: 'awaitingNetwork' }, { target: 'queued' }],
+        },
         /** Its return is told; meanwhile the pod's author hears again and again that it is still away. */
         awaitingNetwork: {
+          tags: 'waiting',
           meta: { waitsFor: 'the network of the runtime' },
           entry: [
             assign(({ context }) => ({ failure: networkFailure(context) })),
@@ -100,11 +108,13 @@ export const sandboxing = podSetup.createStateConfig({
           on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
         },
         queued: {
+          tags: 'waiting',
           meta: { waitsFor: 'a start slot' },
           entry: 'requestSlot',
           on: { 'slot.granted': 'running' },
         },
         running: {
+          tags: 'working',
           meta: { waitsFor: 'its sandbox to be made' },
           invoke: {
             src: 'runSandbox',
@@ -135,7 +145,7 @@ export const sandboxing = podSetup.createStateConfig({
             onError: [
               { guard: 'mustEnd', target: '#pod.terminating' },
               {
-                target: '#pod.sandboxing.awaitingAcquisition',
+                target: '#pod.sandboxing.awaitingCreateRetry',
                 actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => asFailed(failureOf(event)) }],
               },
             ],
@@ -154,11 +164,13 @@ export const sandboxing = podSetup.createStateConfig({
     },
     /** It was made and is of no use: without an address, or for a network mode that the pod does not want any more. */
     unfit: {
+      tags: 'waiting',
       meta: { waitsFor: 'another try to make its sandbox, as the last one is unfit', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
     },
-    awaitingAcquisition: {
+    awaitingCreateRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to make its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
@@ -170,6 +182,7 @@ export const sandboxing = podSetup.createStateConfig({
       },
     },
     awaitingRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },

@@ -21,6 +21,7 @@ export const terminating = podSetup.createStateConfig({
   },
   states: {
     containers: {
+      tags: ['working', 'stoppingContainers'],
       meta: { waitsFor: 'its containers to end', until: 'deadline' },
       entry: ['spawnContainers', 'stopContainers'],
       always: [
@@ -30,6 +31,7 @@ export const terminating = podSetup.createStateConfig({
       on: { 'pod.deadlineExceeded': overdue },
     },
     stopping: {
+      tags: 'working',
       meta: { waitsFor: 'its sandbox to stop' },
       entry: 'noteStopped',
       invoke: {
@@ -44,6 +46,7 @@ export const terminating = podSetup.createStateConfig({
       on: { 'pod.deadlineExceeded': overdue },
     },
     awaitingStopRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to stop its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
@@ -53,12 +56,14 @@ export const terminating = podSetup.createStateConfig({
       },
     },
     volumes: {
+      tags: 'working',
       meta: { waitsFor: 'its volumes to be unmounted' },
       entry: ['unmountVolumes', 'spawnVolumes'],
       always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
     },
     /** Also of one that stays, for it takes nothing of its class any more (C9). */
     cgroup: {
+      tags: 'working',
       meta: { waitsFor: 'its cgroup to be removed' },
       invoke: {
         src: 'removeCgroup',
@@ -71,12 +76,14 @@ export const terminating = podSetup.createStateConfig({
       },
     },
     awaitingCgroupRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to remove its cgroup', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'cgroup' },
     },
     /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
     removing: {
+      tags: 'working',
       meta: { waitsFor: 'its sandbox to be removed' },
       invoke: {
         src: 'removeSandboxes',
@@ -86,11 +93,13 @@ export const terminating = podSetup.createStateConfig({
       },
     },
     awaitingRemoveRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to remove its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
     erasing: {
+      tags: 'working',
       meta: { waitsFor: 'its directory to be removed' },
       invoke: {
         src: 'removePodData',
@@ -100,6 +109,7 @@ export const terminating = podSetup.createStateConfig({
       },
     },
     awaitingEraseRetry: {
+      tags: 'retrying',
       meta: { waitsFor: 'another try to remove its directory', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'erasing' },

@@ -270,7 +270,7 @@ describe('what the runtime tells', () => {
     away();
     story.ports.failNext('runSandbox', 'RuntimeUnavailable');
     story.want([web]);
-    expect(story.pod('web-uid')).toBe('sandboxing.awaitingAcquisition');
+    expect(story.pod('web-uid')).toBe('sandboxing.awaitingCreateRetry');
     story.list();
     expect(story.pod('web-uid')).toBe(RUNS);
   });

@@ -78,6 +78,6 @@ test('explain node has each source of the configuration, with what it has told o
   const parts = story.view().parts.filter(({ name }) => name.endsWith(' source'));
   expect(parts).toMatchObject([
     { name: 'file source', state: 'absent', until: 2_000 },
-    { name: 'http source', state: 'reading' },
+    { name: 'http source', state: 'reading', tags: ['working'] },
   ]);
 });

@@ -62,13 +62,13 @@ describe('the way up', () => {
 
   test('a sandbox that could not be made is tried again, on the return of the runtime at once', () => {
     const story = podStory({ failing: ['runSandbox'] });
-    expect(story.state()).toBe('sandboxing.awaitingAcquisition');
+    expect(story.state()).toBe('sandboxing.awaitingCreateRetry');
     expect(queueOf(story.startLimiter)).toEqual(empty);
     story.ports.failNext('runSandbox', 'FailedCreatePodSandBox');
     story.send({ type: 'runtime.returned' });
-    expect(story.state()).toBe('sandboxing.awaitingAcquisition');
+    expect(story.state()).toBe('sandboxing.awaitingCreateRetry');
     story.send({ type: 'runtime.returned' });
-    expect(story.state()).toBe('sandboxing.awaitingAcquisition');
+    expect(story.state()).toBe('sandboxing.awaitingCreateRetry');
     story.ports.advance(10_000);
     expect(story.state()).toBe('active.running.steady');
     expect(story.ports.asked('runSandbox').map(({ attempt }) => attempt)).toEqual([0, 0, 0]);

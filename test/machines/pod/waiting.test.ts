@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
+import { cgroupsMachine } from '../../../machines/cgroups/chart.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import { imageMachine } from '../../../machines/image/chart.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
@@ -10,9 +11,9 @@ import { logRotationMachine } from '../../../machines/node/logRotation.ts';
 import { activeDeadlineMachine } from '../../../machines/pod/activeDeadline.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
-import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
+import { STATE_TAGS, type StateMeta } from '../../../machines/shared/stateMeta.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
-import { atomicStates, isPassing } from '../support/reach.ts';
+import { atomicStates, isPassing, tagsOf } from '../support/reach.ts';
 
 /** Where an actor has arrived, and waits for nothing that is to come by itself. */
 const REST = {
@@ -25,6 +26,7 @@ const REST = {
   garbage: [],
   activeDeadline: ['exceeded'],
   logRotation: [],
+  cgroups: ['forbidden', 'unused'],
   limiter: ['open'],
   admission: ['open'],
 };
@@ -39,6 +41,7 @@ const machines: [keyof typeof REST, AnyStateMachine][] = [
   ['garbage', garbageMachine],
   ['activeDeadline', activeDeadlineMachine],
   ['logRotation', logRotationMachine],
+  ['cgroups', cgroupsMachine],
   ['limiter', limiterMachine],
   ['admission', admissionMachine],
 ];
@@ -63,4 +66,10 @@ describe.each(machines)('waiting is visible: %s', (name, machine) => {
     const vague = timed.filter((node) => metaOf(node).until === undefined && metaOf(node).afterMs === undefined);
     expect(vague.map(nameOf)).toEqual([]);
   });
+});
+
+test.each(machines)('each state of %s, with those around it, has exactly one of the seven tags', (_, machine) => {
+  const kinds: readonly string[] = STATE_TAGS;
+  const odd = atomicStates(machine).filter((node) => tagsOf(node).filter((tag) => kinds.includes(tag)).length !== 1);
+  expect(odd.map((node) => [nameOf(node), ...tagsOf(node)])).toEqual([]);
 });

@@ -23,7 +23,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'sandboxing.creatingSandbox.running': 'pod web waits for its sandbox to be made (for 2m10s so far)',
     'sandboxing.unfit':
       'pod web waits for another try to make its sandbox, as the last one is unfit: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
-    'sandboxing.awaitingAcquisition':
+    'sandboxing.awaitingCreateRetry':
       'pod web waits for another try to make its sandbox: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
     'sandboxing.awaitingRetry':
       'pod web waits for another try to ask the runtime about its sandbox: Reason: what went wrong; the next try is at 12:03:10 (in 14s)',
