@@ -161,7 +161,7 @@ describe('C10: hooks', () => {
     await node.write('hooked', podManifest('hooked', [main], { volumes: volumes() }));
     const isHooked = async () => {
       const answer = await node.ask('/explain/pods/hooked');
-      return JSON.stringify(answer).includes('hooking');
+      return JSON.stringify(answer).includes('runningPostStart');
     };
     await eventually('the hook runs', isHooked);
     const waiting = (await node.pods()).find(({ metadata }) => metadata.name === 'hooked-node');
