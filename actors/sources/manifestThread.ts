@@ -44,7 +44,7 @@ export class ManifestThread {
 
   /**
    * Reads a text. What is too much for the thread is refused as a text that is wrong; it rejects where no thread can
-   * start, and where one takes too long: within the limits that is the host's fault, so the text is worth another try.
+   * start, and where one takes too long: within the limits that is the host's fault, so the text is worth another attempt.
    */
   async read(text: ManifestText): Promise<readonly ReadManifest[]> {
     const late = new AbortController();

@@ -95,17 +95,17 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
         params: { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' },
       },
       initial: 'waiting',
-      states: { waiting: waiting('the next look for pods of others in the cgroups', 'steady'), looking },
+      states: { waiting: waiting('the next check for pods of others in the cgroups', 'steady'), looking },
     },
     awaitingEnforcement: {
       initial: 'waiting',
-      states: { waiting: waiting('another try to set the limit of all pods', 'retrying'), looking },
+      states: { waiting: waiting('another attempt to set the limit of all pods', 'retrying'), looking },
     },
     /** No limit is set for all pods, nor for a QoS class; those of this agent's pods are. */
     sharedWithOthers: {
       entry: { type: 'recordEvent', params: ({ context: { warnings } }) => refused(warnings[0] ?? '') },
       initial: 'waiting',
-      states: { waiting: waiting('the pods of others to be gone from the cgroups', 'waiting'), looking },
+      states: { waiting: waiting('the pods of others to leave the cgroups', 'waiting'), looking },
     },
     /** The host lets nobody make cgroups: pods have those that the runtime makes. */
     forbidden: { tags: 'failed' },

@@ -88,7 +88,7 @@ export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size
   readonly crashDelayMs?: number | undefined;
   /** The wait after the last failure to get its image, in milliseconds. */
   readonly imageDelayMs: number;
-  /** When the present wait for another try is over; 0 when it was not known at its beginning. */
+  /** When the present wait for another attempt is over; 0 when it was not known at its beginning. */
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
   /** Why it does not come to run, as a status shows it. */

@@ -96,14 +96,14 @@ export const imageMachine = imageSetup.createMachine({
     /** The pull's own error is shown before its back-off is (C16). */
     failed: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
       entry: { type: 'report', params: { isDelayed: true } },
       invoke: { src: 'timer', input: ({ context }) => ({ after: Math.min(SHOWN_FAILED_MS, context.delayMs) }) },
       on: { 'timer.elapsed': 'backingOff' },
     },
     backingOff: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
       entry: [
         'showBackOff',
         { type: 'recordEvent', params: ({ context }) => pullBacksOff(context.image) },
@@ -129,7 +129,7 @@ export const imageMachine = imageSetup.createMachine({
     /** It could not be looked for, or the runtime went away during its pull. */
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to pull its image', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt' },
       entry: { type: 'report', params: { isDelayed: true } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {

@@ -47,7 +47,7 @@ export interface ImageContext extends ImageInput {
   /** How long the pull may take, in milliseconds; absent: as long as it takes. */
   readonly limitMs?: number | undefined;
   readonly failure?: Failure | undefined;
-  /** When the next try is due. */
+  /** When the next attempt is due. */
   readonly retryAt: number;
 }
 

@@ -122,14 +122,14 @@ export const limiterMachine = setup({
     },
     full: {
       tags: 'waiting',
-      meta: { waitsFor: 'one of its slots to be given back' },
+      meta: { waitsFor: 'one of its slots to be released' },
       always: { guard: 'hasRoom', target: 'open' },
     },
     /** Who never gives a slot back holds up its own origin, and nobody else for ever. */
     fullForNow: {
       tags: 'waiting',
       meta: {
-        waitsFor: 'one of its slots to be given back, or for those that hold them to be slow',
+        waitsFor: 'one of its slots to be released, or its holders to count as slow',
         until: 'dueAt',
       },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.slowAfterMs ?? 0 }) },

@@ -48,13 +48,13 @@ export const garbageMachine = setup({
   states: {
     waiting: {
       tags: 'steady',
-      meta: { waitsFor: 'the next look for garbage', afterMs: EVERY_MS },
+      meta: { waitsFor: 'the next garbage collection', afterMs: EVERY_MS },
       invoke: { src: 'timer', input: { after: EVERY_MS } },
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
       tags: 'working',
-      meta: { waitsFor: 'the list of pods that the node knows' },
+      meta: { waitsFor: 'the node to list the pods that it knows' },
       entry: 'ask',
       on: {
         'garbage.found': [{ target: 'removing', actions: 'record' }],
@@ -88,7 +88,7 @@ export const garbageMachine = setup({
     },
     surveying: {
       tags: 'working',
-      meta: { waitsFor: 'a look at what pods left on disk' },
+      meta: { waitsFor: 'a scan for what pods have left on disk' },
       invoke: {
         src: 'surveyDisk',
         input: ({ context: { found } }) => ({ known: found.known }),

@@ -41,13 +41,13 @@ export const logRotationMachine = setup({
   states: {
     waiting: {
       tags: 'steady',
-      meta: { waitsFor: 'the next look at the sizes of logs', until: 'retryAt' },
+      meta: { waitsFor: 'the next check of log sizes', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ after: context.everyMs }) },
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
       tags: 'working',
-      meta: { waitsFor: 'the list of pods that the node knows' },
+      meta: { waitsFor: 'the node to list the pods that it knows' },
       entry: 'ask',
       on: { 'logs.found': { target: 'rotating', actions: 'record' } },
     },

@@ -43,8 +43,8 @@ export function nextSourceState(
 const WAITS: Readonly<Partial<Record<SourceState['state'], string>>> = {
   reading: 'its pods to be read',
   settling: 'empty files to be written',
-  absent: 'the path to be there',
-  failing: 'another look, as it cannot be read',
+  absent: 'the path to exist',
+  failing: 'another attempt to read it',
   broken: 'a restart of the agent',
 };
 const TAGS: Readonly<Record<SourceState['state'], StateTag>> = {
@@ -56,7 +56,7 @@ const TAGS: Readonly<Record<SourceState['state'], StateTag>> = {
   failing: 'retrying',
   broken: 'broken',
 };
-const INOTIFY = 'inotify, which is asked for again with each look';
+const INOTIFY = 'inotify, which is tried again at each poll';
 
 /** The source as it is shown; one that tells no state of its own only lists its pods, or has yet to. */
 export function sourceView(

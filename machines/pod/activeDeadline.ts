@@ -32,7 +32,7 @@ export const activeDeadlineMachine = setup({
   states: {
     counting: {
       tags: 'waiting',
-      meta: { waitsFor: 'the time that its pod may be active', until: 'deadline' },
+      meta: { waitsFor: 'the activeDeadlineSeconds of its pod to pass', until: 'deadline' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.deadline }) },
       on: { 'timer.elapsed': 'exceeded' },
     },

@@ -54,7 +54,7 @@ export const podMachine = podSetup.createMachine({
     /** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
     awaitingOthers: {
       tags: ['waiting', 'ofOthers'],
-      meta: { waitsFor: 'the agent that made a sandbox of it to remove that' },
+      meta: { waitsFor: 'the agent that created its sandbox to remove it' },
       entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
       always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
       on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
@@ -88,7 +88,7 @@ export const podMachine = podSetup.createMachine({
       states: {
         directory: {
           tags: ['working', 'withoutContainers'],
-          meta: { waitsFor: 'its directory to be made' },
+          meta: { waitsFor: 'its directory to be created' },
           invoke: {
             src: 'preparePod',
             input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
@@ -104,7 +104,7 @@ export const podMachine = podSetup.createMachine({
         },
         cgroup: {
           tags: ['working', 'withoutContainers'],
-          meta: { waitsFor: 'its cgroup to be made' },
+          meta: { waitsFor: 'its cgroup to be created' },
           invoke: {
             src: 'prepareCgroup',
             input: ({ context }) => ({ pod: context.allocated }),
@@ -117,7 +117,7 @@ export const podMachine = podSetup.createMachine({
         },
         awaitingRetry: {
           tags: 'retrying',
-          meta: { waitsFor: 'another try to make its directory and cgroup', until: 'retryAt' },
+          meta: { waitsFor: 'another attempt to create its directory and cgroup', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'directory' },
         },
@@ -161,7 +161,7 @@ export const podMachine = podSetup.createMachine({
         /** Init containers and sidecars, each in its turn (C3, C4). */
         initializing: {
           tags: 'working',
-          meta: { waitsFor: 'its init containers to be done' },
+          meta: { waitsFor: 'its init containers to complete' },
           always: [
             { guard: 'mustRestartAll', target: 'restartingAll' },
             { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
@@ -174,7 +174,7 @@ export const podMachine = podSetup.createMachine({
         /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
         restartingAll: {
           tags: ['working', 'restartingAll'],
-          meta: { waitsFor: 'all its containers to end, which are to restart' },
+          meta: { waitsFor: 'all its containers to stop before they restart' },
           entry: 'resetContainers',
           always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
         },

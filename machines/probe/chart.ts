@@ -83,7 +83,7 @@ const toFailing = {
 /** After a restart of the agent not all probes are to come at once. */
 const spreading = probeSetup.createStateConfig({
   tags: 'waiting',
-  meta: { waitsFor: 'its first try, at a moment picked at random' },
+  meta: { waitsFor: 'its first attempt, after a random delay' },
   invoke: {
     src: 'pickMoment',
     input: ({ context }) => ({ withinMs: periodMs(context) }),
@@ -98,7 +98,7 @@ const spreading = probeSetup.createStateConfig({
 const waiting = (tag: StateTag) =>
   probeSetup.createStateConfig({
     tags: tag,
-    meta: { waitsFor: 'its next try', until: 'dueAt' },
+    meta: { waitsFor: 'its next attempt', until: 'dueAt' },
     invoke: { src: 'timer', input: ({ context }) => ({ until: context.dueAt }) },
     on: { 'timer.elapsed': 'probing' },
   });
@@ -106,7 +106,7 @@ const waiting = (tag: StateTag) =>
 const probing = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
   probeSetup.createStateConfig({
     tags: 'working',
-    meta: { waitsFor: 'the answer to its try' },
+    meta: { waitsFor: 'the result of its attempt' },
     invoke: {
       src: 'runProbe',
       input: ({ context: { pod, name, kind, id, podIp } }) => ({ pod, container: name, kind, id, podIp }),

@@ -29,7 +29,7 @@ export interface ProbeContext extends ProbeInput {
   /** What the last try came to, and how many in a row did. */
   readonly last?: 'success' | 'failure';
   readonly inARow: number;
-  /** When the next try is due, in milliseconds since the epoch. */
+  /** When the next attempt is due, in milliseconds since the epoch. */
   readonly dueAt: number;
   readonly failure?: Failure;
 }

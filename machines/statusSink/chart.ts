@@ -95,7 +95,7 @@ export const statusSinkMachine = setup({
     },
     sending: {
       tags: 'working',
-      meta: { waitsFor: 'the status of a pod to be taken' },
+      meta: { waitsFor: 'the status of a pod to be accepted' },
       invoke: {
         src: 'putStatus',
         input: ({ context: { name, due } }) => ({ sink: name, uid: due[0]?.uid ?? '' }),
@@ -105,7 +105,7 @@ export const statusSinkMachine = setup({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to send the statuses that were not taken', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to send the statuses that were not accepted', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       always: { guard: 'hasDue', target: 'sending' },
       on: { 'timer.elapsed': { target: 'idle', actions: 'queueFailed' } },

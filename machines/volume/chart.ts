@@ -10,7 +10,7 @@ export const volumeMachine = volumeSetup.createMachine({
     new: { tags: 'working', always: [{ guard: 'isLeft', target: 'unmounting' }, { target: 'mounting' }] },
     mounting: {
       tags: 'working',
-      meta: { waitsFor: 'its mount to be made', afterMs: MOUNT_LIMIT_MS },
+      meta: { waitsFor: 'its mount to complete', afterMs: MOUNT_LIMIT_MS },
       invoke: {
         src: 'mountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
@@ -37,7 +37,7 @@ export const volumeMachine = volumeSetup.createMachine({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to mount it', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to mount it', until: 'retryAt' },
       entry: 'reportDelay',
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
@@ -85,7 +85,7 @@ export const volumeMachine = volumeSetup.createMachine({
         /** What it shows of its pod has changed: written anew in place, while its containers go on with the old or the new. */
         refreshing: {
           tags: 'working',
-          meta: { waitsFor: 'its files to be brought up to date', afterMs: MOUNT_LIMIT_MS },
+          meta: { waitsFor: 'its files to be updated', afterMs: MOUNT_LIMIT_MS },
           invoke: {
             src: 'mountVolume',
             input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
@@ -102,7 +102,7 @@ export const volumeMachine = volumeSetup.createMachine({
         },
         awaitingRefresh: {
           tags: 'retrying',
-          meta: { waitsFor: 'another try to bring its files up to date', until: 'retryAt' },
+          meta: { waitsFor: 'another attempt to update its files', until: 'retryAt' },
           invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
           on: { 'timer.elapsed': 'refreshing', 'volume.update': { target: 'refreshing', actions: 'update' } },
         },
@@ -110,7 +110,7 @@ export const volumeMachine = volumeSetup.createMachine({
     },
     unmounting: {
       tags: 'working',
-      meta: { waitsFor: 'its unmount', afterMs: UNMOUNT_LIMIT_MS },
+      meta: { waitsFor: 'its unmount to complete', afterMs: UNMOUNT_LIMIT_MS },
       invoke: {
         src: 'unmountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: UNMOUNT_LIMIT_MS }),
@@ -120,7 +120,7 @@ export const volumeMachine = volumeSetup.createMachine({
     },
     awaitingUnmountRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to unmount it', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to unmount it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'unmounting' },
     },

@@ -44,7 +44,7 @@ export interface VolumeContext extends VolumeInput {
   /** What it hands to containers, once that is there. */
   readonly mounted?: MountedVolume;
   readonly failure?: Failure | undefined;
-  /** The wait before the next try to mount it, in milliseconds. */
+  /** The wait before the next attempt to mount it, in milliseconds. */
   readonly delayMs: number;
   /** The wait after the last failure to get its image, in milliseconds. */
   readonly imageDelayMs: number;

@@ -75,12 +75,12 @@ function besides(failure: Failure | undefined, { runtimeNotReady }: Question): s
 
 /** What has failed and how, and when it is tried again. */
 const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
-  words: `${who}: ${failureText(failure)}${nextTry(until, now)}`,
+  words: `${who}: ${failureText(failure)}${nextAttempt(until, now)}`,
   failure,
 });
 
-const nextTry = (until: number | undefined, now: number): string =>
-  until === undefined ? '' : `; the next try is at${momentText(until, now)}`;
+const nextAttempt = (until: number | undefined, now: number): string =>
+  until === undefined ? '' : `; the next attempt is at${momentText(until, now)}`;
 
 const restart = (container: ContainerView, now: number): string =>
   container.until === undefined
@@ -158,9 +158,9 @@ function stopping(start: string, { first, others, until, now }: Stop): Answer {
   return `${start}: ${who} ${others > 0 ? 'have' : 'has'}${untilText(until, now)} to stop${meanwhile}`;
 }
 
-/** Why the last try failed, of one that waits for the next. */
-function retrying(who: string, { waitingFor, lastFailure, until }: ActorView, now: number): Named | undefined {
-  return waitingFor?.startsWith('another try') && lastFailure ? failing(who, lastFailure, until, now) : undefined;
+/** Why the last attempt failed, of one that waits for the next. */
+function retrying(who: string, { tags, lastFailure, until }: ActorView, now: number): Named | undefined {
+  return tags.includes('retrying') && lastFailure ? failing(who, lastFailure, until, now) : undefined;
 }
 
 function volumeFailure({ view, now }: Question): Answer {
@@ -239,7 +239,7 @@ function probeText({ started, probes = [] }: ContainerView, now: number): string
   if (probe === undefined) return undefined;
   const { kind, lastFailure, until } = probe;
   const said = lastFailure ? shortened(lastFailure.message) : `its ${kind} probe has not passed yet`;
-  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${failuresText(probe)}${nextTry(until, now)}`;
+  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${failuresText(probe)}${nextAttempt(until, now)}`;
 }
 
 /** `, 3 of 30 failures`: how near a startup probe is to having its container killed. */

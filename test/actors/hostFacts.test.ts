@@ -16,7 +16,7 @@ test('C20: the host’s resolv.conf is read for each pod; while it cannot be, th
   expect(node.pod('a').phase).toBe('Pending');
   expect(node.calls('runPodSandbox')).toEqual([]);
   expect(node.agent.explain('a')?.pod).toMatchObject({
-    waitingFor: 'another try to make its sandbox',
+    waitingFor: 'another attempt to create its sandbox',
     lastFailure: {
       reason: 'FailedCreatePodSandBox',
       message: expect.stringMatching(/^Failed to create pod sandbox: ENOENT: .*resolv\.conf/),

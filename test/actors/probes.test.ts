@@ -53,12 +53,12 @@ describe('readiness', () => {
     expect(condition(node, 'web', 'Ready')).toBe('False');
   });
 
-  test('an explanation tells the last failure and when the next try is due', async () => {
+  test('an explanation tells the last failure and when the next attempt is due', async () => {
     const node = await probedNode([podProbed('web', { readinessProbe: probe('ready') })], { ready: 3 });
     await node.advance('5s');
     const explanation = node.agent.explain('web');
     expect(explanation?.answer).toMatch(
-      /^container main runs but is not ready: Readiness probe failed: ready says 3; the next try is at \S+ \(in \ds\)$/,
+      /^container main runs but is not ready: Readiness probe failed: ready says 3; the next attempt is at \S+ \(in \ds\)$/,
     );
     expect(explanation?.pod.children[0]?.children).toMatchObject([
       { kind: 'probe', name: 'readiness', state: 'failing.waiting', lastFailure: { reason: 'Unhealthy' } },

@@ -58,7 +58,7 @@ describe('the start limiter', () => {
   test('explain shows a pod’s place in the queue', async () => {
     const node = await nodeWith(burst(6), 2);
     await node.advance('500ms');
-    expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be made');
+    expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be created');
     expect(node.agent.explain('pod-02')?.pod).toMatchObject({
       state: 'sandboxing.creatingSandbox.queued',
       waitingFor: 'a start slot',
@@ -108,7 +108,7 @@ describe('the start limiter', () => {
     expect(node.agent.explain('web')?.pod.waitingFor).toBe('a start slot');
     await node.advance('5s');
     expect(running(node)).toEqual(['web']);
-    expect(node.agent.explain('hung-0')?.pod.waitingFor).toBe('its sandbox to be made');
+    expect(node.agent.explain('hung-0')?.pod.waitingFor).toBe('its sandbox to be created');
   });
 
   test('a pod that waits for an image or in back-off holds no slot', async () => {

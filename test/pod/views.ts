@@ -147,8 +147,8 @@ export function nodeView(name = 'host', more: Partial<NodeView> = {}): NodeView 
     limiters: [limiter('start', 4), limiter('pull', 1)],
     admissions: [{ ...part('admission'), admitted: 0, waiting: [], refused: [] }],
     parts: [
-      { ...part('garbage', 'waiting'), waitingFor: 'the next look for garbage', until: NOW + 3_000 },
-      { ...part('logRotation', 'waiting'), waitingFor: 'the next look at the sizes of logs', until: NOW + 1_000 },
+      { ...part('garbage', 'waiting'), waitingFor: 'the next garbage collection', until: NOW + 3_000 },
+      { ...part('logRotation', 'waiting'), waitingFor: 'the next check of log sizes', until: NOW + 1_000 },
     ],
     foreign: [],
     ...more,

@@ -53,7 +53,7 @@ export const adopting = containerSetup.createStateConfig({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to ask the runtime for it', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to get its status from the runtime', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
     },

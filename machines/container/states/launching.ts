@@ -43,7 +43,7 @@ export const launching = containerSetup.createStateConfig({
     /** Its pod says when (C9), in a new sandbox after it has had its turn again (C3). */
     readyToCreate: {
       tags: ['waiting', 'readyToCreate'],
-      meta: { waitsFor: 'its pod to start it, one after the other' },
+      meta: { waitsFor: 'its turn to start, as containers start one at a time' },
       entry: { type: 'report', params: { lifecycle: 'readyToCreate' } },
       always: [
         { guard: 'mustStay', target: '#container.stopped' },
@@ -65,7 +65,7 @@ export const launching = containerSetup.createStateConfig({
         },
         creating: {
           tags: 'working',
-          meta: { waitsFor: 'the container to be created' },
+          meta: { waitsFor: 'the runtime to create it' },
           entry: 'recordIdentity',
           on: afterTheCall,
           invoke: {
@@ -107,7 +107,7 @@ export const launching = containerSetup.createStateConfig({
         },
         starting: {
           tags: 'working',
-          meta: { waitsFor: 'the container to be started' },
+          meta: { waitsFor: 'the runtime to start it' },
           invoke: {
             src: 'startContainer',
             input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
@@ -176,7 +176,7 @@ export const launching = containerSetup.createStateConfig({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to start it', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to start it', until: 'retryAt' },
       entry: { type: 'report', params: { lifecycle: 'live' } },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {

@@ -35,7 +35,7 @@ export const pending = containerSetup.createStateConfig({
     /** The image of a volume cannot be had, which holds up nobody who does not mount it (C16). */
     awaitingVolumes: {
       tags: ['waiting', 'awaitingVolumes'],
-      meta: { waitsFor: 'the volumes that it mounts' },
+      meta: { waitsFor: 'its volumes to be mounted' },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       always: { guard: not('lacksVolume'), target: 'gettingImage' },
     },
@@ -76,7 +76,7 @@ export const pending = containerSetup.createStateConfig({
     /** How often one that the runtime knows nothing of has run before (C23). */
     countingRestarts: {
       tags: 'working',
-      meta: { waitsFor: 'its restarts to be counted' },
+      meta: { waitsFor: 'its previous restarts to be counted' },
       invoke: {
         src: 'countRestarts',
         input: ({ context }) => ({ pod: context.pod, container: context.name }),

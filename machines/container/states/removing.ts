@@ -7,7 +7,7 @@ export const removing = containerSetup.createStateConfig({
   states: {
     asking: {
       tags: 'working',
-      meta: { waitsFor: 'its container to be removed' },
+      meta: { waitsFor: 'the runtime to remove it' },
       invoke: {
         src: 'removeContainers',
         input: ({ context }) => ({ ids: remains(context) }),
@@ -17,7 +17,7 @@ export const removing = containerSetup.createStateConfig({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to remove its container', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to remove it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'asking', 'runtime.returned': 'asking' },
     },

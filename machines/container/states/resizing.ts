@@ -5,7 +5,7 @@ import { containerSetup } from '../setup.ts';
 
 export const resizing = containerSetup.createStateConfig({
   tags: 'working',
-  meta: { waitsFor: 'its resources to be changed' },
+  meta: { waitsFor: 'its new resources to be applied' },
   invoke: {
     src: 'resizeContainer',
     input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
@@ -32,7 +32,7 @@ export const resizing = containerSetup.createStateConfig({
 
 export const awaitingResize = containerSetup.createStateConfig({
   tags: 'retrying',
-  meta: { waitsFor: 'another try to change its resources', until: 'retryAt' },
+  meta: { waitsFor: 'another attempt to apply its new resources', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
   on: {
     'timer.elapsed': 'resizing',

@@ -96,7 +96,7 @@ export const running = containerSetup.createStateConfig({
     },
     awaitingVerification: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to ask the runtime whether it still exists', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to ask the runtime whether it still exists', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'verifying', 'runtime.returned': 'verifying' },
     },

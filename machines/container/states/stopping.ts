@@ -91,7 +91,7 @@ export const stopping = containerSetup.createStateConfig({
     },
     killing: {
       tags: ['working', 'killing'],
-      meta: { waitsFor: 'its process to end', until: 'stopBy' },
+      meta: { waitsFor: 'its process to exit', until: 'stopBy' },
       invoke: {
         src: 'stopContainer',
         input: ({ context }) => ({
@@ -120,7 +120,7 @@ export const stopping = containerSetup.createStateConfig({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to stop it', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to stop it', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'killing',

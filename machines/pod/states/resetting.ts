@@ -11,7 +11,7 @@ export const resetting = podSetup.createStateConfig({
     /** A list without it may be older than it: only the runtime's own word about it counts. */
     verifying: {
       tags: 'working',
-      meta: { waitsFor: 'the runtime to tell of its sandbox' },
+      meta: { waitsFor: 'the runtime to report its sandbox' },
       invoke: {
         src: 'inspectSandbox',
         input: ({ context }) => ({ id: context.sandbox?.id ?? '' }),
@@ -30,7 +30,7 @@ export const resetting = podSetup.createStateConfig({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to ask the runtime about its sandbox', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'verifying', 'runtime.returned': { target: 'verifying', actions: 'passOnReturn' } },
     },

@@ -26,7 +26,7 @@ export const resizingPodCgroup = podSetup.createStateConfig({
 
 export const awaitingPodCgroupRetry = podSetup.createStateConfig({
   tags: 'retrying',
-  meta: { waitsFor: 'another try to resize its cgroup', until: 'retryAt' },
+  meta: { waitsFor: 'another attempt to resize its cgroup', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
   on: { 'timer.elapsed': 'steady', 'admission.admitted': begunAnew },
 });

@@ -36,7 +36,7 @@ export const sandboxing = podSetup.createStateConfig({
     },
     adopting: {
       tags: ['working', 'withoutContainers'],
-      meta: { waitsFor: 'the runtime to tell of its sandbox' },
+      meta: { waitsFor: 'the runtime to report its sandbox' },
       invoke: {
         src: 'inspectSandbox',
         input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
@@ -98,7 +98,7 @@ export const sandboxing = podSetup.createStateConfig({
         /** Its return is told; meanwhile the pod's author hears again and again that it is still away. */
         awaitingNetwork: {
           tags: 'waiting',
-          meta: { waitsFor: 'the network of the runtime' },
+          meta: { waitsFor: 'the network of the container runtime' },
           entry: [
             assign(({ context }) => ({ failure: networkFailure(context) })),
             { type: 'recordEvent', params: ({ context }) => asFailed(networkFailure(context)) },
@@ -115,7 +115,7 @@ export const sandboxing = podSetup.createStateConfig({
         },
         running: {
           tags: 'working',
-          meta: { waitsFor: 'its sandbox to be made' },
+          meta: { waitsFor: 'its sandbox to be created' },
           invoke: {
             src: 'runSandbox',
             input: ({ context }) => ({ pod: context.allocated, attempt: context.attempt }),
@@ -165,13 +165,13 @@ export const sandboxing = podSetup.createStateConfig({
     /** It was made and is of no use: without an address, or for a network mode that the pod does not want any more. */
     unfit: {
       tags: 'waiting',
-      meta: { waitsFor: 'another try to make its sandbox, as the last one is unfit', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to create its sandbox, as the last one was unusable', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
     },
     awaitingCreateRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to make its sandbox', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to create its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'creatingSandbox',
@@ -183,7 +183,7 @@ export const sandboxing = podSetup.createStateConfig({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to ask the runtime about its sandbox', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
     },

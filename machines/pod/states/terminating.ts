@@ -47,7 +47,7 @@ export const terminating = podSetup.createStateConfig({
     },
     awaitingStopRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to stop its sandbox', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to stop its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: {
         'timer.elapsed': 'stopping',
@@ -77,7 +77,7 @@ export const terminating = podSetup.createStateConfig({
     },
     awaitingCgroupRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to remove its cgroup', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to remove its cgroup', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'cgroup' },
     },
@@ -94,7 +94,7 @@ export const terminating = podSetup.createStateConfig({
     },
     awaitingRemoveRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to remove its sandbox', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to remove its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
@@ -110,7 +110,7 @@ export const terminating = podSetup.createStateConfig({
     },
     awaitingEraseRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another try to remove its directory', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to remove its directory', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'erasing' },
     },

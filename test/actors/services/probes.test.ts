@@ -212,7 +212,7 @@ describe('exec', () => {
     expect(await tried({ exec }, { execSync: answers(1, 'out', 'err') })).toMatchObject(failure('outerr'));
   });
 
-  test('its time is over: a failure, without another try', async () => {
+  test('its time is over: a failure, without another attempt', async () => {
     let calls = 0;
     const execSync: ExecSync = async ({ timeout, cmd }) => {
       calls += 1;

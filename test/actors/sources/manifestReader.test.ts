@@ -118,7 +118,7 @@ describe('a text that is too much for the thread', () => {
   /** Within all limits, and much work. */
   const heavy = asText(`{${Array.from({ length: 15_000 }, (_, i) => `a${i}: ${i}`).join(', ')}}`);
 
-  test('is worth another try when it takes longer than 30 s, and the thread is given up', async () => {
+  test('is worth another attempt when it takes longer than 30 s, and the thread is given up', async () => {
     const clock = new SimulatedClock();
     const thread = new ManifestThread(clock);
     await thread.read(large);

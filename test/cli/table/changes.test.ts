@@ -40,7 +40,7 @@ test('a container in back-off is told with its restarts and how long it waits', 
 
 test('a refusal is told with its reason, a wait with what failed before it, a pod with its namespace', () => {
   const lastFailure = { reason: 'FailedMount', message: 'no such directory', at: NOW };
-  const failed = volumeView('data', { mounted: false, state: 'mounting', waitingFor: 'the next try', lastFailure });
+  const failed = volumeView('data', { mounted: false, state: 'mounting', waitingFor: 'the next attempt', lastFailure });
   const refused = { reason: 'OutOfcpu', message: 'too few cores' };
   const there = { name: 'web-host', namespace: 'shop' };
   const [first, second, third] = story(
@@ -49,7 +49,7 @@ test('a refusal is told with its reason, a wait with what failed before it, a po
     podView({ main: {}, meta: there, view: { state: 'preparing', volumes: [volumeView('data', { lastFailure })] } }),
   );
   expect(first).toEqual(['pod/shop/web-host terminated, phase Failed, refused: OutOfcpu: too few cores']);
-  expect(second?.[1]).toBe('pod/shop/web-host volume/data mounting, after FailedMount, waiting for the next try');
+  expect(second?.[1]).toBe('pod/shop/web-host volume/data mounting, after FailedMount, waiting for the next attempt');
   expect(third).toEqual(['pod/shop/web-host volume/data mounted (was mounting)']);
 });
 

@@ -208,7 +208,7 @@ describe('C25: the cgroups above containers', () => {
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
   });
 
-  test('what failed half-way has all its limits after the next try', async () => {
+  test('what failed half-way has all its limits after the next attempt', async () => {
     const node = cgroups();
     await node.setUp();
     const quota = 'own/kubepods/burstable/podone/cpu.cfs_quota_us';

@@ -58,7 +58,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect(cgroups()).toMatchObject({
       ...{
         state: 'awaitingEnforcement.waiting',
-        waitingFor: 'another try to set the limit of all pods',
+        waitingFor: 'another attempt to set the limit of all pods',
         until: MINUTE,
       },
       lastFailure: { message: `${why}: device or resource busy` },
@@ -85,7 +85,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect(told()).toEqual([`${inTheWay}: /kubepods holds others`]);
     expect(cgroups()).toMatchObject({
       ...{ state: 'sharedWithOthers.waiting', until: MINUTE, notes: shared.warnings },
-      waitingFor: 'the pods of others to be gone from the cgroups',
+      waitingFor: 'the pods of others to leave the cgroups',
     });
     ports.advance(MINUTE);
     found(shared);
@@ -126,7 +126,8 @@ describe('C25: the cgroups above those of pods', () => {
     refused('device or resource busy');
     expect(`\n${explained()}`).toBe(`
 actor cgroups    awaitingEnforcement.waiting  0s
-     waits for another try to set the limit of all pods until 00:01:00 (in 60s)
+     waits for another attempt to set the limit of all pods until 00:01:00 (in
+     60s)
      last failure, 0s ago: FailedNodeAllocatableEnforcement: Failed to update
      Node Allocatable Limits ["kubepods"]: device or resource busy`);
   });

@@ -197,7 +197,7 @@ describe('a stop of a container that does not run yet', () => {
     expect(story.state()).toBe('stopped');
   });
 
-  test('during the wait for another try to start, what an earlier call may have made is stopped', () => {
+  test('during the wait for another attempt to start, what an earlier call may have made is stopped', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
@@ -280,7 +280,7 @@ describe('a lost sandbox', () => {
     },
   );
 
-  test('C8: while it waits for another try to start', () => {
+  test('C8: while it waits for another attempt to start', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();

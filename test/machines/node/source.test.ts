@@ -27,7 +27,7 @@ describe('a source as it is shown', () => {
     [
       { state: 'polling', until: 9_000, failure: 'ENOSPC' },
       {
-        waitingFor: 'inotify, which is asked for again with each look',
+        waitingFor: 'inotify, which is tried again at each poll',
         until: 9_000,
         lastFailure: { message: 'ENOSPC' },
       },
@@ -38,12 +38,12 @@ describe('a source as it is shown', () => {
     ],
     [
       { state: 'absent', until: 2_000 },
-      { waitingFor: 'the path to be there', until: 2_000 },
+      { waitingFor: 'the path to exist', until: 2_000 },
     ],
     [
       { state: 'failing', until: 2_000, failure: 'EACCES' },
       {
-        waitingFor: 'another look, as it cannot be read',
+        waitingFor: 'another attempt to read it',
         until: 2_000,
         lastFailure: { reason: 'FailedRead', message: 'EACCES', at: 1_000 },
       },

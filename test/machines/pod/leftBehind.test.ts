@@ -95,7 +95,7 @@ describe('a pod that is being removed', () => {
     },
   );
 
-  test('one that appears while it waits for another try is, too', () => {
+  test('one that appears while it waits for another attempt is, too', () => {
     const story = podStory({ pod: once });
     story.ports.failNext('removePodData', 'RuntimeError');
     story.terminate();
@@ -119,7 +119,7 @@ describe('a pod that is being removed', () => {
     story.terminate();
     expect(story.view()).toMatchObject({
       state: 'terminating.awaitingCgroupRetry',
-      waitingFor: 'another try to remove its cgroup',
+      waitingFor: 'another attempt to remove its cgroup',
       until: story.ports.now + 10_000,
     });
     expect(story.told().join()).toContain('Warning FailedKillPod: error killing pod');

@@ -18,7 +18,7 @@ describe('while the runtime has no network for pods', () => {
 
   test('a pod waits, says so again and again, and takes no slot from others', () => {
     const story = offlinePod();
-    expect(story.view()).toMatchObject({ state: AWAITING, waitingFor: 'the network of the runtime' });
+    expect(story.view()).toMatchObject({ state: AWAITING, waitingFor: 'the network of the container runtime' });
     expect(story.view().lastFailure).toMatchObject({ reason: 'NetworkNotReady' });
     expect(told(story)).toEqual([TOLD]);
     story.ports.advance(30_000);

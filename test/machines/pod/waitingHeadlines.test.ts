@@ -40,7 +40,7 @@ const waitsOf = (machine: AnyStateMachine): Waiting[] =>
       since: NOW - 130_000,
       waitingFor: waitsFor,
       ...(until || afterMs ? { until: NOW + 14_000 } : {}),
-      ...(waitsFor.startsWith('another try') ? { lastFailure } : {}),
+      ...(waitsFor.startsWith('another attempt') ? { lastFailure } : {}),
     };
   });
 

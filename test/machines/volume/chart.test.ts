@@ -84,10 +84,10 @@ test('each call about it has a limit, which its state tells', () => {
   for (const port of ['mountVolume', 'unmountVolume'] as const) story.ports.hold(port);
   story.start();
   const [mount] = story.ports.asked('mountVolume');
-  expect(story.meta()).toEqual({ waitsFor: 'its mount to be made', afterMs: mount?.limitMs });
+  expect(story.meta()).toEqual({ waitsFor: 'its mount to complete', afterMs: mount?.limitMs });
   story.unmount();
   const [unmount] = story.ports.asked('unmountVolume');
-  expect(story.meta()).toEqual({ waitsFor: 'its unmount', afterMs: unmount?.limitMs });
+  expect(story.meta()).toEqual({ waitsFor: 'its unmount to complete', afterMs: unmount?.limitMs });
   expect([mount?.limitMs, unmount?.limitMs]).toEqual([120_000, 1_200_000]);
 });
 

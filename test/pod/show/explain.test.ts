@@ -85,7 +85,7 @@ default/web  ImagePullBackOff  0/1 ready                            12:02:56 UTC
 
   container app waits in image pull back-off: ErrImagePull: failed to resolve
   reference "registry.example.com/team/app:1": dial tcp: lookup
-  registry.example.com: no such host; the next try is at 12:03:10 (in 14s)
+  registry.example.com: no such host; the next attempt is at 12:03:10 (in 14s)
 
 pod web           running                             2m10s
 │    address 10.88.0.5
@@ -123,7 +123,7 @@ pod web           running                  2m10s
         volumes: [
           volumeView('data'),
           volumeView('shared', {
-            ...{ mounted: false, state: 'awaitingRetry', since: NOW - 2_000, waitingFor: 'the next try', until },
+            ...{ mounted: false, state: 'awaitingRetry', since: NOW - 2_000, waitingFor: 'the next attempt', until },
             lastFailure: failure('FailedMount', 'hostPath /srv/shared is not a directory'),
           }),
         ],
@@ -133,13 +133,13 @@ pod web           running                  2m10s
 default/web  ContainerCreating  0/1 ready                           12:02:56 UTC
 
   volume shared is not mounted: FailedMount: hostPath /srv/shared is not a
-  directory; the next try is at 12:03:10 (in 14s)
+  directory; the next attempt is at 12:03:10 (in 14s)
 
 pod web           preparing      2m10s
 │    waits for volumes
 ├─ volume data    mounted        2m9s
 ├─ volume shared  awaitingRetry  2s
-│    waits for the next try until 12:03:10 (in 14s)
+│    waits for the next attempt until 12:03:10 (in 14s)
 │    last failure, 12s ago: FailedMount: hostPath /srv/shared is not a directory
 └─ container app  waiting        60s
      waits for its volumes
@@ -228,16 +228,17 @@ describe('while the runtime is not ready', () => {
   });
 
   test('who waits after a failure is told so unless that failure says it, whatever its words', () => {
+    const waitingFor = 'another attempt to create its sandbox';
     const toldAfter = (reason: string, message: string) =>
-      told(podView({ view: { waitingFor: 'another try to make its sandbox', lastFailure: failure(reason, message) } }));
+      told(podView({ view: { waitingFor, lastFailure: failure(reason, message) } }));
     expect(toldAfter('RuntimeUnavailable', 'RunPodSandbox: no answer')).toBe(
-      'pod web waits for another try to make its sandbox: RuntimeUnavailable: RunPodSandbox: no answer',
+      'pod web waits for another attempt to create its sandbox: RuntimeUnavailable: RunPodSandbox: no answer',
     );
     const words = 'the container runtime has no handler x';
     expect(toldAfter('FailedCreatePodSandBox', words)).toBe(
-      `pod web waits for another try to make its sandbox: FailedCreatePodSandBox: ${words}${why}`,
+      `pod web waits for another attempt to create its sandbox: FailedCreatePodSandBox: ${words}${why}`,
     );
-    const lost = { lastFailure: failure('RuntimeUnavailable', 'gone'), waitingFor: 'another try to make its sandbox' };
+    const lost = { lastFailure: failure('RuntimeUnavailable', 'gone'), waitingFor };
     expect(told(podView({ main: { app: waiting('ContainerCreating', lost) }, view: network }))).not.toContain(why);
     const unmounted = { mounted: false, lastFailure: failure('RuntimeUnavailable', 'gone') };
     expect(told(podView({ view: { volumes: [volumeView('data', unmounted)] } }))).not.toContain(why);
@@ -281,7 +282,7 @@ describe('the answer names', () => {
       podView({ main: { app: exited(1, { willRestart: true }) }, view: network }),
     ],
     [
-      'container app waits: CreateContainerError: name in use; the next try is at 12:03:10 (in 14s)',
+      'container app waits: CreateContainerError: name in use; the next attempt is at 12:03:10 (in 14s)',
       podView({
         main: {
           app: waiting('CreateContainerError', { lastFailure: failure('CreateContainerError', 'name in use'), until }),
@@ -289,15 +290,15 @@ describe('the answer names', () => {
       }),
     ],
     [
-      'volume data is not mounted yet: it waits for its mount to be made (for 2m9s so far)',
+      'volume data is not mounted yet: it waits for its mount to complete (for 2m9s so far)',
       podView({
         ...behind,
-        view: { volumes: [volumeView('data', { mounted: false, waitingFor: 'its mount to be made' })] },
+        view: { volumes: [volumeView('data', { mounted: false, waitingFor: 'its mount to complete' })] },
       }),
     ],
     ['pod web waits for its sandbox (for 2m10s so far)', podView({ ...behind, view: { waitingFor: 'its sandbox' } })],
     [
-      'pod web waits for the next sandbox: FailedCreatePodSandBox: no bridge; the next try is at 12:03:10 (in 14s)',
+      'pod web waits for the next sandbox: FailedCreatePodSandBox: no bridge; the next attempt is at 12:03:10 (in 14s)',
       podView({
         ...behind,
         view: { waitingFor: 'the next sandbox', until, lastFailure: failure('FailedCreatePodSandBox', 'no bridge') },
@@ -337,10 +338,10 @@ describe('the answer names', () => {
       podView({ main: { app: running(), other: running() }, view: { ...ending(), until } }),
     ],
     [
-      'pod web is ending (ManifestRemoved): volume data waits for its unmount (for 2m9s so far)',
+      'pod web is ending (ManifestRemoved): volume data waits for its unmount to complete (for 2m9s so far)',
       podView({
         main: { app: exited(0) },
-        view: { ...ending(), volumes: [volumeView('data', { waitingFor: 'its unmount' })] },
+        view: { ...ending(), volumes: [volumeView('data', { waitingFor: 'its unmount to complete' })] },
       }),
     ],
   ])('%s', (sentence, view) => expect(answer(view)).toBe(sentence));

@@ -79,10 +79,10 @@ node host              running   60s
 │    in line: default/late
 │    no room for updates of shop/db
 ├─ actor garbage       waiting   60s
-│    waits for the next look for garbage until 12:02:59 (in 3s)
+│    waits for the next garbage collection until 12:02:59 (in 3s)
 │    last failure, 12s ago: RuntimeUnavailable: no such socket
 └─ actor logRotation   rotating  0s
-     waits for the next look at the sizes of logs until 12:02:57 (in 1s)
+     waits for the next check of log sizes until 12:02:57 (in 1s)
 `);
   expect(explanation.node.children[1]).toMatchObject({
     ...{ kind: 'limiter', name: 'start', holders: ['default/web (main)'] },

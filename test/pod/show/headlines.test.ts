@@ -51,7 +51,7 @@ describe('a headline', () => {
     };
     const probes = [{ ...probe, kind: 'startup', result: 'unknown', failures: { count: 3, limit: 30 } }] as const;
     expect(answer(podView({ main: { app: running({ ready: false, started: false, probes }) } }))).toBe(
-      'container app runs but has not started yet: Startup probe failed: not yet, 3 of 30 failures; the next try is at 12:02:58 (in 2s)',
+      'container app runs but has not started yet: Startup probe failed: not yet, 3 of 30 failures; the next attempt is at 12:02:58 (in 2s)',
     );
   });
 
