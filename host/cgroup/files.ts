@@ -7,7 +7,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type CgroupFile, type Controller, cgroupFiles } from '../../pod/resources/cgroupFiles.ts';
 import type { CgroupLimits } from '../../pod/resources/cgroupLimits.ts';
-import { isMissing } from './errors.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 
 /** Where a cgroup is: below the root of each hierarchy. */
@@ -120,10 +119,12 @@ function amount(text: string): number {
 }
 
 async function write(cgroup: Cgroup, file: CgroupFile): Promise<void> {
+  const path = pathOf(cgroup, file);
   try {
-    await writeFile(pathOf(cgroup, file), file.value);
+    await writeFile(path, file.value);
   } catch (error) {
-    // A kernel without this part of a controller has no file for it.
-    if (!isMissing(error)) throw error;
+    // A kernel without this part of a controller has no file for it, nor has a cgroup to which its controller is not
+    // passed on; the kernel lets nobody make one (`EACCES`).
+    if (existsSync(path)) throw error;
   }
 }

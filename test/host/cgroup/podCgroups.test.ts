@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -234,6 +234,19 @@ describe('C25: the cgroups above containers', () => {
     const why = 'the cgroups of pods stay as the runtime makes them: read-only';
     expect(warnings).toEqual([why]);
     expect(await node.setUp()).toEqual({ outcome: 'forbidden', warnings: [why] });
+  });
+
+  test('a limit whose file is not there is left out, and the others are set', async () => {
+    const node = cgroups();
+    await node.prepare(burstable('one', '500m'));
+    const shares = join(root, 'cpu/own/kubepods/burstable/podone/cpu.shares');
+    await rm(shares);
+    // In sysfs too the kernel lets nobody make a file.
+    await symlink('/sys/kernel/statelet-has-no-such-file', shares);
+    await node.trim(burstable('one', '250m'));
+    expect(value('cpu/own/kubepods/burstable/podone/cpu.cfs_quota_us')).toBe('25000');
+    expect(await node.setUp()).toEqual({ outcome: 'enforced', warnings: [] });
+    expect(warnings).toEqual([]);
   });
 
   test('what fails otherwise is a failure of the pod, in the kubelet’s words', async () => {
