@@ -85,6 +85,11 @@ interface Ending {
 /** There may be a line for each of a million files. */
 const KEPT_STDERR = 64 * 1024;
 
+let running = 0;
+
+/** How many programs run now that `runProgram` waits for. */
+export const runningPrograms = (): number => running;
+
 /**
  * Runs a program to its end and gives its standard output; else it rejects with a `ProgramFailure`, whose message is what
  * it wrote on standard error or, where that is nothing, how it ended. It has a session of its own: a terminal's Ctrl-C is
@@ -122,7 +127,14 @@ export async function runProgram(program: string, args: readonly string[], optio
   // A program that ends before it has read its input is reported by its exit code.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
-  return promise.finally(limit.end);
+  return counted(promise).finally(limit.end);
+}
+
+function counted<T>(ending: Promise<T>): Promise<T> {
+  running += 1;
+  return ending.finally(() => {
+    running -= 1;
+  });
 }
 
 function collect(stream: Readable | null, most = Number.POSITIVE_INFINITY): () => string {

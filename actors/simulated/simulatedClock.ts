@@ -1,3 +1,4 @@
+import { runningPrograms } from '../../host/program.ts';
 import type { Clock } from '../clock.ts';
 
 /** A clock that stands still until it is moved, and what is due then happens in order: for tests and simulations. */
@@ -69,7 +70,10 @@ export class SimulatedClock implements Clock {
 /** How often what is ready gets its turn: long chains of promises hop through the event loop more than once. */
 const ROUNDS = 3;
 
-/** Time stands still while real files are read or written, here or by a program: a disk however slow takes no simulated time. */
+/**
+ * Time stands still while real files are read or written, here or by a program that is waited for: a disk however slow
+ * takes no simulated time.
+ */
 async function settle(): Promise<void> {
   for (let quiet = 0; quiet < ROUNDS; quiet = isDiskBusy() ? 0 : quiet + 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -77,6 +81,6 @@ async function settle(): Promise<void> {
 }
 
 function isDiskBusy(): boolean {
-  const busy = ['CloseReq', 'ProcessWrap'];
-  return process.getActiveResourcesInfo().some((kind) => kind.startsWith('FSReq') || busy.includes(kind));
+  const isOfFile = (kind: string) => kind.startsWith('FSReq') || kind === 'CloseReq';
+  return runningPrograms() > 0 || process.getActiveResourcesInfo().some(isOfFile);
 }

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { runProgram } from '../../../host/program.ts';
 
 test('timers fire in the order of their times, then of their making, each at its own time', async () => {
   const clock = new SimulatedClock(0);
@@ -51,4 +54,16 @@ test('drive moves time until a promise settles, and says when nothing can settle
   expect(await clock.drive(slow)).toBe('done');
   expect(clock.now()).toBe(3_600_000);
   await expect(clock.drive(new Promise(() => {}))).rejects.toThrow('no timer is left');
+});
+
+test('time stands still while a program is waited for, and goes on beside one that runs on', async () => {
+  const clock = new SimulatedClock(0);
+  const other = spawn('sleep', ['1000']);
+  const { signal } = new AbortController();
+  const ended = runProgram('sleep', ['0.2'], { signal, limitMs: 10_000 }).then(() => clock.now());
+  await clock.advance(5_000);
+  expect(await ended).toBe(0);
+  expect(clock.now()).toBe(5_000);
+  other.kill();
+  await once(other, 'exit');
 });
