@@ -23,6 +23,7 @@ export interface WantedSubPath {
   readonly index: number;
   readonly volume: string;
   readonly hostPath: string;
+  readonly own?: true;
   readonly subPath: string;
 }
 
@@ -60,7 +61,9 @@ export function subPathsOf(input: Pick<MountsInput, 'container' | 'environment' 
     if (subPath === '') return [];
     const mounted = mountedVolume(mount, volumes);
     // Within an image only the runtime can look.
-    return mounted.kind === 'path' ? [{ index, volume: mount.name, hostPath: mounted.hostPath, subPath }] : [];
+    if (mounted.kind !== 'path') return [];
+    const { kind: _, ...place } = mounted;
+    return [{ index, volume: mount.name, ...place, subPath }];
   });
 }
 

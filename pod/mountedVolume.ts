@@ -10,6 +10,8 @@ export type MountedVolume =
 export interface MountedPath {
   readonly kind: 'path';
   readonly hostPath: string;
+  /** This agent made it, on a disk of the node: whoever looks into it gets an answer. */
+  readonly own?: true;
 }
 
 /** Those of a pod that are ready, by the names of the volumes. */

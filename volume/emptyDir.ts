@@ -37,13 +37,13 @@ async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
   const { wasThere } = await makeDirectory(hostPath, medium, { signal, rights: UNFINISHED });
   // What containers have made of it since is theirs.
   if (wasThere && (await (fsGroup === undefined ? isFinished(hostPath) : exists(ready))))
-    return { kind: 'path', hostPath };
+    return { kind: 'path', hostPath, own: true };
   if (medium === undefined) await chmod(hostPath, ALL_RIGHTS);
-  if (fsGroup === undefined) return { kind: 'path', hostPath };
+  if (fsGroup === undefined) return { kind: 'path', hostPath, own: true };
   await setOwnership(hostPath, { fsGroup, readOnly: false, ...(policy ? { policy } : {}), signal });
   await mkdir(path.dirname(ready), { recursive: true, mode: PRIVATE });
   await writeFile(ready, '');
-  return { kind: 'path', hostPath };
+  return { kind: 'path', hostPath, own: true };
 }
 
 /** Whether it got its rights: unless a group is to own it that is all there is to do. */

@@ -41,7 +41,7 @@ function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): Volum
       await showFiles(hostPath, files, { now, beforeShown, signal }).catch((error) => {
         throw errorCode(error) === undefined ? error : unwritable(volume, error);
       });
-      return { kind: 'path', hostPath };
+      return { kind: 'path', hostPath, own: true };
     },
     unmount: ({ podUid, volumeName, layout, signal }) =>
       removeDirectory(layout.volumeDir(podUid, name, volumeName), signal),

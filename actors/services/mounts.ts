@@ -43,9 +43,9 @@ async function bindSubPaths(
   { layout, pod, container }: Pick<Wanted, 'pod' | 'container'> & Pick<MountParts, 'layout'>,
   signal: AbortSignal,
 ): Promise<Record<number, string>> {
-  const tasks = parts.map(({ volume, index, hostPath, subPath }) => {
+  const tasks = parts.map(({ volume, index, subPath, ...place }) => {
     const target = layout.subPathDir(pod.metadata.uid, volume, container.name, index);
-    return { kind: 'bind' as const, hostPath, subPath, target };
+    return { ...place, kind: 'bind' as const, subPath, target };
   });
   const refuse = (volume: string | undefined, message: string, cause?: unknown) => {
     const what = `failed to prepare subPath for volumeMount "${volume}" of container "${container.name}"`;
@@ -66,7 +66,7 @@ async function readEnvFiles({ container, volumes }: Wanted, signal: AbortSignal)
   const tasks = wanted.map(({ volume, path }) => {
     const mounted = lookUp(volumes, volume);
     if (mounted?.kind === 'path') {
-      return { kind: 'read' as const, hostPath: mounted.hostPath, path, largest: LARGEST_ENV_FILE };
+      return { ...mounted, kind: 'read' as const, path, largest: LARGEST_ENV_FILE };
     }
     throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
   });

@@ -75,7 +75,7 @@ withHungVolume(
     const hung = mount('hung');
     await hasBegun();
     const emptyDir = layout.volumeDir(uid, 'kubernetes.io/empty-dir', 'own');
-    expect(await mount('own')).toEqual({ kind: 'path', hostPath: emptyDir });
+    expect(await mount('own')).toEqual({ kind: 'path', hostPath: emptyDir, own: true });
     elapse();
     await expect(hung).rejects.toMatchObject({ reason: 'FailedMount', message: 'not done within 2m0s' });
   },

@@ -1,0 +1,43 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { inVolumes } from '../../volume/inVolumes.ts';
+import { signal } from './onDisk.ts';
+
+let folder: string;
+const { execPath } = process;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'statelet-volume-'));
+  await writeFile(join(folder, 'a'), 'text');
+});
+
+afterEach(async () => {
+  process.execPath = execPath;
+  await rm(folder, { recursive: true });
+});
+
+const read = (own?: true) =>
+  inVolumes([{ kind: 'read', hostPath: folder, path: 'a', largest: 9, ...(own ? { own } : {}) }], signal);
+
+test('a volume that this agent made is looked into at once, any other by a process of its own', async () => {
+  expect(await read()).toEqual([{ text: 'text' }]);
+  process.execPath = join(folder, 'none');
+  expect(await read(true)).toEqual([{ text: 'text' }]);
+  await expect(read()).rejects.toThrow('ENOENT');
+});
+
+test('what cannot be done is its answer, and the others are done', async () => {
+  const task = { kind: 'read', hostPath: folder, own: true, largest: 9 } as const;
+  expect(
+    await inVolumes(
+      [
+        { ...task, path: '../a' },
+        { ...task, path: 'a' },
+        { ...task, path: 'b' },
+      ],
+      signal,
+    ),
+  ).toEqual([{ failure: expect.any(String) }, { text: 'text' }, {}]);
+});
