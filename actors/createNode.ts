@@ -20,16 +20,16 @@ import { noCredentials } from './services/nodeCredentials.ts';
 import { handlersOf } from './services/runtimeClasses.ts';
 import { StatusReports } from './status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from './store/durableFacts.ts';
-import { type KeptFacts, keepFacts } from './store/keepFacts.ts';
+import { createFactWriter, type FactWriter } from './store/factWriter.ts';
 import { type FoundOnDisk, makerOf, podsLeftOnDisk } from './store/leftOnDisk.ts';
 import { createOwnership } from './store/ownership.ts';
 import { type StoreFailure, storeEvent } from './store/storeBatches.ts';
 
-type Told = ReturnType<typeof completeConfig>;
+type FullConfig = ReturnType<typeof completeConfig>;
 
 /** The parts with what all of them need. */
 interface Ground extends Omit<NodeParts, 'clock' | 'onError'>, Required<Pick<NodeParts, 'clock' | 'onError'>> {
-  readonly told: Told;
+  readonly fullConfig: FullConfig;
   readonly store: NodeStore;
   readonly durable: DurableFacts;
 }
@@ -41,10 +41,10 @@ interface Ground extends Omit<NodeParts, 'clock' | 'onError'>, Required<Pick<Nod
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
   const ground = await openGround(completeConfig(config), parts);
-  const { told, store, durable, clock, onError, record, inspect, events } = ground;
+  const { fullConfig: told, store, durable, clock, onError, record, inspect, events } = ground;
   const left = await podsLeftOnDisk(told, durable, config);
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
-  const kept = keepFacts({ ...ground, keepEnd: (change) => reports.keep(change) });
+  const kept = createFactWriter({ ...ground, keepEnd: (change) => reports.keep(change) });
   const boundary = createBoundary(worldOf(ground, kept, reports), { clock, onError, record });
   const agent = agentBehind(
     boundary,
@@ -66,7 +66,7 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
 }
 
 /** Opens the store; what is wrong with it is told of the node. */
-async function openGround(told: Told, parts: NodeParts): Promise<Ground> {
+async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
   const { clock = systemClock, onError = () => {}, openStore = openNodeStore, events = () => {} } = parts;
   const tell = guarded('events', events, onError);
   const node = involvedNode(told.nodeName);
@@ -74,12 +74,12 @@ async function openGround(told: Told, parts: NodeParts): Promise<Ground> {
     tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
   const { store, durable } = await openStore(told.rootDir, { clock, onFailure });
   for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
-  return { ...parts, clock, onError, told, store, durable };
+  return { ...parts, clock, onError, fullConfig: told, store, durable };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
-function worldOf(ground: Ground, { isEvidence }: KeptFacts, reports: StatusReports): World {
-  const { told: node, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
+function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusReports): World {
+  const { fullConfig: node, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
   const { owner, podLogsDir, hostIps } = node;
   const layout = createLayout(node);
   const shared = {
@@ -114,7 +114,7 @@ const INPUT: Readonly<
 };
 
 /** What the actors begin with: what they are told, and what is left of a former run. */
-const inputOf = (told: Told, { statuses, allocations, probes }: DurableFacts, left: FoundOnDisk): NodeInput => ({
+const inputOf = (told: FullConfig, { statuses, allocations, probes }: DurableFacts, left: FoundOnDisk): NodeInput => ({
   ...picked(told, INPUT),
   hostIps: addressesNow(told.hostIps),
   statuses: Object.fromEntries(statuses),

@@ -21,7 +21,7 @@ import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { providedMachine } from './providedMachine.ts';
 import { createSinceMap, type SinceMap } from './status/since.ts';
-import { createStatusBoard, type KeepFacts, type PodChange, type StatusBoard } from './status/statusBoard.ts';
+import { createStatusBoard, type PersistFacts, type PodChange, type StatusBoard } from './status/statusBoard.ts';
 
 /** How the node stands, for tables and the socket. */
 export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {
@@ -63,7 +63,7 @@ interface Onlookers {
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly events?: EventSink | undefined;
   /** Keeps what a status rests on; absent: nothing outlives the agent. */
-  readonly keep?: KeepFacts | undefined;
+  readonly keep?: PersistFacts | undefined;
   /** Takes note of a change that is told; gives what sinks are to hear of it. */
   readonly report?: ((change: PodChange) => DueStatus | undefined) | undefined;
 }

@@ -3,7 +3,7 @@ import { runningAgent } from '../node/lock.ts';
 import { candidateSockets } from '../node/places.ts';
 import { type AgentClient, findAgent } from '../server/client.ts';
 
-/** The process that an agent with this socket runs in, as its claim of the root directory tells. */
+/** The process that an agent with this socket runs in, as its lock of the root directory tells. */
 const processAt = (socket: string): Promise<number | undefined> => runningAgent(dirname(socket));
 
 /** The running agent that the flags name, or the one at a default place. */

@@ -12,7 +12,7 @@ import { Script } from 'node:vm';
 
 /** By then a daemon has taken over what runs, or started its first pods. */
 const KEEP_AFTER_MS = 10_000;
-/** It is written anew when so much more has been compiled: a first start leaves out what only a restart needs. */
+/** It is rewritten when so much more has been compiled: a first start leaves out what only a restart needs. */
 const GROWTH = 1.005;
 
 /**

@@ -7,7 +7,7 @@ import { describePod } from '../pod/show/describe/pod.ts';
 import { agentNamed } from './agent.ts';
 import { nodeOf, podNameOf } from './explain.ts';
 import { readEventList } from './readEvents.ts';
-import { readTold } from './readExplanation.ts';
+import { readPodExtras } from './readExplanation.ts';
 import { askForNodes } from './readNodes.ts';
 import { readPodList } from './readPods.ts';
 
@@ -46,7 +46,7 @@ export async function describe(
   );
   // It may have gone since: then there is nothing more to tell of it.
   const resource = `/explain/uids/${encodeURIComponent(pod.metadata.uid)}`;
-  const told = await agent.json(resource).then(readTold, () => undefined);
+  const told = await agent.json(resource).then(readPodExtras, () => undefined);
   write(describePod(pod, events, systemClock.now(), told));
 }
 

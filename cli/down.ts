@@ -9,7 +9,7 @@ import { messageOf } from '../host/files/fileErrors.ts';
 import type { Maker } from '../host/pods/podMark.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { refuseKubeletsRoot } from '../node/kubelets.ts';
-import { claimRootDirectory } from '../node/lock.ts';
+import { lockRootDirectory } from '../node/lock.ts';
 import { createLogger } from '../node/logger.ts';
 import { defaultStateDirectory, stateLayout } from '../node/places.ts';
 import { readSettings } from '../node/settings.ts';
@@ -211,7 +211,7 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
     return;
   }
   for (const each of before) write(`found ${each}\n`);
-  const release = await claimRootDirectory(rootDirectory);
+  const release = await lockRootDirectory(rootDirectory);
   let foreign: readonly ForeignPod[] = [];
   try {
     if (before.length > 0) foreign = await endAll({ places, now, parts });

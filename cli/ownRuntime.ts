@@ -64,7 +64,7 @@ export const startOwnContainerd: UpParts['startRuntime'] = async (
   };
 };
 
-/** Starts a containerd anew when it has died, has not answered for a minute, or is to be restarted, until the signal aborts. */
+/** Restarts a containerd when it has died, has not answered for a minute, or is to be restarted, until the signal aborts. */
 export async function keepAlive(parts: {
   current: () => Pick<ManagedContainerd, 'isAlive' | 'answers' | 'letOut' | 'halt'>;
   /** Why somebody wants it restarted, told once. */
@@ -91,12 +91,12 @@ export async function keepAlive(parts: {
     if (ending.aborted || (isAlive && !isSilent && wish === undefined)) continue;
     heardAt = clock.now();
     onProgress(`the private containerd ${isAlive ? (wish ?? 'does not answer') : 'has died'}: starting it again`);
-    const anew = async () => {
+    const haltAndRestart = async () => {
       // Else the one that is to go would be found at work.
       if (wish !== undefined) await current().halt();
       await restart();
     };
-    await anew().catch((error: unknown) => onProgress(`it does not start: ${messageOf(error)}`));
+    await haltAndRestart().catch((error: unknown) => onProgress(`it does not start: ${messageOf(error)}`));
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Told } from '../pod/show/describe/pod.ts';
+import type { PodExtras } from '../pod/show/describe/pod.ts';
 
 const logShape = z.looseObject({ file: z.string(), lines: z.array(z.string()) });
 const actorShape = z.looseObject({ name: z.string(), log: z.optional(logShape) });
@@ -11,7 +11,7 @@ const explanationShape = z.looseObject({
 });
 
 /** What a pod's explanation has that its object has not: how the logs of its failed containers end, and its manifest. */
-export function readTold(answer: unknown): Told {
+export function readPodExtras(answer: unknown): PodExtras {
   const { pod, manifestProblems, manifestWarnings } = explanationShape.parse(answer);
   const logs = new Map(pod.children.flatMap(({ name, log }) => (log ? [[name, log] as const] : [])));
   return { logs, manifestProblems, manifestWarnings };

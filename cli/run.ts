@@ -4,7 +4,7 @@ import { ConfigError } from '../node/config/configError.ts';
 import type { Flags } from '../node/config/flags.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { refuseKubeletsRoot } from '../node/kubelets.ts';
-import { claimRootDirectory } from '../node/lock.ts';
+import { lockRootDirectory } from '../node/lock.ts';
 import { createLogger } from '../node/logger.ts';
 import { runDirectory } from '../node/places.ts';
 import { serveNode } from '../node/serveNode.ts';
@@ -63,7 +63,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     simulated: false,
   });
   await refuseKubeletsRoot(config.rootDirectory);
-  const release = await claimRootDirectory(config.rootDirectory);
+  const release = await lockRootDirectory(config.rootDirectory);
   const signals = endOnSignals();
   try {
     for (const warning of warnings) logger.warn(warning);

@@ -62,7 +62,7 @@ export async function planTakeOver(config: NodeConfig): Promise<TakeOver> {
       };
     }),
   );
-  return { pods, obstacles: [...kubelets, ...runtime.trouble, ...pods.flatMap((pod) => obstacleOf(pod, config))] };
+  return { pods, obstacles: [...kubelets, ...runtime.obstacles, ...pods.flatMap((pod) => obstacleOf(pod, config))] };
 }
 
 /** What the runtime knows of it goes before what its files tell. */
@@ -118,9 +118,9 @@ const counted = (count: number, one: string, many: string): string => `${count} 
 
 async function listRuntime(
   config: NodeConfig,
-): Promise<{ pods: ReadonlyMap<string, ObservedPod>; trouble: readonly string[] }> {
+): Promise<{ pods: ReadonlyMap<string, ObservedPod>; obstacles: readonly string[] }> {
   const { containerRuntimeEndpoint: endpoint } = config;
-  if (endpoint === SIMULATED) return { pods: new Map(), trouble: [] };
+  if (endpoint === SIMULATED) return { pods: new Map(), obstacles: [] };
   const cri: Cri = connectCri({ runtimeEndpoint: endpoint, requestTimeoutMs: ANSWER_MS });
   try {
     const options = { signal: new AbortController().signal };
@@ -128,10 +128,10 @@ async function listRuntime(
       cri.listPodSandbox({ filter: undefined }, options),
       cri.listContainers({ filter: undefined }, options),
     ]);
-    return { pods: observedPods(items, containers), trouble: [] };
+    return { pods: observedPods(items, containers), obstacles: [] };
   } catch (error) {
     const message = messageOf(error);
-    return { pods: new Map(), trouble: [`the runtime ${endpoint} cannot be asked what it runs: ${message}`] };
+    return { pods: new Map(), obstacles: [`the runtime ${endpoint} cannot be asked what it runs: ${message}`] };
   } finally {
     cri.close();
   }

@@ -13,12 +13,12 @@ const TICK_MS = 1000;
 const KEPT_LINES = 1000;
 
 /** The lines that stay: told at once while the terminal is not taken, and again where the table has covered them. */
-interface Told {
+interface Scrollback {
   add(text: string): void;
   readonly lines: () => readonly string[];
 }
 
-function told(): Told {
+function createScrollback(): Scrollback {
   const lines: string[] = [];
   return {
     add: (text) => {
@@ -47,7 +47,7 @@ class TerminalView implements LiveView {
   readonly #isInFront: () => boolean;
   readonly #screen: ReturnType<typeof openScreen>;
   readonly #keyboard: ReturnType<typeof openKeyboard>;
-  readonly #log = told();
+  readonly #log = createScrollback();
   #controls = INITIAL_CONTROLS;
   #frame: Frame = { lines: [], room: 0, total: 0 };
   #agent: AgentPort | undefined;

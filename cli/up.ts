@@ -5,7 +5,7 @@ import { messageOf } from '../host/files/fileErrors.ts';
 import type { Flags } from '../node/config/flags.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { refuseKubeletsRoot } from '../node/kubelets.ts';
-import { claimRootDirectory } from '../node/lock.ts';
+import { lockRootDirectory } from '../node/lock.ts';
 import { createLogger } from '../node/logger.ts';
 import { defaultStateDirectory, packageDirectory, stateLayout } from '../node/places.ts';
 import { serveNode } from '../node/serveNode.ts';
@@ -27,7 +27,7 @@ export interface OwnRuntime {
   stop(): Promise<void>;
   /** Takes its start back, instead of `stop`: what ran before goes on. */
   undo(): Promise<void>;
-  /** Starts it anew; its pods go on meanwhile. */
+  /** Restarts it; its pods go on meanwhile. */
   restart(why: string): void;
   /** Lets go of it: it and its pods run on, and a later `stop` does nothing. */
   detach(): void;
@@ -128,7 +128,7 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
   const prepared = await prepare(flags);
   const { rootDirectory } = prepared.settings.config;
   await refuseKubeletsRoot(rootDirectory);
-  const release = await claimRootDirectory(rootDirectory);
+  const release = await lockRootDirectory(rootDirectory);
   const view = openLiveView(parts.output, parts.input);
   const signals = endOnSignals(() => {
     view.close();

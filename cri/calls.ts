@@ -14,7 +14,7 @@ export interface CallOptions {
 export type CriCall<Request, Answer> = (request: Request, options: CallOptions) => Promise<Answer>;
 
 /** A word from the runtime that something happened to a container: where to look, never the fact itself. */
-export interface ContainerHint {
+export interface RuntimeEvent {
   readonly containerId: string;
 }
 
@@ -50,7 +50,7 @@ export interface Cri {
    * `onOpen` is called once the runtime has accepted the subscription: from then on nothing is missed.
    */
   readonly containerEvents: (
-    onHint: (hint: ContainerHint) => void,
+    onHint: (hint: RuntimeEvent) => void,
     options: { signal: AbortSignal; onOpen: () => void },
   ) => Promise<void>;
   readonly close: () => void;

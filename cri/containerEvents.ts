@@ -1,6 +1,6 @@
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { NodeFailure } from '../pod/failure.ts';
-import type { ContainerHint, Cri } from './calls.ts';
+import type { Cri, RuntimeEvent } from './calls.ts';
 import { closedFailure, runtimeFailure } from './failure.ts';
 import { type Envelope, EventsService, TaskExit } from './generated/containerd_events.ts';
 import { type ContainerEventResponse, ContainerEventType, RuntimeServiceService } from './generated/runtime.ts';
@@ -12,7 +12,7 @@ const EXITS_OF_CRI_CONTAINERS = 'namespace==k8s.io,topic=="/tasks/exit"';
 /** Any quick call to the same runtime over the same connection. */
 type RoundTrip = (signal: AbortSignal) => Promise<unknown>;
 
-type HintsOptions = Parameters<Cri['containerEvents']>[1];
+type EventOptions = Parameters<Cri['containerEvents']>[1];
 
 /**
  * Hints of exits from the CRI's event stream or, on a runtime without it, from containerd's event service on the same
@@ -23,19 +23,26 @@ type HintsOptions = Parameters<Cri['containerEvents']>[1];
  * have been answered; the runtime reads requests in order, so it had the subscription before both. That it had also
  * entered it in its books is as good as certain but not promised: list once after `onOpen`, and go on listing at times.
  */
-export function hintsOver(client: Client, roundTrip: RoundTrip): Cri['containerEvents'] {
+export function eventsOver(client: Client, roundTrip: RoundTrip): Cri['containerEvents'] {
   return async (onHint, options) => {
     try {
-      await follow(client, RuntimeServiceService.getContainerEvents, {}, tell(criHint, onHint), options, roundTrip);
+      await follow(
+        client,
+        RuntimeServiceService.getContainerEvents,
+        {},
+        tell(eventFromCri, onHint),
+        options,
+        roundTrip,
+      );
     } catch (error) {
       if (!(error instanceof NodeFailure && error.reason === 'Unimplemented')) throw error;
       const request = { filters: [EXITS_OF_CRI_CONTAINERS] };
-      await follow(client, EventsService.subscribe, request, tell(containerdHint, onHint), options, roundTrip);
+      await follow(client, EventsService.subscribe, request, tell(eventFromContainerd, onHint), options, roundTrip);
     }
   };
 }
 
-function tell<Event>(read: (event: Event) => ContainerHint | undefined, onHint: (hint: ContainerHint) => void) {
+function tell<Event>(read: (event: Event) => RuntimeEvent | undefined, onHint: (hint: RuntimeEvent) => void) {
   return (event: Event) => {
     const hint = read(event);
     if (hint) onHint(hint);
@@ -43,13 +50,13 @@ function tell<Event>(read: (event: Event) => ContainerHint | undefined, onHint: 
 }
 
 /** Only exits: what else the stream tells of are our own calls, whose answers we have. */
-function criHint(event: ContainerEventResponse): ContainerHint | undefined {
+function eventFromCri(event: ContainerEventResponse): RuntimeEvent | undefined {
   if (event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT) return undefined;
   return { containerId: event.containerId };
 }
 
 /** An exit whose id is not its container's is that of an exec in it. */
-function containerdHint(envelope: Envelope): ContainerHint | undefined {
+function eventFromContainerd(envelope: Envelope): RuntimeEvent | undefined {
   const exit = envelope.event && taskExit(envelope.event.value);
   return exit && exit.id === exit.containerId ? { containerId: exit.containerId } : undefined;
 }
@@ -69,7 +76,7 @@ function follow<Request, Event>(
   method: Method<Request, Event>,
   request: Request,
   onEvent: (event: Event) => void,
-  { signal, onOpen }: HintsOptions,
+  { signal, onOpen }: EventOptions,
   roundTrip: RoundTrip,
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();

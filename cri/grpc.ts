@@ -1,7 +1,7 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { NodeFailure } from '../pod/failure.ts';
 import type { Cri } from './calls.ts';
-import { hintsOver } from './containerEvents.ts';
+import { eventsOver } from './containerEvents.ts';
 import { ImageServiceService as image, RuntimeServiceService as runtime } from './generated/runtime.ts';
 import { unary } from './unary.ts';
 
@@ -59,7 +59,7 @@ function runtimeCalls(client: Client, requestTimeoutMs: number): Omit<Cri, keyof
     containerStats: unary(client, runtime.containerStats, usual),
     // An exec without a time of its own runs for as long as its command does.
     execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? onTop(exec) : undefined)),
-    containerEvents: hintsOver(client, (signal) => version({ version: 'v1' }, { signal })),
+    containerEvents: eventsOver(client, (signal) => version({ version: 'v1' }, { signal })),
   };
 }
 

@@ -44,7 +44,7 @@ export interface NodeFacts {
   readonly hostIps: HostAddresses;
   /** What pods resolve with under the DNS policy Default. */
   readonly resolvConf: ResolvConf;
-  /** Reads that anew, for each pod (C20); absent: it does not change. */
+  /** Reads that again, for each pod (C20); absent: it does not change. */
   readonly readResolvConf?: () => Promise<ResolvConf>;
   /** Addresses of the cluster's DNS; empty when it has none. */
   readonly clusterDns: readonly string[];

@@ -33,7 +33,7 @@ export interface ErrorLog {
 
 /** Makes the sink of everything that services, feeds and the agent itself report. */
 export function logErrors(logger: Logger): ErrorLog {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   const { promise: failed, reject } = Promise.withResolvers<never>();
   // Whoever waits for it hears of it; that nobody does yet is no error of its own.
   failed.catch(() => {});
@@ -41,13 +41,13 @@ export function logErrors(logger: Logger): ErrorLog {
     const message = messageWithCauses(error);
     const level = NEVER.has(source) ? 'error' : TRIED_AGAIN.has(source) ? 'warn' : 'debug';
     const key = `${source}: ${message}`;
-    if (level === 'debug' || !told.has(key))
+    if (level === 'debug' || !logged.has(key))
       logger[level]({ source, ...detailsOf(error) }, `${source} failed: ${message}`);
-    if (told.size >= REMEMBERED) told.clear();
-    if (level !== 'debug') told.add(key);
+    if (logged.size >= REMEMBERED) logged.clear();
+    if (level !== 'debug') logged.add(key);
     if (source === 'nodeAgent') reject(agentFailure(message, error));
   };
-  return { onError, settled: () => told.clear(), failed };
+  return { onError, settled: () => logged.clear(), failed };
 }
 
 /** What has failed, and the cause of that, where it does not say so itself. */

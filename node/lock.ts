@@ -19,10 +19,10 @@ function exists(pid: number): boolean {
 }
 
 /** `<pid>-<start>`; whatever else lies there is none, and nobody's to remove. */
-const isClaim = (name: string): boolean => /^[1-9]\d*-\d+$/.test(name);
+const isLockName = (name: string): boolean => /^[1-9]\d*-\d+$/.test(name);
 
-async function isAlive(claim: string): Promise<boolean> {
-  const [pid, start] = claim.split('-');
+async function isAlive(lock: string): Promise<boolean> {
+  const [pid, start] = lock.split('-');
   return exists(Number(pid)) && (await startOf(Number(pid))) === start;
 }
 
@@ -31,36 +31,36 @@ function refusal(rootDirectory: string, who: string): NodeFailure {
   return new NodeFailure('AgentRunning', message);
 }
 
-/** The live claims other than our own; those of processes that are gone are removed, for they can never come back. */
-async function otherClaims(directory: string, own: string): Promise<string[]> {
+/** The live locks other than our own; those of processes that are gone are removed, for they can never come back. */
+async function otherLocks(directory: string, own: string): Promise<string[]> {
   const live: string[] = [];
-  for (const claim of (await readdir(directory)).filter(isClaim)) {
-    if (claim === own) continue;
-    if (await isAlive(claim)) live.push(claim);
-    else await removeClaim(join(directory, claim));
+  for (const lock of (await readdir(directory)).filter(isLockName)) {
+    if (lock === own) continue;
+    if (await isAlive(lock)) live.push(lock);
+    else await removeLock(join(directory, lock));
   }
   return live;
 }
 
-/** A claim is an empty file: what holds something is no claim, whatever its name. */
-async function removeClaim(file: string): Promise<void> {
+/** A lock is an empty file: one with content is none, whatever its name. */
+async function removeLock(file: string): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
   if (found?.isFile() && found.size === 0) await rm(file, { force: true });
 }
 
 /** The process of the agent that runs over a root directory; undefined where none does that can be seen from here. */
 export async function runningAgent(rootDirectory: string): Promise<number | undefined> {
-  const claims = await readdir(join(rootDirectory, 'agents')).catch(() => []);
-  for (const claim of claims.filter(isClaim)) if (await isAlive(claim)) return Number(claim.split('-')[0]);
+  const locks = await readdir(join(rootDirectory, 'agents')).catch(() => []);
+  for (const lock of locks.filter(isLockName)) if (await isAlive(lock)) return Number(lock.split('-')[0]);
   return undefined;
 }
 
 /**
  * Makes sure that this process is the only agent over a root directory, and throws a `NodeFailure` when it is not.
- * Each agent first writes its claim and then reads those of others, so of two at once at most one goes on; the socket
- * tells of an agent whose process cannot be seen from here. Returns the function that gives the claim back.
+ * Each agent first writes its lock and then reads those of others, so of two at once at most one goes on; the socket
+ * tells of an agent whose process cannot be seen from here. Returns the function that gives the lock back.
  */
-export async function claimRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
+export async function lockRootDirectory(rootDirectory: string): Promise<() => Promise<void>> {
   const directory = join(rootDirectory, 'agents');
   await makeDirectory(directory);
   const own = `${process.pid}-${await startOf(process.pid)}`;
@@ -68,7 +68,7 @@ export async function claimRootDirectory(rootDirectory: string): Promise<() => P
   await writeFile(join(directory, own), '').catch((cause) => {
     throw new NodeFailure('RootDirectoryUnusable', `${rootDirectory} cannot be used: ${messageOf(cause)}`, { cause });
   });
-  const [other] = await otherClaims(directory, own);
+  const [other] = await otherLocks(directory, own);
   const answering = other === undefined && (await isAnswering(socketPath(rootDirectory)));
   if (other === undefined && !answering) return release;
   await release();

@@ -28,7 +28,7 @@ export function watchRoot(given: {
   /** Says why a directory cannot be used; undefined when it can. */
   readonly ask?: (directory: string) => Promise<string | undefined>;
 }): RootWatch {
-  const { rootDirectory, clock, logger, tell, ask = troubleOf } = given;
+  const { rootDirectory, clock, logger, tell, ask = problemOf } = given;
   const directory = join(rootDirectory, 'statelet');
   let lost: LostRoot | undefined;
   /** One look at a time: those that hang with the disk would take the threads of all other work on files. */
@@ -52,7 +52,7 @@ export function watchRoot(given: {
   return { lost: () => lost, end };
 }
 
-async function troubleOf(directory: string): Promise<string | undefined> {
+async function problemOf(directory: string): Promise<string | undefined> {
   try {
     return (await stat(directory)).isDirectory() ? undefined : 'is no longer a directory';
   } catch (error) {

@@ -124,12 +124,12 @@ function credentialsOn(rootDir: string, logger: Logger) {
 }
 
 function classesIn(directory: string, logger: Logger) {
-  const told = new Set<string>();
+  const warned = new Set<string>();
   return () =>
     readRuntimeClasses(directory, (file, why) => {
       const message = `${file}: not read for RuntimeClasses: ${why}`;
-      if (!told.has(message)) logger.warn({ file }, message);
-      told.add(message);
+      if (!warned.has(message)) logger.warn({ file }, message);
+      warned.add(message);
     });
 }
 

@@ -12,7 +12,7 @@ import type { AgentPort } from '../server/agent.ts';
  * debugging), and every new failure of an actor that no event has told (warning).
  */
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
-  const told = new Map<string, string>();
+  const logged = new Map<string, string>();
   const failures = new Map<string, Failure>();
   const events = new Map<string, string[]>();
   const endEvents = agent.subscribeEvents(({ event, removed }) => {
@@ -27,14 +27,14 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     const now = removed
       ? 'gone'
       : `${pod.status?.phase ?? 'Unknown'}${ready ? ', ready' : ''}${whyOf(pod, events.get(uid))}`;
-    const before = told.get(uid);
+    const before = logged.get(uid);
     if (before === now) return;
     logger.info(
       { pod: `${namespace}/${name}`, uid },
       `pod ${shownName(pod.metadata)}: ${before === undefined ? '' : `${before} → `}${now}`,
     );
-    if (!removed) return void told.set(uid, now);
-    told.delete(uid);
+    if (!removed) return void logged.set(uid, now);
+    logged.delete(uid);
     events.delete(uid);
     for (const path of failures.keys()) if (path.startsWith(view.path)) failures.delete(path);
   });

@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { Layout } from '../host/pods/layout.ts';
-import { standingOfPod } from '../host/pods/podClaim.ts';
 import { removePodDirectory } from '../host/pods/podDirectory.ts';
 import type { Maker } from '../host/pods/podMark.ts';
+import { ownerOfPodDirectory } from '../host/pods/takePodDirectory.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { removeSubPaths } from './subPaths.ts';
 
@@ -23,7 +23,7 @@ interface Orphan {
  * too, but fails with `FailedUnmount` while it is mounted. Idempotent.
  */
 export async function removePodFiles({ uid, layout, maker, plugins, signal }: Orphan): Promise<void> {
-  const { kind } = standingOfPod(layout, maker, uid);
+  const { kind } = ownerOfPodDirectory(layout, maker, uid);
   if (kind !== 'ours' && kind !== 'missing') return;
   await removeSubPaths(layout, { podUid: uid }, signal);
   const volumes = await volumeDirectories(layout, uid);

@@ -21,14 +21,14 @@ export interface EventRecorder {
 const KEPT_MS = 3_600_000;
 const KEPT = 4_096;
 
-interface Kept {
+interface StoredEvent {
   readonly event: CoreEvent;
   readonly at: number;
 }
 
 export function createEventRecorder(host: string, now: () => number): EventRecorder {
   const correlate = createCorrelator();
-  const kept = createKeptEvents();
+  const kept = createEventStore();
   let number = 0;
   return {
     record: ({ at, ...told }) => {
@@ -48,8 +48,8 @@ export function createEventRecorder(host: string, now: () => number): EventRecor
 }
 
 /** Those that are still of interest, in the order of the last time each happened. */
-function createKeptEvents() {
-  const kept = new Map<string, Kept>();
+function createEventStore() {
+  const kept = new Map<string, StoredEvent>();
   const listeners = new Set<(change: EventChange) => void>();
   const tell = (change: EventChange) => {
     for (const listener of listeners) listener(change);
@@ -65,7 +65,7 @@ function createKeptEvents() {
     forgetOld,
     nameOf: (key: string) => kept.get(key)?.event.metadata.name,
     events: () => [...kept.values()].map(({ event }) => event),
-    keep: (key: string, { event, at }: Kept) => {
+    keep: (key: string, { event, at }: StoredEvent) => {
       kept.delete(key);
       kept.set(key, { event, at });
       tell({ event, removed: false });

@@ -2,7 +2,7 @@
  * The pod lifecycle event generator: brings in what the runtime shows. A relist of two calls finds every change,
  * however it was missed; events from the runtime's event stream only make it fast.
  */
-import type { ContainerHint, Cri } from '../../cri/calls.ts';
+import type { Cri, RuntimeEvent } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { observedPods } from '../../cri/observe.ts';
 import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts';
@@ -162,7 +162,7 @@ class Pleg {
         return [await this.#withEnds(pod, known.get(pod.uid))];
       } catch (error) {
         unread.push({ pod, error });
-        // The first list must hold every pod, for what it lacks is made anew; ends are asked for again at the adoption.
+        // The first list must hold every pod, for what it lacks is recreated; ends are asked for again at the adoption.
         return this.#known === undefined ? [pod] : [];
       }
     };
@@ -200,7 +200,7 @@ class Pleg {
   }
 
   /** A hint can come before the runtime shows what it hints at: it is a reason to look, now and shortly again. */
-  async #look({ containerId }: ContainerHint): Promise<void> {
+  async #look({ containerId }: RuntimeEvent): Promise<void> {
     const { clock, signal, send, onError, isBeingStopped } = this.#options;
     try {
       for (const again of [...SECOND_LOOKS_MS, undefined]) {

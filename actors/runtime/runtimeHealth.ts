@@ -21,13 +21,13 @@ export interface RuntimeHealthOptions {
 
 /** Asks every 5 s, when the alarm rings, and every 0.5 s while the runtime is not ready, until the signal aborts. */
 export async function watchRuntimeHealth({ cri, clock, signal, alarm, tell }: RuntimeHealthOptions): Promise<void> {
-  let told: RuntimeHealth | undefined;
+  let reported: RuntimeHealth | undefined;
   while (!signal.aborted) {
-    const health = { ...(await askHealth(cri, signal, told)), since: clock.now() };
+    const health = { ...(await askHealth(cri, signal, reported)), since: clock.now() };
     if (signal.aborted) return;
-    if (told === undefined || isOther(health, told)) {
+    if (reported === undefined || isOther(health, reported)) {
       tell(health);
-      told = health;
+      reported = health;
     }
     await alarm.wait(clock.now() + (health.ready ? ASK_MS : ASK_AWAY_MS));
   }

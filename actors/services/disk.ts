@@ -84,7 +84,7 @@ function podServices({ layout, ownership, cgroups }: DiskParts) {
     preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
       if (cgroups?.has(pod) && !(await isOurs(ownership, { pod, ran }))) throw foreignCgroup(pod);
-      await ownership.claim(pod.metadata, ran);
+      await ownership.take(pod.metadata, ran);
       await preparePodDirectory({ pod, layout, signal });
       return null;
     },

@@ -1,4 +1,4 @@
-/** The node's own credentials for registries: read from the files that a kubelet has them from, anew for each pull. */
+/** The node's own credentials for registries: read from the files that a kubelet has them from, again for each pull. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../pod/images/keyring.ts';
@@ -30,16 +30,16 @@ export function nodeCredentials({ rootDir, workingDir, homeDir, onUnusable }: Pl
       form: '.dockercfg' as const,
     })),
   ];
-  const told = new Set<string>();
+  const warned = new Set<string>();
   const tell = (file: string, why: string) => {
-    if (!told.has(file)) onUnusable(file, why);
-    told.add(file);
+    if (!warned.has(file)) onUnusable(file, why);
+    warned.add(file);
   };
   return async (repository) => {
     for (const { file, form } of files) {
       const keyring = await keyringIn(file, form, tell);
       if (keyring === undefined) continue;
-      told.delete(file);
+      warned.delete(file);
       return credentialsFor(repository, keyring);
     }
     return [];

@@ -7,10 +7,10 @@ import type { ManifestSet } from './manifestSet.ts';
 
 /** A function that takes a source's sets one after the other; a set that is as the one before is no fact at all. */
 export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: ManifestSet) => readonly NodeFact[] {
-  let told: ManifestSet | undefined;
+  let delivered: ManifestSet | undefined;
   return (set) => {
-    const before = told;
-    told = set;
+    const before = delivered;
+    delivered = set;
     const at = clock.now();
     if (before === undefined) return [{ type: 'config.podsListed', source, ...set, at }];
     return [

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
 import type { ReadManifests } from './manifestReader.ts';
-import { type GoodManifest, type KeptManifest, ManifestFiles, type ManifestSet } from './manifestSet.ts';
+import { type GoodManifest, ManifestFiles, type ManifestSet, type ManifestToStore } from './manifestSet.ts';
 import { nextTurn } from './manifestThread.ts';
 import { A_DIRECTORY, type FoundText, readTextFile } from './yaml/textFile.ts';
 
@@ -47,7 +47,7 @@ export interface FileSourceOptions {
   /** Told where it has come to whenever it has nothing to do now. */
   readonly onState: (step: SourceStep) => void;
   /** Called before the set that it belongs to. */
-  readonly onManifest: (kept: KeptManifest) => void;
+  readonly onManifest: (kept: ManifestToStore) => void;
 }
 
 /** Follows the static pods of a path by inotify and a full list every so often, until the signal aborts. */
@@ -82,7 +82,7 @@ class FileSource {
   /** Since when files have been seen to be empty. */
   readonly #emptySince = new Map<string, number>();
   /** What can not be read or watched, and why: each is told once. */
-  readonly #troubles = new Map<string, string>();
+  readonly #problems = new Map<string, string>();
   readonly #listEveryMs: number;
   readonly #readClasses: FileSourceOptions['readClasses'];
   #classes: RuntimeClasses | undefined;
@@ -122,7 +122,7 @@ class FileSource {
   /** What it waits for now. Files that cannot be read are told as problems of their own. */
   state(): SourceStep {
     const until = this.#listAt;
-    const [listing, inotify] = [LISTING, INOTIFY].map((what) => this.#troubles.get(what));
+    const [listing, inotify] = [LISTING, INOTIFY].map((what) => this.#problems.get(what));
     if (listing !== undefined) return { state: 'failing', until, failure: listing };
     if (!this.#isThere) return { state: 'absent', until };
     const written = [...this.#emptySince.values()].map((since) => since + EMPTY_MS);
@@ -165,7 +165,7 @@ class FileSource {
     this.files.keepOnly(present);
     this.#forgetTroubles(place.directory, new Set([...files, ...unnameable]));
     for (const file of this.#emptySince.keys()) if (!present.has(file)) this.#emptySince.delete(file);
-    for (const file of unnameable) this.#trouble(file, file, 'the name is not UTF-8', 'it is renamed');
+    for (const file of unnameable) this.#report(file, file, 'the name is not UTF-8', 'it is renamed');
   }
 
   /** Nothing is at the path: an empty set, and another look soon, then ever later. */
@@ -179,11 +179,11 @@ class FileSource {
     this.#retryMs = Math.min(this.#listEveryMs, this.#retryMs * 2);
   }
 
-  /** The files of a place whose troubles are over because they are gone. */
+  /** The files of a place whose problems are over because they are gone. */
   #forgetTroubles(directory: string, present: ReadonlySet<string>): void {
-    for (const what of this.#troubles.keys()) {
+    for (const what of this.#problems.keys()) {
       if ((what !== this.#path && dirname(what) !== directory) || present.has(what)) continue;
-      this.#troubles.delete(what);
+      this.#problems.delete(what);
       this.files.readable(what);
     }
   }
@@ -234,16 +234,16 @@ class FileSource {
   async #attempt(what: string, action: () => void | Promise<void>, file = what): Promise<void> {
     try {
       await action();
-      if (this.#troubles.delete(what)) this.files.readable(what);
+      if (this.#problems.delete(what)) this.files.readable(what);
     } catch (error) {
       const message = messageOf(error);
-      this.#trouble(what, file, message, `it can be read: it is tried again every ${goDuration(this.#listEveryMs)}`);
+      this.#report(what, file, message, `it can be read: it is tried again every ${goDuration(this.#listEveryMs)}`);
     }
   }
 
-  #trouble(what: string, file: string, message: string, until: string): void {
-    if (this.#signal.aborted || this.#troubles.get(what) === message) return;
-    this.#troubles.set(what, message);
+  #report(what: string, file: string, message: string, until: string): void {
+    if (this.#signal.aborted || this.#problems.get(what) === message) return;
+    this.#problems.set(what, message);
     this.files.unreadable(what, { file, path: '', message, until });
   }
 

@@ -21,7 +21,7 @@ export interface GoodManifest {
 }
 
 /** What is to be kept of a file from now on; null: nothing. */
-export interface KeptManifest {
+export interface ManifestToStore {
   readonly file: string;
   readonly manifest: GoodManifest | null;
 }
@@ -43,7 +43,7 @@ export interface ManifestFilesOptions {
   readonly isLenient: boolean;
   readonly lastGood: ReadonlyMap<string, GoodManifest>;
   readonly readManifests: ReadManifests;
-  readonly onManifest: (kept: KeptManifest) => void;
+  readonly onManifest: (kept: ManifestToStore) => void;
 }
 
 /** The files of a source as they were last read; a file that is invalid stands with its last good version. */

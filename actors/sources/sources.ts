@@ -123,11 +123,11 @@ function tellingState(
   source: string,
   { clock, ...own }: { readonly place: string; readonly everyMs: number; readonly clock: Clock },
 ): (step: SourceStep) => void {
-  let told: SourceState | undefined;
+  let reported: SourceState | undefined;
   return (step) => {
-    const state = nextSourceState(told, step, { ...own, now: clock.now() });
-    if (state !== told) send({ type: 'config.sourceChanged', source, state });
-    told = state;
+    const state = nextSourceState(reported, step, { ...own, now: clock.now() });
+    if (state !== reported) send({ type: 'config.sourceChanged', source, state });
+    reported = state;
   };
 }
 
@@ -141,7 +141,7 @@ async function orBroken(following: Promise<void>, onState: (step: SourceStep) =>
 
 /** Sends facts on, and tells each problem and warning in them once for as long as it stands. */
 function tellingProblems({ onManifestProblem }: SourceParts, send: (fact: NodeFact) => void): (fact: NodeFact) => void {
-  const told = new Map<string, string>();
+  const reported = new Map<string, string>();
   const tell = ({ problems = [], warnings = [] }: ManifestFindings, only?: string) => {
     const found = new Map(
       [...problems.map((each) => ['error', each] as const), ...warnings.map((each) => ['warning', each] as const)].map(
@@ -149,10 +149,10 @@ function tellingProblems({ onManifestProblem }: SourceParts, send: (fact: NodeFa
       ),
     );
     for (const [key, [level, { file, path, message }]] of found) {
-      if (!told.has(key)) onManifestProblem?.(level, file, path, message);
+      if (!reported.has(key)) onManifestProblem?.(level, file, path, message);
     }
-    for (const [key, file] of told) if (only === undefined || only === file) told.delete(key);
-    for (const [key, [, { file }]] of found) told.set(key, file);
+    for (const [key, file] of reported) if (only === undefined || only === file) reported.delete(key);
+    for (const [key, [, { file }]] of found) reported.set(key, file);
   };
   return (fact) => {
     if (fact.type === 'config.podsListed' || fact.type === 'config.sourceUnread') tell(fact);

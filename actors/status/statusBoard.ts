@@ -1,4 +1,4 @@
-/** The board of all pods: after each turn of the actors it computes the statuses anew and tells what changed. */
+/** The board of all pods: after each turn of the actors it recomputes the statuses and tells what changed. */
 import type { AnyActorRef } from 'xstate';
 import { isBeingAdopted, type PodRef, podView, type SinceOf } from '../../machines/shared/views.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
@@ -21,12 +21,12 @@ export interface PodChange {
  * Keeps what a change rests on, before anybody is told of it: its answer holds the change back until it settles, for what
  * is told must not be otherwise after a restart.
  */
-export type KeepFacts = (change: PodChange) => Promise<unknown> | undefined;
+export type PersistFacts = (change: PodChange) => Promise<unknown> | undefined;
 
 export interface StatusBoard {
   /** Says which actor has made a transition. */
   note(ref: AnyActorRef): void;
-  /** Tells every pod's status anew when the node's addresses have changed. */
+  /** Reports every pod's status again when the node's addresses have changed. */
   followAddresses(): void;
   /**
    * Posts pods that have no actor yet, by what they wait for; their actors take their places. Those that are not wanted
@@ -57,7 +57,7 @@ export interface StatusBoardOptions {
   readonly since: SinceOf;
   /** The scheme of container ids. */
   readonly runtimeName: () => string;
-  readonly keep?: KeepFacts | undefined;
+  readonly keep?: PersistFacts | undefined;
 }
 
 export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => new Board(options);

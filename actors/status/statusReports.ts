@@ -75,7 +75,7 @@ export class StatusReports {
   /** Writes an end that a sink has to acknowledge, before anybody is told of it. */
   keep({ uid, pod, view }: PodChange): Promise<void> | undefined {
     const { metadata, status } = pod;
-    // What the node refused it decides again when it starts anew (C24).
+    // What the node refused it decides again when it starts again (C24).
     if (this.#acknowledging.length === 0 || view.unsettled || view.refused) return undefined;
     if (!isTerminalPhase(status?.phase) || samePodStatus(this.#latest.get(uid)?.status, status)) return undefined;
     this.#kept.set(uid, status);

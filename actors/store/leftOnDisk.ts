@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createLayout, type Layout } from '../../host/pods/layout.ts';
-import { adoptPod, standingOfPod } from '../../host/pods/podClaim.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
-import { isSamePath, type Maker, type Standing } from '../../host/pods/podMark.ts';
+import { type DirectoryOwner, isSamePath, type Maker } from '../../host/pods/podMark.ts';
+import { adoptPod, ownerOfPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../pod/lifecycle/observed.ts';
 import type { DurableFacts } from './durableFacts.ts';
@@ -46,17 +46,17 @@ export async function podsLeftOnDisk(
   const maker = makerOf(place);
   const identityOf = await identities(place.podLogsDir);
   const uids = await podDirectories(layout);
-  const standings = uids.map((uid) => ({ uid, standing: standingOfPod(layout, maker, uid) }));
-  if (!takesOver) refuseOtherRuntime(standings, maker);
-  for (const each of standings) {
-    const { uid, standing } = each;
+  const directories = uids.map((uid) => ({ uid, owner: ownerOfPodDirectory(layout, maker, uid) }));
+  if (!takesOver) refuseOtherRuntime(directories, maker);
+  for (const each of directories) {
+    const { uid, owner } = each;
     const isKnown = allocations.has(uid) || probes.has(uid);
-    const isTaken = takesOver && (standing.kind === 'others' || isOfOtherRuntime(standing, maker));
-    if (!isTaken && !(standing.kind === 'unmarked' && (isKnown || takesOver))) continue;
+    const isTaken = takesOver && (owner.kind === 'others' || isOfOtherRuntime(owner, maker));
+    if (!isTaken && !(owner.kind === 'unmarked' && (isKnown || takesOver))) continue;
     await adoptPod({ layout, maker, pod: identityOf(uid), isTaken: takesOver });
-    each.standing = standingOfPod(layout, maker, uid);
+    each.owner = ownerOfPodDirectory(layout, maker, uid);
   }
-  const found = standings.map(({ uid, standing }) => sorted(layout, uid, { standing, identityOf }));
+  const found = directories.map(({ uid, owner }) => sorted(layout, uid, { owner, identityOf }));
   const withoutDirectory = [...allocations.keys(), ...statuses.keys(), ...probes.keys()].filter(
     (uid) => !uids.includes(uid),
   );
@@ -70,7 +70,7 @@ export async function podsLeftOnDisk(
 export async function podsOfAgent(place: AgentPlace): Promise<readonly string[]> {
   const layout = createLayout(place);
   const maker = makerOf(place);
-  return (await podDirectories(layout)).filter((uid) => standingOfPod(layout, maker, uid).kind === 'ours');
+  return (await podDirectories(layout)).filter((uid) => ownerOfPodDirectory(layout, maker, uid).kind === 'ours');
 }
 
 /** The pods below a root that a take-over is about: those with a directory that is not this agent's, over this runtime. */
@@ -82,14 +82,14 @@ export async function takenOver(
   const maker = makerOf(place);
   const identityOf = await identities(place.podLogsDir);
   return (await podDirectories(layout)).flatMap((uid) => {
-    const standing = standingOfPod(layout, maker, uid);
+    const owner = ownerOfPodDirectory(layout, maker, uid);
     const common = { directory: layout.podDir(uid), sandboxes: [] };
-    if (standing.kind === 'ours') {
-      const why = `made over the runtime ${standing.runtime}`;
-      return isOfOtherRuntime(standing, maker) ? [{ uid, ...standing.pod, ...common, why }] : [];
+    if (owner.kind === 'ours') {
+      const why = `made over the runtime ${owner.runtime}`;
+      return isOfOtherRuntime(owner, maker) ? [{ uid, ...owner.pod, ...common, why }] : [];
     }
-    const isTheirs = standing.kind === 'others' || (standing.kind === 'unmarked' && !known.has(uid));
-    return isTheirs ? [{ ...identityOf(uid), ...common, why: standing.why }] : [];
+    const isTheirs = owner.kind === 'others' || (owner.kind === 'unmarked' && !known.has(uid));
+    return isTheirs ? [{ ...identityOf(uid), ...common, why: owner.why }] : [];
   });
 }
 
@@ -109,7 +109,7 @@ export async function surveyPods(
   const uids = (await podDirectories(layout)).filter((uid) => !skipped.has(uid));
   if (uids.length === 0) return { left: [], foreign: [] };
   const identityOf = await identities(podLogsDir);
-  const found = uids.map((uid) => sorted(layout, uid, { standing: standingOfPod(layout, maker, uid), identityOf }));
+  const found = uids.map((uid) => sorted(layout, uid, { owner: ownerOfPodDirectory(layout, maker, uid), identityOf }));
   return {
     left: found.flatMap(({ left = [] }) => left),
     foreign: found.flatMap(({ foreign = [] }) => foreign),
@@ -117,24 +117,24 @@ export async function surveyPods(
 }
 
 interface Known {
-  readonly standing: Standing;
+  readonly owner: DirectoryOwner;
   readonly identityOf: (uid: string) => PodIdentity;
 }
 
 function sorted(
   layout: Layout,
   uid: string,
-  { standing, identityOf }: Known,
+  { owner, identityOf }: Known,
 ): { left?: [LeftPod]; foreign?: [ForeignPod] } {
-  if (standing.kind === 'missing') return {};
-  if (standing.kind === 'ours') {
-    return { left: [{ uid, ...standing.pod, isMarked: true, ...(standing.isTaken ? { isTaken: true } : {}) }] };
+  if (owner.kind === 'missing') return {};
+  if (owner.kind === 'ours') {
+    return { left: [{ uid, ...owner.pod, isMarked: true, ...(owner.isTaken ? { isTaken: true } : {}) }] };
   }
-  return { foreign: [{ ...identityOf(uid), why: standing.why, directory: layout.podDir(uid), sandboxes: [] }] };
+  return { foreign: [{ ...identityOf(uid), why: owner.why, directory: layout.podDir(uid), sandboxes: [] }] };
 }
 
-function isOfOtherRuntime(standing: Standing, { runtime }: Maker): boolean {
-  return standing.kind === 'ours' && standing.runtime !== SIMULATED && !isSameRuntime(standing.runtime, runtime);
+function isOfOtherRuntime(owner: DirectoryOwner, { runtime }: Maker): boolean {
+  return owner.kind === 'ours' && owner.runtime !== SIMULATED && !isSameRuntime(owner.runtime, runtime);
 }
 
 /** Whether two endpoints lead to one runtime, through whatever links. */
@@ -144,11 +144,11 @@ export function isSameRuntime(one: string, other: string): boolean {
 }
 
 function refuseOtherRuntime(
-  found: readonly { readonly uid: string; readonly standing: Standing }[],
+  found: readonly { readonly uid: string; readonly owner: DirectoryOwner }[],
   maker: Maker,
 ): void {
-  const others = found.flatMap(({ standing }) =>
-    standing.kind === 'ours' && isOfOtherRuntime(standing, maker) ? standing.runtime : [],
+  const others = found.flatMap(({ owner }) =>
+    owner.kind === 'ours' && isOfOtherRuntime(owner, maker) ? owner.runtime : [],
   );
   const [runtime] = others;
   if (runtime === undefined) return;

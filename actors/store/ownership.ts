@@ -1,9 +1,9 @@
 /** Which pods are this agent's own: of what is not, nothing is unmounted, removed or overwritten. */
 
 import type { Layout } from '../../host/pods/layout.ts';
-import { adoptPod, claimPod, standingOfPod } from '../../host/pods/podClaim.ts';
 import { removeHalfDone } from '../../host/pods/podDirectory.ts';
 import { isSamePath, type Maker } from '../../host/pods/podMark.ts';
+import { adoptPod, ownerOfPodDirectory, takePodDirectory } from '../../host/pods/takePodDirectory.ts';
 import type { ObservedPod, ObservedSandbox, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { type FoundOnDisk, surveyPods } from './leftOnDisk.ts';
 
@@ -38,7 +38,7 @@ export interface Ownership {
    * Marks the pod's directory, before anything else of the pod is made; one that is there without a mark is
    * adopted when the runtime has run sandboxes of the pod, `ran`, and else somebody's: then it rejects.
    */
-  claim(pod: PodIdentity, ran: readonly string[]): Promise<void>;
+  take(pod: PodIdentity, ran: readonly string[]): Promise<void>;
   /** Whether what is on this host of a pod is this agent's to remove. */
   owns(pod: PodIdentity): Promise<boolean>;
   /** Nothing of the pod is left. */
@@ -49,9 +49,9 @@ export interface Ownership {
 
 export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }: OwnershipParts): Ownership {
   const { seen, shared, otherMaker, see } = createSightings(maker, owner);
-  const claim = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
+  const take = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
     const pod = { uid, namespace, name };
-    const why = await claimPod({ layout, maker, pod, runsHere: ran.length > 0 || seen.has(uid) });
+    const why = await takePodDirectory({ layout, maker, pod, runsHere: ran.length > 0 || seen.has(uid) });
     if (why !== undefined && !seen.has(uid)) onAdopted?.(pod, why);
   };
   return {
@@ -60,12 +60,12 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
     otherMaker,
     hasCgroupAlone: (uid) => {
       if (!shared.has(uid)) return true;
-      const standing = standingOfPod(layout, maker, uid);
-      return standing.kind === 'ours' && standing.isTaken;
+      const owner = ownerOfPodDirectory(layout, maker, uid);
+      return owner.kind === 'ours' && owner.isTaken;
     },
-    claim,
+    take,
     owns: async (pod) => {
-      const { kind } = standingOfPod(layout, maker, pod.uid);
+      const { kind } = ownerOfPodDirectory(layout, maker, pod.uid);
       if (kind === 'ours' || !seen.has(pod.uid)) return kind === 'ours';
       // From before there were marks: should the removal be cut off, the next agent has to know.
       if (kind === 'unmarked') await adoptPod({ layout, maker, pod });

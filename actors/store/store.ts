@@ -29,7 +29,7 @@ export interface Store<Schemas extends FactSchemas> {
     key: string,
     value: z.output<Schemas[Kind]>,
   ) => Promise<void>;
-  /** Resolves when the key is durably gone, or written anew. */
+  /** Resolves when the key is durably gone, or rewritten. */
   readonly remove: (kind: keyof Schemas, key: string) => Promise<void>;
   /** Resolves when nothing is left to write, whether it succeeded or not. */
   readonly flush: () => Promise<void>;

@@ -85,7 +85,7 @@ function unwrittenFacts({ clock, onFailure }: Retrying, again: (changes: readonl
       for (const change of failed.keys())
         if (!isNewer(idOf(change))) kept.set(idOf(change), { ...change, waiting: [] });
       const before = failure;
-      // What failed and is on its way anew in another form is no less unwritten.
+      // What failed and is on its way again in another form is no less unwritten.
       const facts = new Set([...kept.keys(), ...[...failed.keys()].map(idOf)]).size;
       failure = facts === 0 ? undefined : failureNow(facts, { before, failed, at: clock.now() });
       if (failed.size > 0 && kept.size > 0 && !closed) timer ??= clock.setTimeout(tryAgain, RETRY_MS);

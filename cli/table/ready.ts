@@ -52,11 +52,11 @@ const SETTLED_AFTER_MS = 1000;
 
 /** Says of each count whether the node is ready and its numbers have stood still for a second; `now` in milliseconds. */
 export function settledReadiness(): (readiness: NodeReadiness, now: number) => boolean {
-  let standing: (NodeReadiness & { readonly since: number }) | undefined;
+  let counted: (NodeReadiness & { readonly since: number }) | undefined;
   return (readiness, now) => {
     const { running, expected } = readiness;
-    if (!isNodeReady(readiness)) standing = undefined;
-    else if (standing?.running !== running || standing.expected !== expected) standing = { ...readiness, since: now };
-    return standing !== undefined && now - standing.since >= SETTLED_AFTER_MS;
+    if (!isNodeReady(readiness)) counted = undefined;
+    else if (counted?.running !== running || counted.expected !== expected) counted = { ...readiness, since: now };
+    return counted !== undefined && now - counted.since >= SETTLED_AFTER_MS;
   };
 }

@@ -11,10 +11,10 @@ const GIVE_BACK = '\x1b[?7h\x1b[?25h\x1b[?1049l';
 const BEGIN = '\x1b[?2026h';
 const END = '\x1b[?2026l';
 
-/** The whole of a terminal, drawn anew line by line where it changes. */
+/** The whole of a terminal, drawn again line by line where it changes. */
 export interface Screen {
   take(): void;
-  /** Forgets what is drawn, as after a change of its size: all is drawn anew. */
+  /** Forgets what is drawn, as after a change of its size: all is redrawn. */
   clear(): void;
   draw(lines: readonly string[]): void;
   /** Gives the terminal back as it was; it may be taken again. */

@@ -14,7 +14,7 @@ import { masquerade } from './masquerade.ts';
 import { mountsBelow } from './mounts.ts';
 import { prepareNetwork } from './network.ts';
 import { endProcess, findContainerd, findShims, type Pause } from './process.ts';
-import { notedBefore, takeBack } from './takeBack.ts';
+import { stateBefore, takeBack } from './takeBack.ts';
 import { tearDown } from './teardown.ts';
 
 interface ManagedContainerdOptions {
@@ -70,7 +70,7 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
   if (why !== undefined) throw new NodeFailure('RuntimeUnavailable', why);
   const layout = layoutOf(options.directory);
   await prepareDirectories(layout);
-  const noted = await notedBefore(layout);
+  const noted = await stateBefore(layout);
   const before = { ...noted, hasPods: noted.hasPods || isRestart };
   const connect = () => connectCri({ runtimeEndpoint: endpointIn(layout), requestTimeoutMs: 5000 });
   const undo = () => takeBack({ layout, before, connect, pause });

@@ -38,7 +38,7 @@ async function removeLinks({ bridge }: Layout, signal: AbortSignal): Promise<voi
   await run('ip', ['link', 'delete', bridge], { signal });
 }
 
-/** How often the rules are read anew when they changed while they were to be removed. */
+/** How often the rules are read again when they changed while they were to be removed. */
 const MOST_TRIES = 10;
 
 async function removeRules({ network }: Layout, signal: AbortSignal): Promise<void> {

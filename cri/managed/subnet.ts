@@ -23,7 +23,7 @@ export async function holdSubnet(layout: Layout, wanted?: string): Promise<strin
   const candidates = wanted === undefined ? candidateSubnets(layout.directory, routes) : [wanted];
   for (const subnet of before === undefined || wanted !== undefined ? candidates : [before, ...candidates]) {
     if (wanted === undefined && routes.some((route) => overlaps(route, parseSubnet(subnet)))) continue;
-    if (await claim(layout, subnet)) return subnet;
+    if (await reserve(layout, subnet)) return subnet;
   }
   throw new NodeFailure('RuntimeUnavailable', 'no private IPv4 subnet is free for the pods');
 }
@@ -32,7 +32,8 @@ export async function holdSubnet(layout: Layout, wanted?: string): Promise<strin
 export async function releaseSubnet(layout: Layout): Promise<void> {
   const subnet = await readText(layout.subnetFile);
   if (subnet === undefined) return;
-  if ((await readText(claimFile(subnet))) === layout.directory) await rm(claimFile(subnet), { force: true });
+  if ((await readText(reservationFile(subnet))) === layout.directory)
+    await rm(reservationFile(subnet), { force: true });
   await rm(layout.subnetFile, { force: true });
 }
 
@@ -77,9 +78,9 @@ function littleEndian(hex: string): number {
   return Buffer.from(hex, 'hex').readUInt32LE();
 }
 
-/** A claim is a file that names its owner; the owner's own note of the subnet, written first, proves it. */
-async function claim(layout: Layout, subnet: string): Promise<boolean> {
-  const file = claimFile(subnet);
+/** A reservation is a file that names its owner; what the owner wrote of the subnet before proves it. */
+async function reserve(layout: Layout, subnet: string): Promise<boolean> {
+  const file = reservationFile(subnet);
   await mkdir(dirname(file), { recursive: true });
   const owner = await readText(file);
   if (owner !== undefined && owner !== layout.directory) {
@@ -88,7 +89,7 @@ async function claim(layout: Layout, subnet: string): Promise<boolean> {
   }
   await writeFile(layout.subnetFile, subnet);
   if (owner === layout.directory) return true;
-  // Another may have claimed it since we looked: then the file is there and its own.
+  // Another may have reserved it since we looked: then the file is there and its own.
   return writeFile(file, layout.directory, { flag: 'wx' }).then(
     () => true,
     (error: NodeJS.ErrnoException) => {
@@ -98,7 +99,7 @@ async function claim(layout: Layout, subnet: string): Promise<boolean> {
   );
 }
 
-function claimFile(subnet: string): string {
+function reservationFile(subnet: string): string {
   return join(sharedDirectory, 'subnets', subnet.replace('/', '-'));
 }
 

@@ -13,7 +13,7 @@ export interface Before {
 }
 
 /** EventMessages what runs before a start. */
-export async function notedBefore(layout: Layout): Promise<Before> {
+export async function stateBefore(layout: Layout): Promise<Before> {
   const [containerd, shims] = await Promise.all([findContainerd(layout), findShims(layout)]);
   return { containerd, hasPods: shims.length > 0 };
 }

@@ -11,7 +11,7 @@ export interface StartRules {
   /** By an image's full name; what has none here does as its command says. */
   readonly behaviours: ReadonlyMap<string, BehaviourSource>;
   /** Milliseconds by which an exit's event precedes the status that shows it. */
-  readonly hintLeadMs: () => number;
+  readonly eventLeadMs: () => number;
 }
 
 /** Starts a created container's process. Fails in the OCI runtime's words when it cannot be started. */
@@ -26,7 +26,7 @@ export function run(world: World, record: ContainerRecord, rules: StartRules): v
       record.life = { state: 'exited', startedAt, finishedAt, ...exit };
       resolve();
     };
-    showExit(world, record, rules.hintLeadMs(), show);
+    showExit(world, record, rules.eventLeadMs(), show);
   });
   record.life = { state: 'running', startedAt, process, ended };
   emitContainer(world, record, ContainerEventType.CONTAINER_STARTED_EVENT);

@@ -37,7 +37,7 @@ export class SimulatedRuntime {
   readonly clock: Clock;
   readonly images: Images;
   /** Milliseconds by which the event of an exit comes before the status shows it. */
-  hintLeadMs = 0;
+  eventLeadMs = 0;
   /** How commands in containers are answered. */
   exec: ExecScript | undefined;
   readonly #behaviours = new Map<string, BehaviourSource>();
@@ -62,7 +62,7 @@ export class SimulatedRuntime {
     };
     for (const [image, source] of Object.entries(behaviours)) this.behave(image, source);
     this.images = new Images(this.#world, images);
-    const rules = { behaviours: this.#behaviours, hintLeadMs: () => this.hintLeadMs };
+    const rules = { behaviours: this.#behaviours, eventLeadMs: () => this.eventLeadMs };
     const containers = new Containers(this.#world, this.#records, this.images, rules);
     this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, new AddressPool(addresses));
     const parts = { sandboxes: this.#sandboxes, containers, images: this.images };

@@ -8,8 +8,8 @@ import { isMissing } from '../files/fileErrors.ts';
 import { mountsUnder } from '../files/mountinfo.ts';
 import { removeTree } from '../files/removeTree.ts';
 import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
-import { hasOwnLogs, standingOfPod } from './podClaim.ts';
 import { isHalfDone, type Maker, nameOfRemoved } from './podMark.ts';
+import { hasOwnLogs, ownerOfPodDirectory } from './takePodDirectory.ts';
 
 interface PodFolders {
   readonly pod: Pod;
@@ -63,7 +63,7 @@ export async function podDirectories({ podsDir }: Layout): Promise<readonly stri
  * Idempotent.
  */
 export async function removePodDirectory({ layout, maker, signal }: Removal, uid: string): Promise<void> {
-  const { kind } = standingOfPod(layout, maker, uid);
+  const { kind } = ownerOfPodDirectory(layout, maker, uid);
   if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), maker, signal);
 }
 

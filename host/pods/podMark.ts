@@ -25,7 +25,7 @@ interface MarkedPod {
 }
 
 /** How a directory stands to an agent. */
-export type Standing =
+export type DirectoryOwner =
   | { readonly kind: 'missing' }
   /** `runtime` is the one that the mark names; `isTaken`: the pod was taken over, with all that is at the runtime of it. */
   | { readonly kind: 'ours'; readonly pod: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
@@ -50,13 +50,13 @@ const markSchema = z.object({
 });
 
 /** Reads whose a directory is: on the spot, for the kernel has at hand what is asked for. */
-export function standingOf(directory: string, maker: Maker): Standing {
+export function ownerOf(directory: string, maker: Maker): DirectoryOwner {
   try {
     const found = lstatSync(directory, { throwIfNoEntry: false });
     if (found === undefined) return { kind: 'missing' };
     if (found.isSymbolicLink()) return { kind: 'unusable', why: 'it is a symbolic link' };
     if (!found.isDirectory()) return { kind: 'unusable', why: 'it is not a directory' };
-    return standingByMark(path.join(directory, MARK_FILE), maker);
+    return ownerByMark(path.join(directory, MARK_FILE), maker);
   } catch (error) {
     if (isMissing(error)) return { kind: 'missing' };
     return { kind: 'unusable', why: `it cannot be read: ${messageOf(error)}` };
@@ -85,7 +85,7 @@ export function makerOfMark(directory: string, root: string): Maker | undefined 
   }
 }
 
-function standingByMark(file: string, maker: Maker): Standing {
+function ownerByMark(file: string, maker: Maker): DirectoryOwner {
   const mark = readMark(file);
   if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
   if (mark === 'damaged') return { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` };

@@ -146,7 +146,7 @@ export const imageInput = (context: ContainerContext): Omit<ImageInput, 'parent'
 export const slotKey = (context: ContainerContext, limiter: string): string =>
   `${context.pod.metadata.uid}/${context.name}/${limiter}`;
 
-/** What a back-off is counted for: another image or other resources begin it anew (C7). */
+/** What a back-off is counted for: another image or other resources reset it (C7). */
 export const backOffKey = (context: { readonly pod: Pod; readonly name: string }): string =>
   `${identityOf(context)} ${keyOf(specOf(context).resources ?? {})}`;
 

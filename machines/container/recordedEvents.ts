@@ -6,7 +6,7 @@ import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
 import { type ContainerContext, specOf } from './context.ts';
 
-type Told = { readonly context: ContainerContext };
+type InContext = { readonly context: ContainerContext };
 
 const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 const killing = (message: string): EventMessage => ({ reason: 'Killing', message });
@@ -15,15 +15,15 @@ const killing = (message: string): EventMessage => ({ reason: 'Killing', message
 export const launchFailed = (failure: Failure): EventMessage[] =>
   isRuntimeAway(failure) ? [] : [warning('Failed', `Error: ${failure.message}`)];
 
-function restartBacksOff({ context: { pod, name } }: Told): EventMessage {
+function restartBacksOff({ context: { pod, name } }: InContext): EventMessage {
   const { name: podName, namespace, uid } = pod.metadata;
   return warning('BackOff', `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${uid})`);
 }
 
-const stopped = ({ context }: Told): EventMessage[] =>
+const stopped = ({ context }: InContext): EventMessage[] =>
   context.id === undefined ? [] : [killing(`Stopping container ${context.name}`)];
 
-const outdated = ({ context }: Told): EventMessage[] =>
+const outdated = ({ context }: InContext): EventMessage[] =>
   context.id === undefined ? [] : [endedFor(context, 'definition changed', true)];
 
 /** It is restarted whatever its exit code, unless its policy is Never. */
@@ -40,7 +40,7 @@ function endedFor({ name, role }: ContainerContext, what: string, restarts: bool
 
 const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
 
-const resizedByRestart = ({ context }: Told): EventMessage =>
+const resizedByRestart = ({ context }: InContext): EventMessage =>
   killing(`Container ${context.name} resize requires restart`);
 
 const postStartFailed: EventMessage[] = [
@@ -48,7 +48,7 @@ const postStartFailed: EventMessage[] = [
   killing('FailedPostStartHook'),
 ];
 
-const stateUnknown = ({ context: { role } }: Told): EventMessage =>
+const stateUnknown = ({ context: { role } }: InContext): EventMessage =>
   killing(`${isInit(role) ? 'Init container' : 'Container'} is in "unknown" state, try killing it before restart`);
 
 /** An action of the chart that tells what its parameters say. */

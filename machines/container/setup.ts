@@ -239,7 +239,7 @@ export const containerSetup = setup({
       event.type === 'sandbox.lost' ? { sandbox: undefined, former: event.still ?? null, hasTurn: false } : {},
     ),
     takeTurn: assign({ hasTurn: true }),
-    /** What was made under the present number, if anything, is not the one that is to run: it is made anew. */
+    /** What was made under the present number, if anything, is not the one that is to run: it is recreated. */
     forgetIt: assign({ id: undefined, madeFrom: undefined }),
     recordIdentity: assign(({ context }) => ({ madeFrom: identityOf(context), size: sizeOf(context) })),
     recordSize: assign((_, size: ContainerSize) => ({ size, failure: undefined })),
@@ -249,7 +249,7 @@ export const containerSetup = setup({
     update: assign(({ context, event }) => {
       if (event.type !== 'container.update') return {};
       const isAnother = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
-      // Other resources may be what it needed: its back-off begins anew (C7).
+      // Other resources may be what it needed: its back-off starts over (C7).
       return { pod: event.pod, volumes: event.volumes, ...(isAnother ? { crashDelayMs: undefined } : {}) };
     }),
     forgetCrashes: assign({ crashDelayMs: undefined }),

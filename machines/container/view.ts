@@ -27,7 +27,7 @@ export function containerView(
   const held = snapshot.hasTag('awaitingVolumes') ? volumeReason : undefined;
   const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
-  const last = [toldEnd(snapshot), context.earlierRun].find((run) => run !== undefined && run !== shown);
+  const last = [reportedEnd(snapshot), context.earlierRun].find((run) => run !== undefined && run !== shown);
   const rests = snapshot.hasTag('rests');
   const started = now.kind === 'running' && context.id !== undefined && context.startedUp === context.id;
   return {
@@ -48,14 +48,14 @@ export function containerView(
 }
 
 /** One that ends at once may be seen to before its start has answered, which tells what was made of it. */
-const toldEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
+const reportedEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
   snapshot.hasTag('making') ? undefined : snapshot.context.run;
 
 /** A number is counted once its container is shown: until then all that is told is of the one before. */
 function restartsOf(snapshot: ContainerSnapshot, { kind }: ContainerView['now']): number {
   const { id, attempt } = snapshot.context;
   if (removedForRestart(snapshot.context)) return attempt;
-  const isNext = id === undefined || (kind !== 'running' && toldEnd(snapshot) === undefined);
+  const isNext = id === undefined || (kind !== 'running' && reportedEnd(snapshot) === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
 
@@ -67,7 +67,7 @@ function isReady({ pod, name }: ContainerContext, probes: readonly ProbeView[]):
 
 function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerView['now'] {
   const { earlierRun, waitingReason, startedAt } = snapshot.context;
-  const run = toldEnd(snapshot);
+  const run = reportedEnd(snapshot);
   if (isShownRunning(snapshot)) return { kind: 'running', startedAt: startedAt ?? 0 };
   const rests = snapshot.hasTag('rests');
   if (waitingReason !== undefined && !(rests && (run ?? earlierRun))) {

@@ -73,7 +73,7 @@ const edgesOf = (node: AnyStateNode): Edge[] =>
     }),
   );
 
-/** An edge out of a box into itself starts at its stand-in; one that begins a box anew leads to its first state. */
+/** An edge out of a box into itself starts at its stand-in; one that restarts a box leads to its first state. */
 function edgeOf(source: AnyStateNode, target: AnyStateNode, label: string): Edge {
   const isBox = source.type === 'compound';
   const to = isBox && target === source ? (initialOf(target) ?? target) : target;

@@ -4,7 +4,7 @@ import type { LimiterEvent, Ref, SlotGranted } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
-interface Claim {
+interface SlotRequest {
   /** Who asks for what: begins with the pod's uid. */
   readonly key: string;
   /** The pod's number in the order of arrival: all of a pod's requests go before those of later pods. */
@@ -16,8 +16,8 @@ interface Claim {
   readonly origin?: string;
 }
 
-interface Held extends Claim {
-  /** It has had its slot for so long that only claims of its origin still wait for it. */
+interface HeldSlot extends SlotRequest {
+  /** It has had its slot for so long that only requests of its origin still wait for it. */
   readonly slow?: true;
 }
 
@@ -27,38 +27,39 @@ export interface LimiterContext {
   readonly limitMs?: number;
   /** How long all slots may be held, in milliseconds, before those that hold them are slow; absent: for ever. */
   readonly slowAfterMs?: number;
-  readonly held: readonly Held[];
-  readonly queue: readonly Claim[];
+  readonly held: readonly HeldSlot[];
+  readonly queue: readonly SlotRequest[];
 }
 
-/** Puts a claim behind those with the same or an earlier ticket. */
-function enqueued(queue: readonly Claim[], claim: Claim): readonly Claim[] {
-  const behind = queue.findIndex((other) => other.ticket > claim.ticket);
-  return behind < 0 ? [...queue, claim] : [...queue.slice(0, behind), claim, ...queue.slice(behind)];
+/** Puts a request behind those with the same or an earlier ticket. */
+function enqueued(queue: readonly SlotRequest[], request: SlotRequest): readonly SlotRequest[] {
+  const behind = queue.findIndex((other) => other.ticket > request.ticket);
+  return behind < 0 ? [...queue, request] : [...queue.slice(0, behind), request, ...queue.slice(behind)];
 }
 
-const without = <C extends Claim>(claims: readonly C[], drop: (claim: Claim) => boolean): C[] =>
-  claims.filter((claim) => !drop(claim));
+const without = <C extends SlotRequest>(requests: readonly C[], drop: (request: SlotRequest) => boolean): C[] =>
+  requests.filter((request) => !drop(request));
 
-const inTime = ({ held }: LimiterContext): readonly Held[] => held.filter(({ slow }) => slow === undefined);
+const inTime = ({ held }: LimiterContext): readonly HeldSlot[] => held.filter(({ slow }) => slow === undefined);
 
 const hasSlots = (context: LimiterContext): boolean => inTime(context).length < context.capacity;
 
 /** However slow they are, no more than the capacity are of one origin, or of none: it is asked for no more at a time. */
-const isOpenTo = ({ capacity, held }: LimiterContext, { origin }: Claim): boolean =>
+const isOpenTo = ({ capacity, held }: LimiterContext, { origin }: SlotRequest): boolean =>
   held.filter((each) => each.origin === origin).length < capacity;
 
-const nextOf = (context: LimiterContext): Claim | undefined =>
-  hasSlots(context) ? context.queue.find((claim) => isOpenTo(context, claim)) : undefined;
+const nextOf = (context: LimiterContext): SlotRequest | undefined =>
+  hasSlots(context) ? context.queue.find((request) => isOpenTo(context, request)) : undefined;
 
 /** Those that wait, the next first: who waits for the slow ones of its own origin lets the others pass. */
-export const lineOf = (context: LimiterContext): readonly Claim[] => {
-  const isHeldUp = (claim: Claim) => !isOpenTo({ ...context, held: context.held.filter(({ slow }) => slow) }, claim);
+export const lineOf = (context: LimiterContext): readonly SlotRequest[] => {
+  const isHeldUp = (request: SlotRequest) =>
+    !isOpenTo({ ...context, held: context.held.filter(({ slow }) => slow) }, request);
   return [...without(context.queue, isHeldUp), ...context.queue.filter(isHeldUp)];
 };
 
-/** Those that have what a claim waits for. */
-export const holdersFor = ({ held }: LimiterContext, { origin }: Claim): readonly Held[] =>
+/** Those that have what a request waits for. */
+export const holdersFor = ({ held }: LimiterContext, { origin }: SlotRequest): readonly HeldSlot[] =>
   held.filter((each) => each.slow === undefined || each.origin === origin);
 
 /** One limiter: `open` while a slot is free, `full` while all are held. */
@@ -85,11 +86,13 @@ export const limiterMachine = setup({
     ),
     release: assign(({ context, event }) => {
       if (event.type !== 'slot.release' && event.type !== 'slot.forget') return {};
-      const drop = ({ key }: Claim) =>
+      const drop = ({ key }: SlotRequest) =>
         event.type === 'slot.release' ? key === event.key : key.startsWith(`${event.uid}/`);
       return { held: without(context.held, drop), queue: without(context.queue, drop) };
     }),
-    setSlowAside: assign(({ context: { held } }) => ({ held: held.map((each): Held => ({ ...each, slow: true })) })),
+    setSlowAside: assign(({ context: { held } }) => ({
+      held: held.map((each): HeldSlot => ({ ...each, slow: true })),
+    })),
     grant: enqueueActions(({ context, enqueue }) => {
       const next = nextOf(context);
       if (next === undefined) return;

@@ -159,7 +159,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', endItsOrphan] },
         'garbage.asked': { actions: 'answerGarbage' },
         'garbage.podsFound': { actions: ['recordFact', 'endOrphans'] },
-        // A pod that was wanted again while it still ended, or whose actor broke, begins anew.
+        // A pod that was wanted again while it still ended, or whose actor broke, starts over.
         'node.ticked': { actions: ['recordFact', 'endOrphans', 'startNewPods'] },
         'xstate.done.actor.*': [
           { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },

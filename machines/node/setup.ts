@@ -234,7 +234,7 @@ export const nodeSetup = setup({
     announceReturn: enqueueActions(({ context, enqueue }) => {
       for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
     }),
-    /** A pod's actor is through: terminated, or broken and to be built anew at the next tick. */
+    /** A pod's actor is through: terminated, or broken and to be rebuilt at the next tick. */
     forgetPod: enqueueActions(({ context, event, enqueue }) => {
       const uid = uidOf(event);
       if (uid === undefined) return;

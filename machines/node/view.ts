@@ -84,7 +84,7 @@ function sharedLimiter(node: NodeSnapshot, name: 'start' | 'pull', sinceOf: Sinc
   return childrenOf<ActorRefFrom<typeof limiterMachine>>(node, `${name}Limiter`).map((ref) => {
     const own = ref.getSnapshot();
     const { slowAfterMs } = own.context;
-    // It counts anew for whoever gets a slot that is given back, which the limiter's state does not show.
+    // It counts again for whoever gets a slot that is given back, which the limiter's state does not show.
     const [timer] = childrenOf<AnyActorRef>(own, '');
     const moments = timer && slowAfterMs !== undefined ? { dueAt: sinceOf(timer) + slowAfterMs } : {};
     return { ...plainView(ref, sinceOf, moments), ...limiterView(ref), name };

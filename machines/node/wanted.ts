@@ -144,7 +144,7 @@ export function tellUpdate(before: Pod, pod: Pod, at: number): PodEvent[] {
   return facts;
 }
 
-/** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted begins anew anyway. */
+/** Who a pod was whose actor broke, if nobody wants it any more: one that is wanted starts over anyway. */
 export function brokenPod(context: NodeContext, uid = ''): PodIdentity | undefined {
   const known = lookUp(context.pods, uid);
   if (known === undefined || isWanted(context, uid)) return undefined;

@@ -17,7 +17,7 @@ export function isActualStale(context: PodContext): boolean {
   return present !== names || (present !== '' && pod.spec !== context.allocated.spec);
 }
 
-/** What those containers claim; null when there are none. */
+/** What those containers request; null when there are none. */
 export function actualRequests(context: PodContext): PodRequests | null {
   const names = presentNames(context).split(',');
   const { spec } = context.allocated;

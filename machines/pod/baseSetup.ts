@@ -46,14 +46,14 @@ import { isRoundOver, newRound, nextLaunch } from './launchOrder.ts';
 import { isRunByOthers, othersFailure } from './others.ts';
 import { mustFit, wish } from './resizing.ts';
 import {
-  ephemeralTold,
+  ephemeralTurnsGiven,
   hasTurnPassed,
-  initsAnew,
   isAllReset,
   isComplete,
   isLastTurn,
   newEphemeral,
   nextInit,
+  resetInits,
   wasInitialized,
 } from './startOrder.ts';
 import { hasNoProcess, nextToStop } from './stopOrder.ts';
@@ -190,7 +190,7 @@ export const podBaseSetup = setup({
     replaceDesired: assign(({ event }) =>
       event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {},
     ),
-    /** What others read of it is another: nothing is decided anew. */
+    /** What others read of it is another: nothing is decided again. */
     recordMetadata: assign(({ context, event }) => {
       if (event.type !== 'pod.metadataChanged') return {};
       const { metadata } = event;
@@ -261,17 +261,17 @@ export const podBaseSetup = setup({
       sandbox: undefined,
       attempt: nextSandbox(context),
       stale: allSandboxes(context),
-      told: [],
+      turnsGiven: [],
       round: [],
       initialized: false,
-      containers: initsAnew(context),
+      containers: resetInits(context),
     })),
     noteStopped: assign(({ context }) => ({ stopped: allSandboxes(context) })),
     /** It was stopped, but is kept in mind: its addresses were the pod's, and it has yet to be removed. */
     leaveSandbox: assign({
       sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
     }),
-    startOver: assign(({ context }) => ({ initialized: false, round: [], told: ephemeralTold(context) })),
+    startOver: assign(({ context }) => ({ initialized: false, round: [], turnsGiven: ephemeralTurnsGiven(context) })),
     beginRound: assign(({ context }) => ({ round: newRound(context) })),
     initialize: assign({ initialized: true }),
   },

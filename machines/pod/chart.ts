@@ -39,7 +39,7 @@ export const podMachine = podSetup.createMachine({
     'runtime.networkChanged': { actions: 'recordNetwork' },
     'admission.admitted': { actions: 'applyUpdate' },
     'admission.refused': { actions: ['recordUnadmitted', 'applyRest'] },
-    // A fault of ours in a child: the node builds the whole pod anew from the facts.
+    // A fault of ours in a child: the node rebuilds the whole pod from the facts.
     'xstate.error.actor.*': { target: '.broken', actions: 'recordFault' },
   },
   states: {

@@ -85,7 +85,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The sandboxes that were stopped on the way back; absent before. */
   readonly stopped?: readonly string[];
   /** The init and ephemeral containers that have had their turn in the present sandbox. */
-  readonly told: readonly string[];
+  readonly turnsGiven: readonly string[];
   /** Who is still to be launched in the present round, in this order (C9). */
   readonly round: readonly string[];
   /** All init containers have done their part for the present sandbox. */
@@ -121,7 +121,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     containerIds: {},
     attempt: input.observed.sandboxes[0]?.attempt ?? 0,
     stale: [],
-    told: [],
+    turnsGiven: [],
     round: [],
     initialized: false,
     released: [],
@@ -265,8 +265,8 @@ export function withContainer(observed: ObservedPod, container: ObservedContaine
 
 /** Containers that the runtime or their actors had told of, and that the runtime does not show any more. */
 export function vanished({ observed, containerIds }: PodContext, shown: ObservedPod): { name: string; id: string }[] {
-  const told = Object.entries(containerIds).map(([name, id]) => ({ name, id }));
-  const known = new Map([...observed.containers, ...told].map(({ name, id }) => [id, { name, id }]));
+  const reported = Object.entries(containerIds).map(([name, id]) => ({ name, id }));
+  const known = new Map([...observed.containers, ...reported].map(({ name, id }) => [id, { name, id }]));
   for (const { id } of shown.containers) known.delete(id);
   return [...known.values()];
 }

@@ -14,8 +14,8 @@ const namesOf = ({ allocated }: PodContext, roles: readonly ContainerRole[]): st
 const inOrder = (context: PodContext): string[] => namesOf(context, ['init', 'sidecar', 'regular']);
 
 /** Its turn has come, and nothing that failed keeps it: it looks for its image, or could be launched. */
-const isOnItsWay = ({ containers, initialized, told }: PodContext, name: string): boolean =>
-  ['coming', 'readyToCreate'].includes(lookUp(containers, name) ?? '') && (initialized || told.includes(name));
+const isOnItsWay = ({ containers, initialized, turnsGiven }: PodContext, name: string): boolean =>
+  ['coming', 'readyToCreate'].includes(lookUp(containers, name) ?? '') && (initialized || turnsGiven.includes(name));
 
 const launching = (context: PodContext): string | undefined =>
   inOrder(context).find((name) => lookUp(context.containers, name) === 'launching');
@@ -43,4 +43,4 @@ export function nextLaunch(context: PodContext): string | undefined {
 }
 
 /** Whom the others that could be launched wait for, if it is one of them that keeps them. */
-export const heldUpBy = (context: PodContext): string | undefined => launching(context) ?? restOfRound(context)[0];
+export const blockedBy = (context: PodContext): string | undefined => launching(context) ?? restOfRound(context)[0];

@@ -29,7 +29,7 @@ export function wish(
  * The size that a container had when the agent ended, as it was kept: the resources of the pod may be others by now, when
  * its manifest was edited meanwhile. Undefined where nothing was kept.
  */
-export function keptSize({ allocation, allocated }: PodContext, name: string): ContainerSize | undefined {
+export function persistedSize({ allocation, allocated }: PodContext, name: string): ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};
   const kept = lookUp(sizes, name);
   if (kept !== undefined || resources === undefined) return kept;

@@ -1,4 +1,4 @@
-/** What a pod does with its children: volumes and containers are spawned, told and dismissed. The chart is in chart.ts. */
+/** What a pod does with its children: volumes and containers are spawned, commanded and forgotten. The chart is in chart.ts. */
 import { enqueueActions } from 'xstate';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -17,7 +17,7 @@ import type { ContainerEvent } from '../shared/events.ts';
 import { departed, mayRun, mountedVolumes, staysAfterwards, vanished, withContainer } from './context.ts';
 import { nextLaunch } from './launchOrder.ts';
 import { podResizeSetup } from './resizeSetup.ts';
-import { keptSize } from './resizing.ts';
+import { persistedSize } from './resizing.ts';
 import {
   afterInits,
   earlierTurns,
@@ -98,7 +98,7 @@ export const podSetup = podResizeSetup.extend({
         const { name } = container;
         if (Object.hasOwn(context.containers, name)) continue;
         const seen = observed.containers.filter((shown) => shown.name === name);
-        const size = seen.length > 0 ? keptSize(context, name) : undefined;
+        const size = seen.length > 0 ? persistedSize(context, name) : undefined;
         const lifecycle = seen[0] && mayRun(seen[0]) ? ('live' as const) : ('pending' as const);
         enqueue.assign(({ context: now }) => ({
           containers: { ...now.containers, [name]: lifecycle },
@@ -122,10 +122,10 @@ export const podSetup = podResizeSetup.extend({
     }),
     /** Who needs nothing but a sandbox may look for its image while that is being made. */
     startFirst: enqueueActions(({ context, enqueue }) => {
-      if (context.told.length > 0) return;
+      if (context.turnsGiven.length > 0) return;
       const names = firstTurn(context);
       for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ told: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
+      enqueue.assign({ turnsGiven: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
     }),
     /** After a restart of the agent. Of an init container that had been done and collected nothing more is wanted. */
     recallTurns: enqueueActions(({ context, enqueue }) => {
@@ -133,19 +133,19 @@ export const podSetup = podResizeSetup.extend({
       const isThere = (name: string) => context.observed.containers.some((shown) => shown.name === name);
       const again = names.filter((name) => isThere(name) || afterInits(context).includes(name));
       for (const name of again) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ told: names, containers: onTheirWay(context, again) });
+      enqueue.assign({ turnsGiven: names, containers: onTheirWay(context, again) });
     }),
     startNext: enqueueActions(({ context, enqueue }) => {
       const name = nextInit(context);
       if (name === undefined) return;
       enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ told: [...context.told, name], containers: onTheirWay(context, [name]) });
+      enqueue.assign({ turnsGiven: [...context.turnsGiven, name], containers: onTheirWay(context, [name]) });
     }),
     /** They need nothing but the sandbox, and nobody takes notice of how they end. */
     startEphemeral: enqueueActions(({ context, enqueue }) => {
       const names = newEphemeral(context);
       for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ told: [...context.told, ...names], containers: onTheirWay(context, names) });
+      enqueue.assign({ turnsGiven: [...context.turnsGiven, ...names], containers: onTheirWay(context, names) });
     }),
     /** Every container but the ephemeral ones restarts in the present sandbox. */
     resetContainers: enqueueActions(({ context, enqueue }) => {

@@ -23,7 +23,7 @@ export const firstTurn = (context: PodContext): string[] => {
 export const afterInits = (context: PodContext): string[] =>
   namesOf(context.allocated, ['sidecar', 'regular']).filter((name) => Object.hasOwn(context.containers, name));
 
-/** The containers' standings when these are told that their turn has come: what they do of it they say later. */
+/** The containers' life cycles when these are told that their turn has come: what they do of it they say later. */
 export const onTheirWay = ({ containers }: PodContext, names: readonly string[]): PodContext['containers'] =>
   Object.fromEntries(
     Object.entries(containers).map(([name, lifecycle]) => {
@@ -37,7 +37,7 @@ export const onTheirWay = ({ containers }: PodContext, names: readonly string[])
  * Those before it had done theirs: a sidecar that has started once and is in back-off now holds up nobody (C4).
  */
 export function hasTurnPassed(context: PodContext): boolean {
-  const last = initNames(context).findLast((name) => context.told.includes(name));
+  const last = initNames(context).findLast((name) => context.turnsGiven.includes(name));
   if (last === undefined) return true;
   const lifecycle = lookUp(context.containers, last);
   return lifecycle === 'succeeded' || (lifecycle === 'running' && roleOf(context, last) === 'sidecar');
@@ -45,10 +45,10 @@ export function hasTurnPassed(context: PodContext): boolean {
 
 /** No init container waits for its turn any more. */
 export const isLastTurn = (context: PodContext): boolean =>
-  initNames(context).every((name) => context.told.includes(name));
+  initNames(context).every((name) => context.turnsGiven.includes(name));
 
-/** The containers' standings in a new sandbox: init containers that were done have to run again (C3). */
-export function initsAnew(context: PodContext): PodContext['containers'] {
+/** The containers' life cycles in a new sandbox: init containers that were done have to run again (C3). */
+export function resetInits(context: PodContext): PodContext['containers'] {
   const inits = initNames(context);
   return Object.fromEntries(
     Object.entries(context.containers).map(([name, lifecycle]) => {
@@ -99,25 +99,25 @@ const madeAt = ({ observed, sandbox }: PodContext, name: string): number =>
 
 /** The init container that comes next, once it has an actor. */
 export function nextInit(context: PodContext): string | undefined {
-  const name = initNames(context).find((each) => !context.told.includes(each));
+  const name = initNames(context).find((each) => !context.turnsGiven.includes(each));
   return name !== undefined && Object.hasOwn(context.containers, name) ? name : undefined;
 }
 
 /** The ephemeral containers that are to start in the present sandbox, once they have an actor. */
 export const newEphemeral = (context: PodContext): string[] =>
   namesOf(context.allocated, ['ephemeral']).filter(
-    (name) => Object.hasOwn(context.containers, name) && !context.told.includes(name),
+    (name) => Object.hasOwn(context.containers, name) && !context.turnsGiven.includes(name),
   );
 
 /** Those that have had their turn and keep it when all other containers restart. */
-export const ephemeralTold = (context: PodContext): string[] =>
-  context.told.filter((name) => roleOf(context, name) === 'ephemeral');
+export const ephemeralTurnsGiven = (context: PodContext): string[] =>
+  context.turnsGiven.filter((name) => roleOf(context, name) === 'ephemeral');
 
 /** The containers that restart with their pod: all but the ephemeral ones. */
 export const lastingNames = (context: PodContext): string[] =>
   namesOf(context.allocated, ['init', 'sidecar', 'regular']).filter((name) => Object.hasOwn(context.containers, name));
 
-/** What ran of them has ended, and they wait for their turn anew. */
+/** What ran of them has ended, and they wait for their turn again. */
 export const isAllReset = (context: PodContext): boolean =>
   lastingNames(context).every((name) =>
     ['pending', 'stopped', 'removed'].includes(lookUp(context.containers, name) ?? ''),

@@ -20,7 +20,7 @@ export interface ProbeInput {
   readonly podIp: string | undefined;
   /** Whether it was passing when the agent stopped, of a run that had begun before. */
   readonly passed: boolean;
-  /** Whether the run had begun before the agent: then its first try comes at a moment by chance, so that not all come at once. */
+  /** Whether the run had begun before the agent: then its first try comes after a random delay, so that not all come at once. */
   readonly adopted: boolean;
   readonly parent: Ref<ProbeFact>;
 }

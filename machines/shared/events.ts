@@ -95,7 +95,7 @@ export type VolumeLifecycle = 'pending' | 'delayed' | 'mounted' | 'unmounted';
 
 export type VolumeEvent =
   | { type: 'volume.unmount' }
-  /** The pod was updated: what is not mounted yet may be defined otherwise, what shows its pod has to show it anew. */
+  /** The pod was updated: what is not mounted yet may be defined otherwise, what shows its pod has to be refreshed. */
   | { type: 'volume.update'; pod: Pod }
   /** The runtime answers again: what failed because it was away need not wait longer. */
   | { type: 'runtime.returned' }
@@ -139,7 +139,7 @@ export type ContainerEvent =
    * passed; with `leavesNothing` the runtime keeps nothing of it, for its pod goes on without it.
    */
   | { type: 'container.stop'; deadline?: number; waits?: boolean; leavesNothing?: boolean }
-  /** All containers of its pod restart in place: what runs of it ends at once, then it waits for its turn anew. */
+  /** All containers of its pod restart in place: what runs of it ends at once, then it waits for its turn again. */
   | { type: 'container.reset' }
   /** The pod was updated in place; a changed name or image makes it a new container (C6). */
   | { type: 'container.update'; pod: Pod; volumes: MountedVolumes }

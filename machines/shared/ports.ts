@@ -150,7 +150,7 @@ export interface PortTypes {
    * which says nothing of the container and was tried three times.
    */
   runProbe: { input: ProbeRun; output: ProbeAnswer };
-  /** A moment by chance, at most so many milliseconds from now. */
+  /** A random moment, at most so many milliseconds from now. */
   pickMoment: { input: { withinMs: number }; output: { at: number } };
 }
 

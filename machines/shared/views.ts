@@ -12,7 +12,7 @@ import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
 import { deadlineOf } from '../pod/context.ts';
-import { heldUpBy } from '../pod/launchOrder.ts';
+import { blockedBy } from '../pod/launchOrder.ts';
 import { awaitsRoom, isResizing, isUnfitted } from '../pod/resizing.ts';
 import { probeRefs, probeViews } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
@@ -64,7 +64,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(isUnsettled(ref) ? { unsettled: true } : {}),
     ended: snapshot.hasTag('ended'),
     volumes,
-    containers: snapshot.hasTag('active') ? inLine(containers, heldUpBy(context)) : containers,
+    containers: snapshot.hasTag('active') ? inLine(containers, blockedBy(context)) : containers,
   };
 }
 
@@ -183,10 +183,10 @@ function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
 export function limiterView(ref: Ref<LimiterEvent>): LimiterView {
   // The refs that the node keeps under this type are of limiters only.
   const { context } = ref.getSnapshot() as unknown as { context: LimiterContext };
-  const keysOf = (claims: readonly { readonly key: string }[]) => claims.map(({ key }) => key);
+  const keysOf = (requests: readonly { readonly key: string }[]) => requests.map(({ key }) => key);
   const slow = context.held.filter((each) => each.slow);
   const line = lineOf(context);
-  const behind = line.map((claim) => holdersFor(context, claim).flatMap(({ purpose }) => purpose ?? []));
+  const behind = line.map((request) => holdersFor(context, request).flatMap(({ purpose }) => purpose ?? []));
   return {
     capacity: context.capacity,
     held: keysOf(context.held),

@@ -82,7 +82,7 @@ export const volumeMachine = volumeSetup.createMachine({
             'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }],
           },
         },
-        /** What it shows of its pod has changed: written anew in place, while its containers go on with the old or the new. */
+        /** What it shows of its pod has changed: rewritten in place, while its containers go on with the old or the new. */
         refreshing: {
           tags: 'working',
           meta: { waitsFor: 'its files to be updated', afterMs: MOUNT_LIMIT_MS },

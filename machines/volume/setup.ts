@@ -1,7 +1,7 @@
 /** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in chart.ts. */
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
-import { heldBy } from '../../pod/api/containers.ts';
+import { containersMounting } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
 import { followsPod } from '../../pod/environment/projection.ts';
@@ -80,7 +80,7 @@ export function mountFailed({ name }: VolumeContext, event: { type: string }): E
 /** What its image is looked for and pulled with; its errors are told of each container that the volume holds up. */
 export function imageInput(context: VolumeContext): Omit<ImageInput, 'parent'> {
   const { pod, name, ticket, pullLimiter, imageDelayMs: delayMs, waitingReason } = context;
-  const held = heldBy(pod.spec, [name]);
+  const held = containersMounting(pod.spec, [name]);
   return {
     ...{ pod, ticket, pullLimiter, delayMs, waitingReason },
     image: referenceOf(context),

@@ -36,7 +36,7 @@ export const lacksVolume = (spec: PodSpec, container: Container, there: MountedV
  * The containers that a kubelet would have got to by now and that wait for one of these volumes: the first init container
  * that mounts any of them, as nobody after it is begun with, or else all that do.
  */
-export function heldBy(spec: PodSpec, volumes: readonly string[]): PlacedContainer[] {
+export function containersMounting(spec: PodSpec, volumes: readonly string[]): PlacedContainer[] {
   const held = containersOf(spec).filter(({ container }) => volumes.some((volume) => mounts(container, volume)));
   const [first] = held;
   return first?.field === 'initContainers' ? [first] : held;

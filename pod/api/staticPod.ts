@@ -61,7 +61,7 @@ function priority(spec: PodSpec): Pick<PodSpec, 'priority'> {
   return spec.priority === undefined && known !== undefined ? { priority: known } : {};
 }
 
-/** A pod of a file must outlive trouble of its node, so no NoExecute taint evicts it. */
+/** A pod of a file must outlive problems of its node, so no NoExecute taint evicts it. */
 function tolerations(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tolerations'> {
   if (source !== 'file') return {};
   const others = (spec.tolerations ?? []).filter(

@@ -87,20 +87,20 @@ export function nodeObject(known: NodeKnowledge): NodeObject {
 /** The node is ready as long as its runtime is, and until it drains. */
 function readyCondition(known: NodeKnowledge): NodeCondition {
   const { runtime, startedAt, drainsSince, now } = known;
-  const trouble = troubleOf(known);
+  const notReadyMessage = notReadyMessageOf(known);
   const since = runtime.ready && drainsSince !== undefined ? drainsSince : (runtime.since ?? startedAt);
   return {
     type: 'Ready',
-    status: trouble === undefined ? 'True' : 'False',
+    status: notReadyMessage === undefined ? 'True' : 'False',
     lastHeartbeatTime: rfc3339(now),
     lastTransitionTime: rfc3339(since),
-    reason: trouble === undefined ? 'KubeletReady' : 'KubeletNotReady',
-    message: trouble ?? 'kubelet is posting ready status',
+    reason: notReadyMessage === undefined ? 'KubeletReady' : 'KubeletNotReady',
+    message: notReadyMessage ?? 'kubelet is posting ready status',
   };
 }
 
 /** Why it is not ready, in the kubelet's words where it has some. */
-function troubleOf({ runtime: { ready, since, message }, drainsSince }: NodeKnowledge): string | undefined {
+function notReadyMessageOf({ runtime: { ready, since, message }, drainsSince }: NodeKnowledge): string | undefined {
   if (!ready && since === undefined) return 'container runtime status check may not have completed yet';
   if (!ready) return message ?? 'the container runtime does not say why it is not ready';
   return drainsSince === undefined ? undefined : 'node is shutting down';

@@ -96,7 +96,7 @@ export function shortages(requests: PodRequests, others: readonly PodRequests[],
   });
 }
 
-/** How much of a resource is claimed, in the unit of a `Shortage`. */
+/** How much of a resource is requested, in the unit of a `Shortage`. */
 export function amountRequested({ cpuMillis, memoryBytes, extra }: PodRequests, resource: string): number {
   const known: Readonly<Record<string, number>> = { pods: 1, cpu: cpuMillis, memory: memoryBytes };
   return lookUp(known, resource) ?? lookUp(extra, resource) ?? 0;

@@ -140,7 +140,7 @@ export interface PodView extends ActorView {
   readonly ended: boolean;
 }
 
-/** A limiter of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<limiter>`, one for each claim. */
+/** A limiter of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<limiter>`, one for each request. */
 export interface LimiterView {
   readonly capacity: number;
   /** Who has a slot. */

@@ -1,4 +1,4 @@
-import { containersOf, heldBy, waitingReasonOfVolumes } from '../api/containers.ts';
+import { containersMounting, containersOf, waitingReasonOfVolumes } from '../api/containers.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
@@ -145,7 +145,7 @@ function unseenStatus(
 /** What a container waits for because of a volume that it mounts. */
 function volumeReason({ pod, volumes }: PodView, name: string): ContainerState['waiting'] {
   const troubled = volumes.filter(({ waitingReason }) => waitingReason !== undefined);
-  const held = heldBy(
+  const held = containersMounting(
     pod.spec,
     troubled.map((volume) => volume.name),
   );

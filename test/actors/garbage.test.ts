@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { makerOf } from '../../actors/store/leftOnDisk.ts';
 import { createLayout } from '../../host/pods/layout.ts';
-import { claimPod } from '../../host/pods/podClaim.ts';
+import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 
@@ -66,7 +66,11 @@ test('what this agent left of a pod that nobody knows goes with its logs; what i
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('5s');
   const layout = createLayout(node.facts);
-  await claimPod({ layout, maker: makerOf(node.facts), pod: { uid: 'gone', namespace: 'default', name: 'gone' } });
+  await takePodDirectory({
+    layout,
+    maker: makerOf(node.facts),
+    pod: { uid: 'gone', namespace: 'default', name: 'gone' },
+  });
   await lay(node, 'root/pods/gone/volumes/kubernetes.io~empty-dir/data/file');
   await lay(node, 'logs/pods/default_gone_gone/main/0.log');
   await lay(node, 'root/pods/theirs/volumes/kubernetes.io~empty-dir/data/file');

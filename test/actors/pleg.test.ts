@@ -101,7 +101,7 @@ describe('what the runtime shows', () => {
 
   test('a hint that comes before the status shows the exit makes it look again shortly, and is never the fact', async () => {
     const node = await runningNode();
-    node.runtime.hintLeadMs = 200;
+    node.runtime.eventLeadMs = 200;
     const id = node.containerId('web');
     node.runtime.exitContainer(id, 7);
     await node.advance('150ms');
@@ -127,7 +127,7 @@ describe('what the runtime shows', () => {
 
   test('a hint that is never borne out changes nothing', async () => {
     const node = await runningNode();
-    node.runtime.hintLeadMs = 3_600_000;
+    node.runtime.eventLeadMs = 3_600_000;
     node.runtime.exitContainer(node.containerId('web'), 1);
     await node.advance('60s');
     expect(node.container('web')).toMatchObject({ restartCount: 0, ready: true });

@@ -123,7 +123,7 @@ describe('pod life', () => {
     expect(node.pod('web').phase).toBe('Running');
   });
 
-  test('C8: a lost sandbox is made anew with the next attempt, and its containers run again in it', async () => {
+  test('C8: a lost sandbox is recreated with the next attempt, and its containers run again in it', async () => {
     const node = await simulatedNode({ pods: [podWith('web')] });
     await node.advance('1s');
     const before = node.pod('web').podIP;

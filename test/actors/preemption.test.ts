@@ -124,7 +124,7 @@ describe('the node that pods ask for', () => {
     expect(node.calls('runPodSandbox')).toHaveLength(1);
   });
 
-  test('what already ran goes on whatever the agent is told anew: less room, other labels, a taint, fewer sysctls', async () => {
+  test('what already ran goes on whatever the agent is told again: less room, other labels, a taint, fewer sysctls', async () => {
     const securityContext = { sysctls: [{ name: 'net.core.somaxconn', value: '1' }] };
     const admissionNode = { labels: { zone: 'a' }, sysctls: ['net.*'] };
     const pods = ['a', 'b', 'c'].map((name) => asking(name, '600m', { nodeSelector: { zone: 'a' }, securityContext }));

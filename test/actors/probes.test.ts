@@ -271,7 +271,7 @@ describe('a restart of the agent', () => {
     podProbed('web', { startupProbe: probe('up'), readinessProbe: probe('ready'), livenessProbe: probe('live') }),
   ];
 
-  test('C29: what started and was ready stays so, and the first try comes at a moment by chance', async () => {
+  test('C29: what started and was ready stays so, and the first try comes after a random delay', async () => {
     const health: Health = {};
     const node = await probedNode(pods, health);
     await node.advance('10s');

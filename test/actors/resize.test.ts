@@ -258,7 +258,7 @@ describe('C25: in-place resize', () => {
     expect(node.pod('web').resources?.limits).toEqual({ cpu: '250m', memory: '32Mi' });
   });
 
-  test('C7: other resources begin the back-off anew', async () => {
+  test('C7: other resources reset the back-off', async () => {
     const command = ['sh', '-c', 'exit 1'];
     const node = await simulatedNode({ pods: [sized('500m', '64Mi', { command })] });
     await node.advance('15s');

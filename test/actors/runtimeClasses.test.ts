@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../actors/clock.ts';
 import { handlersOf, readRuntimeClasses, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
 import { watchManifests } from '../../actors/sources/fileSource.ts';
-import type { GoodManifest, KeptManifest, ManifestSet } from '../../actors/sources/manifestSet.ts';
+import type { GoodManifest, ManifestSet, ManifestToStore } from '../../actors/sources/manifestSet.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { readAnswer, readAtOnce, readFileText } from '../fakes/manifests.ts';
 
@@ -80,7 +80,7 @@ describe('C25: the source of static pods', () => {
   /** A source over `classes` and `pods` in the directory, which lists every few milliseconds. */
   function source(lastGood: ReadonlyMap<string, GoodManifest> = new Map(), listEveryMs = 5) {
     const sets: ManifestSet[] = [];
-    const kept: KeptManifest[] = [];
+    const kept: ManifestToStore[] = [];
     const reads: RuntimeClasses[] = [];
     const end = new AbortController();
     const ended = watchManifests({

@@ -104,7 +104,7 @@ describe('the launcher finds the package and its Node.js', () => {
     expect(await run(by, [], { PATH: [`${directory}/bin`, ...path].join(':') })).toMatchObject({
       code: 1,
       out: '',
-      err: 'statelet: Node.js 24 is missing, which the package node brings along: install it anew, without --ignore-scripts\n',
+      err: 'statelet: Node.js 24 is missing, which the package node brings along: install it again, without --ignore-scripts\n',
     });
   });
 });

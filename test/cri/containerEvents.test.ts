@@ -1,6 +1,6 @@
 import type { ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ContainerHint, Cri } from '../../cri/calls.ts';
+import type { Cri, RuntimeEvent } from '../../cri/calls.ts';
 import * as events from '../../cri/generated/containerd_events.ts';
 import * as wire from '../../cri/generated/runtime.ts';
 import { connectCri } from '../../cri/grpc.ts';
@@ -16,7 +16,7 @@ let server: RuntimeServer;
 let cri: Cri;
 let aborter: AbortController;
 /** Hints and the opening of the stream, in the order in which they came. */
-let heard: ('open' | ContainerHint)[];
+let heard: ('open' | RuntimeEvent)[];
 let wake: () => void;
 
 async function serve(served: Served): Promise<void> {
@@ -25,7 +25,7 @@ async function serve(served: Served): Promise<void> {
 }
 
 function listen(): Promise<void> {
-  const hear = (what: 'open' | ContainerHint) => {
+  const hear = (what: 'open' | RuntimeEvent) => {
     heard.push(what);
     wake();
   };

@@ -69,7 +69,7 @@ describe('with a containerd of its own', () => {
     const before = await node.running('boxed');
     const [sandbox] = await sandboxesOf(cri, before);
     process.kill(await firstProcess(cgroupParent, sandbox?.id ?? ''), 'SIGKILL');
-    const after = await node.until('runs anew', 'boxed', (pod) => {
+    const after = await node.until('runs again', 'boxed', (pod) => {
       const [old, now] = [identitiesOf(before), identitiesOf(pod)];
       return allRun(pod) && now.main?.id !== old.main?.id && now.side?.id !== old.side?.id && pod;
     });

@@ -48,7 +48,7 @@ describe('a manifest that is edited', () => {
     await node.gone('edited');
   });
 
-  test('C6: with a uid only containers whose image or name has changed are made anew', async () => {
+  test('C6: with a uid only containers whose image or name has changed are recreated', async () => {
     const uid = 'in-place';
     const steady = shell('steady', steadily());
     await node.write('kept', podManifest('kept', [steady, shell('moving', steadily())], { uid }));

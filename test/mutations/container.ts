@@ -18,7 +18,7 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C7',
-    breaks: 'a long run does not begin anew',
+    breaks: 'a long run does not start over',
     file: 'pod/lifecycle/backoff.ts',
     find: 'finishedAt - startedAt > LONG_RUN_MS',
     put: 'finishedAt < startedAt',
@@ -53,7 +53,7 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C17',
-    breaks: 'an image without a tag is not looked for anew',
+    breaks: 'an image without a tag is not looked for again',
     file: 'pod/images/pullPolicy.ts',
     find: "return tag === 'latest' ? 'Always' : 'IfNotPresent';",
     put: "return image.endsWith(':latest') ? 'Always' : 'IfNotPresent';",

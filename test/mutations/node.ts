@@ -61,7 +61,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C24',
     breaks: 'a refusal is remembered',
-    file: 'actors/store/keepFacts.ts',
+    file: 'actors/store/factWriter.ts',
     find: 'isTerminalPhase(pod.status?.phase) && !view.refused',
     put: 'isTerminalPhase(pod.status?.phase)',
   },
@@ -96,7 +96,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C29',
     breaks: 'Ready is told before it is durable what the probe has come to',
-    file: 'actors/store/keepFacts.ts',
+    file: 'actors/store/factWriter.ts',
     find: 'writes.length > 0 ? atMost(',
     put: 'writes.length < 0 ? atMost(',
   },

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { claimRootDirectory, runningAgent } from '../../node/lock.ts';
+import { lockRootDirectory, runningAgent } from '../../node/lock.ts';
 
 let root: string;
 
@@ -21,7 +21,7 @@ test('the claims of processes that are gone are removed, and nothing else that l
   await mkdir(join(root, 'agents/1'));
   await symlink('/etc/hostname', join(root, 'agents/4194002-1'));
   const theirs = ['1', '4194001-1', '4194002-1', 'report.txt'];
-  const release = await claimRootDirectory(root);
+  const release = await lockRootDirectory(root);
   expect((await claims()).filter((name) => !theirs.includes(name))).toEqual([
     expect.stringMatching(`^${process.pid}-\\d+$`),
   ]);

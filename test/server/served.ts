@@ -1,4 +1,4 @@
-/** An agent of two pods behind a socket, anew for each test of a file. */
+/** An agent of two pods behind a socket, again for each test of a file. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { mountsUnder } from '../../host/files/mountinfo.ts';
-import { claimPod } from '../../host/pods/podClaim.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
 import { MARK_FILE, writeMark } from '../../host/pods/podMark.ts';
+import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { unmount } from '../../volume/mounter.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
@@ -28,7 +28,7 @@ test('the pods that a former run left are found; what is no pod is passed over',
 
 test('an orphan goes with its volumes, also twice, and the other pods stay', async () => {
   await inFolder(async (_folder, layout) => {
-    await claimPod({ layout, maker: makerIn(layout), pod });
+    await takePodDirectory({ layout, maker: makerIn(layout), pod });
     const cache = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
     await mkdir(cache, { recursive: true });
     await writeFile(path.join(cache, 'file'), '');
@@ -41,7 +41,7 @@ test('an orphan goes with its volumes, also twice, and the other pods stay', asy
 
 withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is left as it is', async () => {
   await inFolder(async (_folder, layout) => {
-    await claimPod({ layout, maker: makerIn(layout), pod });
+    await takePodDirectory({ layout, maker: makerIn(layout), pod });
     const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
     await pluginFor(volumePlugins, volume).mount(requestOf(layout, volume));
     const foreign = layout.volumeDir('u1', 'kubernetes.io/csi', 'disk');

@@ -6,7 +6,7 @@ import { describe, expect, jest } from '@jest/globals';
 import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import { readInside } from '../../host/files/safeOpen.ts';
 import type { Layout } from '../../host/pods/layout.ts';
-import { claimPod } from '../../host/pods/podClaim.ts';
+import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { mount, unmount } from '../../volume/mounter.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
@@ -64,7 +64,7 @@ withVolume(
 );
 
 withVolume(
-  'C26: a file can be mounted too, and one that was replaced is mounted anew',
+  'C26: a file can be mounted too, and one that was replaced is mounted again',
   async ({ volume, bind, mounted }) => {
     const path = await bind('file');
     expect(await readFile(path, 'utf8')).toBe('mine');
@@ -199,7 +199,7 @@ withVolume(
   'C26: those of an orphan go with it, and what they showed stays',
   async ({ volume, layout, bind, mounted }) => {
     await writeFile(join(volume, 'inside', 'kept'), '');
-    await claimPod({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
+    await takePodDirectory({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
     await bind('inside');
     await removePodFiles({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
     expect(await mounted()).toEqual([]);

@@ -6,7 +6,7 @@ import { expandedSize } from './expandedSize.ts';
 export interface TextLimits {
   /** Words, brackets, line ends and the like: what the parser has to look at. */
   readonly tokens: number;
-  /** Fields, items and what they hold, each use of an alias counted anew. */
+  /** Fields, items and what they hold, each use of an alias counted again. */
   readonly values: number;
   /** The length of all of these together. */
   readonly characters: number;

@@ -3,7 +3,7 @@ import { not } from 'xstate';
 import { podSetup } from '../setup.ts';
 
 /** Other resources meanwhile: what was asked for is not what it is to be fitted to any more. */
-const begunAnew = {
+const restarted = {
   guard: not('changesNetworkMode'),
   target: 'steady',
   actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'],
@@ -21,12 +21,12 @@ export const resizingPodCgroup = podSetup.createStateConfig({
     },
     onError: { target: 'awaitingPodCgroupRetry', actions: 'recordFailure' },
   },
-  on: { 'admission.admitted': begunAnew },
+  on: { 'admission.admitted': restarted },
 });
 
 export const awaitingPodCgroupRetry = podSetup.createStateConfig({
   tags: 'retrying',
   meta: { waitsFor: 'another attempt to resize its cgroup', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-  on: { 'timer.elapsed': 'steady', 'admission.admitted': begunAnew },
+  on: { 'timer.elapsed': 'steady', 'admission.admitted': restarted },
 });

@@ -12,7 +12,7 @@ import { localTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
 
 /** What an agent knows of a pod beside its object. */
-export interface Told {
+export interface PodExtras {
   /** How the logs of its failed containers end. */
   readonly logs?: LogTails;
   /** Why the present manifest is not used, and what is odd in the one that is. */
@@ -21,7 +21,7 @@ export interface Told {
 }
 
 /** All there is to know of a pod, and its events; `now` is in milliseconds since the epoch. */
-export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, told: Told = {}): string {
+export function describePod(pod: Pod, events: readonly CoreEvent[], now: number, told: PodExtras = {}): string {
   const { logs = new Map(), manifestProblems = [], manifestWarnings = [] } = told;
   const { spec, status = {} } = pod;
   const { initContainers = [], ephemeralContainers = [] } = spec;

@@ -5,7 +5,7 @@ import { garbageServices } from '../../../actors/services/garbage.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
-import { claimPod } from '../../../host/pods/podClaim.ts';
+import { takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
@@ -76,7 +76,7 @@ test('of pods that are not known, what bears the mark is left over, and the rest
   await inFolder(async (folder, layout) => {
     const maker = makerIn(layout);
     const pod = (uid: string) => ({ uid, namespace: 'default', name: `name-${uid}` });
-    for (const uid of ['known', 'left_over']) await claimPod({ layout, maker, pod: pod(uid) });
+    for (const uid of ['known', 'left_over']) await takePodDirectory({ layout, maker, pod: pod(uid) });
     await mkdir(join(layout.podsDir, 'theirs'));
     await mkdir(join(folder, 'log', 'pods', 'kube-system_etcd_theirs'));
     expect(await garbage({ folder, layout }).survey(['known'])).toEqual({

@@ -91,7 +91,7 @@ describe('an answer', () => {
     expect(read([ok('Content-Length: 5')], { stays: true, wanted: 0 })).toBe('200 []');
   });
 
-  test('that comes byte by byte is neither copied nor searched anew with each of them', () => {
+  test('that comes byte by byte is neither copied nor searched again with each of them', () => {
     const count = 100_000;
     const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
     const reading = readAnswer(incoming, () => 0);

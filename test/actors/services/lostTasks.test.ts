@@ -19,7 +19,7 @@ test('a container that the runtime has lost: the private one is restarted when i
   expect(restarts).toHaveLength(2);
 });
 
-test('after it was removed it is counted anew, and another failure is told as it is', () => {
+test('after it was removed it is counted again, and another failure is told as it is', () => {
   const restarts: string[] = [];
   const tasks = lostTasks((why) => restarts.push(why));
   tasks.failed('s1', lost);

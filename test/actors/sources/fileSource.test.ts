@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
-import type { GoodManifest, KeptManifest, ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 
 const manifest = (name: string, image = 'busybox:1') =>
@@ -15,7 +15,7 @@ let path: string;
 let stop: AbortController;
 let ended: Promise<void> | undefined;
 let sets: ManifestSet[];
-let kept: KeptManifest[];
+let kept: ManifestToStore[];
 let wake: () => void;
 
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type GoodManifest, type KeptManifest, ManifestFiles } from '../../../actors/sources/manifestSet.ts';
+import { type GoodManifest, ManifestFiles, type ManifestToStore } from '../../../actors/sources/manifestSet.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 
 const FILE = '/pods/a.yaml';
@@ -8,7 +8,7 @@ const text = (more = '') =>
 
 /** The files of an agent that finds what the one before has kept. */
 function files(lastGood?: GoodManifest, nodeName = 'node') {
-  const kept: KeptManifest[] = [];
+  const kept: ManifestToStore[] = [];
   const found = new ManifestFiles({
     nodeName,
     isLenient: false,

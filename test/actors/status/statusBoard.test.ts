@@ -29,7 +29,7 @@ test('pods of one name are explained by their namespace', async () => {
   expect(node.agent.explain('web', 'batch')).toBeUndefined();
 });
 
-test('of a pod with many containers only the one that has changed is looked at again, and its status told anew', async () => {
+test('of a pod with many containers only the one that has changed is looked at again, and its status told again', async () => {
   const containers = ['a', 'b', 'c'].map((name) => ({ name, image: IMAGE }));
   const volumes = [{ name: 'v', emptyDir: {} }];
   const node = await simulatedNode({ pods: [podWith('web', { containers, volumes })] });

@@ -9,8 +9,8 @@ import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
-import { adoptPod, claimPod } from '../../../host/pods/podClaim.ts';
-import { MARK_FILE, nameOfRemoved, standingOf, writeMark } from '../../../host/pods/podMark.ts';
+import { MARK_FILE, nameOfRemoved, ownerOf, writeMark } from '../../../host/pods/podMark.ts';
+import { adoptPod, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { podWith } from '../../fakes/pods.ts';
@@ -22,7 +22,7 @@ const web = podWith('web');
 const { uid } = web.metadata;
 
 const layoutIn = (node: SimulatedNode) => createLayout(node.facts);
-const standing = (node: SimulatedNode, directory: string) => standingOf(directory, makerOf(node.facts)).kind;
+const standing = (node: SimulatedNode, directory: string) => ownerOf(directory, makerOf(node.facts)).kind;
 const noFacts = { allocations: new Map(), statuses: new Map(), probes: new Map() };
 
 /** Puts a volume with a file where another agent would have it. */
@@ -159,7 +159,7 @@ describe('what was found below a root', () => {
     const node = await simulatedNode();
     const layout = layoutIn(node);
     const maker = { ...makerOf(node.facts), runtime: 'unix:///run/crio/crio.sock' };
-    await claimPod({ layout, maker, pod: web.metadata });
+    await takePodDirectory({ layout, maker, pod: web.metadata });
     const onContainerd = { ...node.facts, runtimeEndpoint: 'unix:///run/containerd/containerd.sock' };
     const refused = `${node.facts.rootDir} holds 1 pod of the runtime unix:///run/crio/crio.sock, and this agent would use unix:///run/containerd/containerd.sock: go on with the former runtime, or use another root directory`;
     await expect(podsLeftOnDisk(onContainerd, noFacts)).rejects.toMatchObject({

@@ -33,7 +33,7 @@ describe('the screen', () => {
     expect(written.at(-1)).not.toContain('one');
   });
 
-  test('draws everything anew after it was cleared, as when the terminal has another size', () => {
+  test('draws everything again after it was cleared, as when the terminal has another size', () => {
     const { screen, seen } = opened();
     screen.take();
     screen.draw(['one', 'two', 'three']);

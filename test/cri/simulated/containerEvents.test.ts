@@ -13,7 +13,7 @@ test('exits are hinted at; our own calls are not', async () => {
 
 test('a hint can come before the status shows the exit', async () => {
   const simulation = simulate();
-  simulation.runtime.hintLeadMs = 15;
+  simulation.runtime.eventLeadMs = 15;
   const { containerEvents } = follow(simulation.cri);
   const { container } = await runOne(simulation, ['sleep', '1']);
   await simulation.clock.advance(1000);

@@ -1,5 +1,5 @@
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import type { ContainerHint, Cri } from '../../../cri/calls.ts';
+import type { Cri, RuntimeEvent } from '../../../cri/calls.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -36,7 +36,7 @@ export async function runOne({ play }: Simulation, command: readonly string[] = 
 
 /** Follows the containerEvents; `ended` is what the stream's promise comes to. */
 export function follow(cri: Cri, signal: AbortSignal = noAbort) {
-  const containerEvents: ContainerHint[] = [];
+  const containerEvents: RuntimeEvent[] = [];
   const opened = Promise.withResolvers<void>();
   const ended = cri.containerEvents((hint) => containerEvents.push(hint), { signal, onOpen: opened.resolve });
   ended.catch(opened.reject);

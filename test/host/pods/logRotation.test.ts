@@ -72,7 +72,7 @@ describe('C23: the rotation of a log', () => {
     }),
   );
 
-  test('when the runtime does not open it anew it gets its name back', () =>
+  test('when the runtime does not open it again it gets its name back', () =>
     withLog(5, async ({ names, text, tend }) => {
       await expect(tend(0, 'more than ten bytes\n', true)).rejects.toThrow('away');
       expect(await names()).toEqual(['0.log']);

@@ -3,7 +3,6 @@ import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { claimPod } from '../../../host/pods/podClaim.ts';
 import {
   makeTerminationLog,
   podDirectories,
@@ -11,6 +10,7 @@ import {
   removePodDirectory,
   removePodLogs,
 } from '../../../host/pods/podDirectory.ts';
+import { takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import { unmount } from '../../../volume/mounter.ts';
 import { inFolder, makerIn, podWith, signal, withRoot } from '../../volume/onDisk.ts';
 
@@ -46,7 +46,7 @@ test('every user of a container may write its last words, and asking again keeps
 
 test('removing a pod deletes its directory and logs, also twice, and nothing that a link in it points to', async () => {
   await inFolder(async (folder, layout) => {
-    await claimPod({ layout, maker: makerIn(layout), pod: identity });
+    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     const precious = path.join(folder, 'precious');
     await mkdir(precious);
@@ -64,7 +64,7 @@ test('removing a pod deletes its directory and logs, also twice, and nothing tha
 
 withRoot('a pod directory with something mounted in it is left whole', async () => {
   await inFolder(async (_folder, layout) => {
-    await claimPod({ layout, maker: makerIn(layout), pod: identity });
+    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     const mounted = path.join(layout.volumesDir('u1'), 'with space');
     await mkdir(mounted);
@@ -84,7 +84,7 @@ withRoot('a pod directory with something mounted in it is left whole', async () 
 
 test('a removal that the caller gave up deletes nothing', async () => {
   await inFolder(async (_folder, layout) => {
-    await claimPod({ layout, maker: makerIn(layout), pod: identity });
+    await takePodDirectory({ layout, maker: makerIn(layout), pod: identity });
     await preparePodDirectory({ pod: podWith(), layout, signal });
     await expect(
       removePodDirectory({ layout, maker: makerIn(layout), signal: AbortSignal.abort(new Error('gone')) }, 'u1'),

@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Layout } from '../../../host/pods/layout.ts';
-import { adoptPod, claimPod, hasOwnLogs, standingOfPod } from '../../../host/pods/podClaim.ts';
 import { removeHalfDone, removePodDirectory, removePodLogs } from '../../../host/pods/podDirectory.ts';
-import { MARK_FILE, type Maker, makeMarked, nameOfRemoved, standingOf, writeMark } from '../../../host/pods/podMark.ts';
+import { MARK_FILE, type Maker, makeMarked, nameOfRemoved, ownerOf, writeMark } from '../../../host/pods/podMark.ts';
+import { adoptPod, hasOwnLogs, ownerOfPodDirectory, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
 const pod = { uid: 'u1', namespace: 'default', name: 'web' };
@@ -18,7 +18,7 @@ const markOf = async (directory: string): Promise<unknown> =>
 
 test('a directory that is made bears a mark that names root, node, runtime and pod, and so do its logs', async () => {
   await inRoot(async ({ layout, maker }) => {
-    expect(await claimPod({ layout, maker, pod })).toBeUndefined();
+    expect(await takePodDirectory({ layout, maker, pod })).toBeUndefined();
     const mark = {
       root: maker.root,
       node: 'node-1',
@@ -28,8 +28,12 @@ test('a directory that is made bears a mark that names root, node, runtime and p
     expect(await markOf(layout.podDir('u1'))).toEqual(mark);
     expect(await markOf(layout.podLogDir(pod))).toEqual(mark);
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
-    expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind: 'ours', pod: mark.pod, runtime: maker.runtime });
-    expect(await claimPod({ layout, maker, pod })).toBeUndefined();
+    expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({
+      kind: 'ours',
+      pod: mark.pod,
+      runtime: maker.runtime,
+    });
+    expect(await takePodDirectory({ layout, maker, pod })).toBeUndefined();
   });
 });
 
@@ -44,13 +48,13 @@ test('a directory where the mark is to be put keeps it out, and nothing is left 
 
 test('what an agent that was killed left of the making does not hinder the next', async () => {
   await inRoot(async ({ layout, maker }) => {
-    await claimPod({ layout, maker, pod });
+    await takePodDirectory({ layout, maker, pod });
     const fresh = nameOfRemoved(layout.podDir('u1'), maker).replace('-old-', '-new-');
     await rename(layout.podDir('u1'), fresh);
     await writeFile(path.join(fresh, MARK_FILE), '{');
-    await claimPod({ layout, maker, pod });
+    await takePodDirectory({ layout, maker, pod });
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
-    expect(standingOfPod(layout, maker, 'u1').kind).toBe('ours');
+    expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe('ours');
   });
 });
 
@@ -66,10 +70,10 @@ test('a directory without a mark says so, and is adopted with the logs of a pod 
       await mkdir(layout.containerLogDir(pod, 'main'), { recursive: true });
       await writeFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'theirs');
       await arrange();
-      expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind, why });
-      await expect(claimPod({ layout, maker, pod })).rejects.toThrow(why);
-      expect(await claimPod({ runsHere: true, layout, maker, pod })).toBeDefined();
-      expect(standingOfPod(layout, maker, 'u1').kind).toBe('ours');
+      expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ kind, why });
+      await expect(takePodDirectory({ layout, maker, pod })).rejects.toThrow(why);
+      expect(await takePodDirectory({ runsHere: true, layout, maker, pod })).toBeDefined();
+      expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe('ours');
       expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
       expect(await readFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'utf8')).toBe('theirs');
       await rm(directory, { recursive: true });
@@ -89,13 +93,13 @@ test('what another agent has marked, directory or logs, is taken only when its p
         await mkdir(directory, { recursive: true });
         await writeMark(directory, { maker: by, pod });
         const message = `${directory} cannot hold what is a pod's: ${why}`;
-        await expect(claimPod({ layout, maker, pod })).rejects.toMatchObject({ message });
+        await expect(takePodDirectory({ layout, maker, pod })).rejects.toMatchObject({ message });
         await adoptPod({ layout, maker, pod });
-        expect(standingOf(directory, maker)).toMatchObject({ kind: 'others', why });
+        expect(ownerOf(directory, maker)).toMatchObject({ kind: 'others', why });
         await mkdir(layout.podDir('u1'), { recursive: true });
         await adoptPod({ layout, maker, pod, isTaken: true });
-        expect(standingOf(directory, maker).kind).toBe('ours');
-        expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
+        expect(ownerOf(directory, maker).kind).toBe('ours');
+        expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
         await rm(layout.podDir('u1'), { recursive: true });
         await rm(layout.podLogDir(pod), { recursive: true, force: true });
       }
@@ -109,9 +113,9 @@ test('a pod of which only the UID is known is adopted without a folder of logs, 
     const nameless = { uid: 'u1', namespace: 'unknown', name: 'u1' };
     await adoptPod({ layout, maker, pod: nameless, isTaken: true });
     await expect(readdir(layout.podLogDir(nameless))).rejects.toThrow('ENOENT');
-    await claimPod({ layout, maker, pod });
+    await takePodDirectory({ layout, maker, pod });
     const { uid: _uid, ...named } = pod;
-    expect(standingOfPod(layout, maker, 'u1')).toMatchObject({ pod: named, isTaken: true });
+    expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ pod: named, isTaken: true });
     expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
   });
 });
@@ -123,8 +127,8 @@ test('a link or a file in the place of a directory is used by nobody, and stays'
     await writeMark(theirs, { maker, pod });
     await mkdir(layout.podsDir, { recursive: true });
     await symlink(theirs, layout.podDir('u1'));
-    expect(standingOfPod(layout, maker, 'u1')).toEqual({ kind: 'unusable', why: 'it is a symbolic link' });
-    await expect(claimPod({ layout, maker, pod })).rejects.toMatchObject({
+    expect(ownerOfPodDirectory(layout, maker, 'u1')).toEqual({ kind: 'unusable', why: 'it is a symbolic link' });
+    await expect(takePodDirectory({ layout, maker, pod })).rejects.toMatchObject({
       message: `${layout.podDir('u1')} cannot hold what is a pod's: it is a symbolic link`,
     });
     await removePodDirectory({ layout, maker, signal }, 'u1');
@@ -135,13 +139,13 @@ test('a link or a file in the place of a directory is used by nobody, and stays'
 
 test('a root that is reached through a link is the same root; one that was copied or moved is another', async () => {
   await inRoot(async ({ folder, layout, maker }) => {
-    await claimPod({ layout, maker, pod });
+    await takePodDirectory({ layout, maker, pod });
     await symlink(maker.root, path.join(folder, 'link'));
     const through = { ...maker, root: path.join(folder, 'link') };
-    expect(standingOf(path.join(through.root, 'pods', 'u1'), through).kind).toBe('ours');
+    expect(ownerOf(path.join(through.root, 'pods', 'u1'), through).kind).toBe('ours');
     const moved = { ...maker, root: path.join(folder, 'moved') };
     await rename(maker.root, moved.root);
-    expect(standingOf(path.join(moved.root, 'pods', 'u1'), moved).kind).toBe('others');
+    expect(ownerOf(path.join(moved.root, 'pods', 'u1'), moved).kind).toBe('others');
   });
 });
 
@@ -149,11 +153,11 @@ test('logs in a folder that was there before stay when the pod goes; in one that
   await inRoot(async ({ layout, maker }) => {
     const removal = { layout, maker, signal };
     await mkdir(layout.containerLogDir(pod, 'theirs'), { recursive: true });
-    await claimPod({ layout, maker, pod });
+    await takePodDirectory({ layout, maker, pod });
     await removePodLogs(removal, pod);
     expect(await readdir(layout.podLogDir(pod))).toEqual(['theirs']);
     const next = { ...pod, uid: 'u2' };
-    await claimPod({ layout, maker, pod: next });
+    await takePodDirectory({ layout, maker, pod: next });
     await removePodLogs(removal, next);
     expect(await readdir(path.dirname(layout.podLogDir(pod)))).toEqual([path.basename(layout.podLogDir(pod))]);
   });
@@ -179,7 +183,7 @@ test('a directory that cannot be made leaves nothing beside its place, also when
 test('a removal that was cut off is gone on with, also when the mark is gone, and by no other agent', async () => {
   await inRoot(async ({ layout, maker }) => {
     const removal = { layout, maker, signal };
-    await claimPod({ layout, maker, pod });
+    await takePodDirectory({ layout, maker, pod });
     await mkdir(layout.volumesDir('u1'));
     const half = nameOfRemoved(layout.podDir('u1'), maker);
     await rename(layout.podDir('u1'), half);

@@ -115,7 +115,7 @@ describe('adoption', () => {
     expect(story.state()).toBe('running.steady');
   });
 
-  test('what was made and never started is made anew under the same number', () => {
+  test('what was made and never started is recreated under the same number', () => {
     const story = containerStory({ before: (world, pod) => world.run(pod, 'main', { state: 'created' }) });
     story.begin();
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 0 }]);

@@ -141,7 +141,7 @@ describe('a restart rule with RestartAllContainers', () => {
     expect(story.ports.asked('createContainer')).toHaveLength(made);
   });
 
-  test('so does the loss of the sandbox: all begin anew in the next one', () => {
+  test('so does the loss of the sandbox: all start over in the next one', () => {
     const story = runningPod();
     story.ports.hold('stopContainer');
     story.die('watcher-0-0', 42);

@@ -265,7 +265,7 @@ describe('a lost sandbox', () => {
   });
 
   test.each(['createContainer', 'startContainer', 'runHook'] as const)(
-    'C8: during %s it has no process any more, and begins anew in the next sandbox',
+    'C8: during %s it has no process any more, and starts over in the next sandbox',
     (port) => {
       const story = containerAt(port, aPod({ containers: [aContainer({ lifecycle: { postStart: exec } })] }));
       lose(story);

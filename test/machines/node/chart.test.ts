@@ -217,7 +217,7 @@ describe('what the sources want', () => {
     expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
   });
 
-  test('a pod that is wanted again while it ends begins anew after that', () => {
+  test('a pod that is wanted again while it ends starts over after that', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
     story.want([]);
@@ -276,7 +276,7 @@ describe('what the runtime tells', () => {
   });
 });
 
-test('a pod whose actor breaks is built anew from the facts at the next tick; the others go on', () => {
+test('a pod whose actor breaks is rebuilt from the facts at the next tick; the others go on', () => {
   const story = runningNode(web, db);
   story.podRef('web-uid')?.send({
     type: 'xstate.error.actor.container/main',

@@ -65,7 +65,7 @@ describe('an update that only echoes what the node and others write', () => {
 });
 
 describe('an annotation', () => {
-  test('C21: that a volume shows is written anew, and nothing else is done', () => {
+  test('C21: that a volume shows is rewritten, and nothing else is done', () => {
     const pod = namedPod('web', { volumes: [{ name: 'info', downwardAPI: shows }] });
     const node = nodeWith(pod);
     const before = [node.admission(), node.child('container/main')];
@@ -97,7 +97,7 @@ describe('an annotation', () => {
 });
 
 describe('a condition that others tell', () => {
-  test('C14: is an event of its own, and the pod is not decided upon anew', () => {
+  test('C14: is an event of its own, and the pod is not decided upon again', () => {
     const pod = namedPod('web');
     const node = nodeWith(pod);
     const [admission, container] = [node.admission(), node.child('container/main')];

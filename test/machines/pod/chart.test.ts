@@ -205,7 +205,7 @@ describe('updates in place', () => {
     expect(story.state()).toBe('active.running.steady');
   });
 
-  test('a container that is wanted again while it still stops starts anew after that', () => {
+  test('a container that is wanted again while it still stops starts again after that', () => {
     const story = runningPod(two('a:1', 'b:1'));
     story.ports.hold('stopContainer');
     story.send({ type: 'pod.update', pod: two('a:1') });
@@ -304,7 +304,7 @@ describe('the end by itself', () => {
   });
 });
 
-test('a fault of ours in a child ends the pod’s actor, so that the node builds it anew', () => {
+test('a fault of ours in a child ends the pod’s actor, so that the node rebuilds it', () => {
   const story = podStory({ held: ['findImage'] });
   story.send({ type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' });
   expect(story.state()).toBe('broken');

@@ -169,7 +169,7 @@ describe('a lost sandbox', () => {
     story.observe();
   };
 
-  test('C8: it is asked for, drained, and made anew as the next attempt; containers run again in it', () => {
+  test('C8: it is asked for, drained, and recreated as the next attempt; containers run again in it', () => {
     const story = runningPod();
     lose(story);
     expect(story.state()).toBe('active.running.steady');
@@ -367,7 +367,7 @@ describe('adoption', () => {
     expect(story.ports.asked('createContainer').map(({ container }) => container)).toEqual(['main']);
   });
 
-  test('a sandbox that is gone when it is asked for is made anew', () => {
+  test('a sandbox that is gone when it is asked for is recreated', () => {
     const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
     expect(story.state()).toBe('sandboxing.adopting');
     story.ports.answer('inspectSandbox', null);
@@ -378,7 +378,7 @@ describe('adoption', () => {
   test.each([
     ['has no address', { ips: [] }],
     ['is on the host network although the pod is not', { ips: ['10.0.0.9'], hostNetwork: true }],
-  ])('C8: a sandbox that %s is made anew', (_, told) => {
+  ])('C8: a sandbox that %s is recreated', (_, told) => {
     const story = podStory({ before: (world, pod) => world.sandbox(pod), held: ['inspectSandbox'] });
     const [adopted] = story.context().observed.sandboxes;
     if (adopted === undefined) throw new Error('the pod has no sandbox to adopt');

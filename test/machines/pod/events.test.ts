@@ -73,7 +73,7 @@ describe('the events of a pod', () => {
     expect(story.told()).toEqual(['Warning MissingClusterDNS: no cluster DNS']);
   });
 
-  test('C8: its sandbox is lost: what ran in it is killed, and all begins anew', () => {
+  test('C8: its sandbox is lost: what ran in it is killed, and all starts over', () => {
     const story = podStory();
     story.told();
     story.world.loseSandbox(story.view().sandbox?.id ?? '');

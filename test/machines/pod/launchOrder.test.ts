@@ -151,7 +151,7 @@ describe('the regular containers of a pod', () => {
     expect(story.ports.asked('runHook')).toEqual([]);
   });
 
-  test('C9: after a lost sandbox the order begins anew', () => {
+  test('C9: after a lost sandbox the order starts over', () => {
     const story = podStory({ pod: three(), held: ['runHook'] });
     story.world.loseSandbox('sandbox-uid-1-0');
     story.observe();

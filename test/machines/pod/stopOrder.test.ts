@@ -125,7 +125,7 @@ describe('the order in which containers stop', () => {
   });
 });
 
-test('a container that an update takes out is removed, and one of its name that comes back begins anew', () => {
+test('a container that an update takes out is removed, and one of its name that comes back starts over', () => {
   const story = podStory({ pod });
   story.send({ type: 'pod.update', pod: aPod({ ...pod.spec, containers: [aContainer({ name: 'a' })] }) });
   expect(Object.keys(story.containers())).toEqual(['first', 'second', 'a']);

@@ -72,7 +72,7 @@ describe('when it tries', () => {
     expect(story.ports.untilNext).toBe(0);
   });
 
-  test('C29: of a run that had begun before the agent, at a moment by chance within a period', () => {
+  test('C29: of a run that had begun before the agent, after a random delay within a period', () => {
     const story = probeStory({ adopted: true, passed: true });
     expect([story.state(), story.ports.untilNext]).toEqual(['passing.waiting', 5_000]);
     expect(story.ports.asked('pickMoment')).toEqual([{ withinMs: 10_000 }]);

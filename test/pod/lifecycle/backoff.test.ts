@@ -19,7 +19,7 @@ describe('C7: crash back-off', () => {
     expect(found).toEqual([0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
   });
 
-  test('a run of more than 600 s starts it anew, one of 600 s does not', () => {
+  test('a run of more than 600 s starts it again, one of 600 s does not', () => {
     expect(crashLoopBackOff({ previousDelayMs: 80_000, startedAt: 0, finishedAt: 600_000 })).toBe(160_000);
     expect(crashLoopBackOff({ previousDelayMs: 80_000, startedAt: 0, finishedAt: 600_001 })).toBe(0);
   });

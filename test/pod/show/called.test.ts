@@ -23,15 +23,15 @@ test('a UID is meant where nothing has such a name', () => {
 });
 
 test('of several it is said how to ask for one: by the namespace, or else by the UID', () => {
-  const [old, anew] = [pod('web-host', 'default', 'u1'), pod('web-host', 'default', 'u2')];
+  const [old, again] = [pod('web-host', 'default', 'u1'), pod('web-host', 'default', 'u2')];
   const ending = { ...old, metadata: { ...old.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-  const running = { ...anew, status: { phase: 'Running' as const } };
+  const running = { ...again, status: { phase: 'Running' as const } };
   expect(ambiguity([ending, running])).toBe(
     'there are 2 pods default/web-host: ask for one by its UID, pod/u1 (Terminating) or pod/u2 (Running)',
   );
-  expect(ambiguity([anew, pod('web-host', 'shop')])).toBe(
+  expect(ambiguity([again, pod('web-host', 'shop')])).toBe(
     'there are default/web-host and shop/web-host: -n, --namespace says which is meant',
   );
-  expect([ambiguity([anew]), ambiguity([])]).toEqual([undefined, undefined]);
+  expect([ambiguity([again]), ambiguity([])]).toEqual([undefined, undefined]);
   expect([haveTwins([ending, running]), haveTwins(pods)]).toEqual([true, false]);
 });

@@ -43,7 +43,7 @@ test('what a map merges counts in full, each time', () => {
   expect(sizeOf(`${base}b: {<<: [*a, *a]}`).values).toBe(sizeOf(`${base}b: {c: [*a, *a]}`).values);
 });
 
-test('a name that is given anew stands for what comes after it', () => {
+test('a name that is given again stands for what comes after it', () => {
   expect(sizeOf('[&a [1, 2, 3], &a 1, *a]').values).toBe(7);
   expect(sizeOf('[&a [&a 1, *a], *a]').values).toBe(5);
 });

@@ -100,7 +100,7 @@ describe('C25: a container that is resized', () => {
     expect(story.context()).toMatchObject({ attempt: 1, size: { cpuLimit: 2_000 } });
   });
 
-  test('C6, C7: it stays the same container, and its back-off begins anew', () => {
+  test('C6, C7: it stays the same container, and its back-off starts over', () => {
     const story = containerStory({ pod: sized('1') });
     story.begin();
     story.die(1);

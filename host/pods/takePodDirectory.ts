@@ -3,47 +3,49 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
 import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
-import { type Maker, makeMarked, type Standing, standingOf, writeMark } from './podMark.ts';
+import { type DirectoryOwner, type Maker, makeMarked, ownerOf, writeMark } from './podMark.ts';
 
-interface Claim {
+interface PodToTake {
   readonly layout: Layout;
   readonly maker: Maker;
   readonly pod: PodIdentity;
 }
 
 /** Whose the directory of a pod is. */
-export const standingOfPod = (layout: Layout, maker: Maker, uid: string): Standing =>
-  standingOf(layout.podDir(uid), maker);
+export const ownerOfPodDirectory = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
+  ownerOf(layout.podDir(uid), maker);
 
 /** Whether the folder of a pod's logs was made by this agent: several may share the one above. */
-export const hasOwnLogs = ({ layout, maker, pod }: Claim): boolean =>
-  standingOf(layout.podLogDir(pod), maker).kind === 'ours';
+export const hasOwnLogs = ({ layout, maker, pod }: PodToTake): boolean =>
+  ownerOf(layout.podLogDir(pod), maker).kind === 'ours';
 
 /**
  * Sees to it that a pod's directory bears the mark of this agent, before anything else of the pod is made. A directory
  * that is there without any mark is adopted with the logs of a pod that runs here: then the answer is why it was not this
  * agent's. Fails where the directory is somebody else's, or that of its logs, or no directory at all. Idempotent.
  */
-export async function claimPod(claim: Claim & { readonly runsHere?: boolean }): Promise<string | undefined> {
-  const { layout, maker, pod } = claim;
+export async function takePodDirectory(
+  target: PodToTake & { readonly runsHere?: boolean },
+): Promise<string | undefined> {
+  const { layout, maker, pod } = target;
   const directory = layout.podDir(pod.uid);
-  const found = standingOf(directory, maker);
+  const found = ownerOf(directory, maker);
   if (found.kind === 'unusable' || found.kind === 'others') throw unusable(directory, found.why);
-  refuseLogs(claim, found.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
+  refuseLogs(target, found.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
   if (found.kind === 'unmarked') {
-    if (claim.runsHere !== true) throw unusable(directory, found.why);
-    await adoptPod(claim);
-    await makeLogs(claim);
+    if (target.runsHere !== true) throw unusable(directory, found.why);
+    await adoptPod(target);
+    await makeLogs(target);
     return found.why;
   }
   if (found.kind === 'missing') {
     await mkdir(layout.podsDir, { recursive: true, mode: PRIVATE });
-    // What has come there meanwhile is looked at anew.
-    if (!(await makeMarked(directory, { maker, pod }, PRIVATE))) return claimPod(claim);
+    // What has come there meanwhile is looked at again.
+    if (!(await makeMarked(directory, { maker, pod }, PRIVATE))) return takePodDirectory(target);
   } else if (!isNamed(found.pod, pod)) {
     await writeMark(directory, { maker, pod, isTaken: found.isTaken });
   }
-  await makeLogs(claim);
+  await makeLogs(target);
   return undefined;
 }
 
@@ -51,14 +53,14 @@ export async function claimPod(claim: Claim & { readonly runsHere?: boolean }): 
  * Gives the directory of a pod, which is there, the mark of this agent, and the folder of its logs too, if there is one.
  * What another agent has marked is left as it is unless the pod is taken over.
  */
-export async function adoptPod(claim: Claim & { readonly isTaken?: boolean }): Promise<void> {
-  const { layout, maker, pod, isTaken = false } = claim;
+export async function adoptPod(target: PodToTake & { readonly isTaken?: boolean }): Promise<void> {
+  const { layout, maker, pod, isTaken = false } = target;
   const mark = async (directory: string) => {
-    const { kind } = standingOf(directory, maker);
+    const { kind } = ownerOf(directory, maker);
     if (kind === 'unmarked' || isTaken) await writeMark(directory, { maker, pod, isTaken });
   };
   // The logs first: of a pod whose directory bears the mark nobody asks again whose logs these are.
-  const logs = standingOf(layout.podLogDir(pod), maker).kind;
+  const logs = ownerOf(layout.podLogDir(pod), maker).kind;
   if (logs === 'unmarked' || logs === 'others') await mark(layout.podLogDir(pod));
   await mark(layout.podDir(pod.uid));
 }
@@ -66,16 +68,16 @@ export async function adoptPod(claim: Claim & { readonly isTaken?: boolean }): P
 const isNamed = (one: Pick<PodIdentity, 'namespace' | 'name'>, other: typeof one): boolean =>
   one.namespace === other.namespace && one.name === other.name;
 
-function refuseLogs({ layout, maker, pod }: Claim, kinds: readonly Standing['kind'][]): void {
+function refuseLogs({ layout, maker, pod }: PodToTake, kinds: readonly DirectoryOwner['kind'][]): void {
   const logs = layout.podLogDir(pod);
-  const found = standingOf(logs, maker);
+  const found = ownerOf(logs, maker);
   if ('why' in found && kinds.includes(found.kind)) throw unusable(logs, found.why);
 }
 
 /** A folder that is there already is used, and stays whose it is. */
-async function makeLogs({ layout, maker, pod }: Claim): Promise<void> {
+async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
   const logs = layout.podLogDir(pod);
-  if (standingOf(logs, maker).kind !== 'missing') return;
+  if (ownerOf(logs, maker).kind !== 'missing') return;
   await mkdir(path.dirname(logs), { recursive: true, mode: READABLE });
   await makeMarked(logs, { maker, pod }, READABLE);
 }

@@ -5,13 +5,13 @@ import { allocationOf } from '../../pod/resources/allocation.ts';
 import type { PodView } from '../../pod/show/view.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import type { Clock } from '../clock.ts';
-import type { KeepFacts, PodChange } from '../status/statusBoard.ts';
+import type { PersistFacts, PodChange } from '../status/statusBoard.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 
 /** A disk that answers nothing holds a status back no longer than this, in milliseconds. */
 const HOLD_MS = 5_000;
 
-interface FactKeeping {
+interface FactWriterParts {
   readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten'>;
   readonly durable: Pick<DurableFacts, 'probes'>;
   readonly clock: Clock;
@@ -20,8 +20,8 @@ interface FactKeeping {
   readonly keepEnd: (change: PodChange) => Promise<void> | undefined;
 }
 
-export interface KeptFacts {
-  readonly keep: KeepFacts;
+export interface FactWriter {
+  readonly keep: PersistFacts;
   /** Whether the dead containers of a pod are all that the next agent could see its end by (C2). */
   readonly isEvidence: (uid: string) => boolean;
 }
@@ -31,7 +31,7 @@ export interface KeptFacts {
  * that no later agent tells otherwise (C2, C29); also once their first write has failed, or takes too long: a status is
  * late then, but never kept back by a full disk.
  */
-export function keepFacts({ store, durable, clock, onError, keepEnd }: FactKeeping): KeptFacts {
+export function createFactWriter({ store, durable, clock, onError, keepEnd }: FactWriterParts): FactWriter {
   /** The pods whose status was told from what the runtime has of them. */
   const read = new Set<string>();
   const settled = (write: Promise<void>) => write.catch((error) => onError('store', error));
@@ -45,15 +45,15 @@ export function keepFacts({ store, durable, clock, onError, keepEnd }: FactKeepi
     probes.forget(uid);
     for (const kind of ['allocations', 'statuses', 'probes'] as const) settled(store.remove(kind, uid));
   };
-  const keep: KeepFacts = (change) => {
+  const keep: PersistFacts = (change) => {
     const { uid, pod, view, removed } = change;
     if (removed) {
       forget(uid);
-      const kept = keepEnd(change);
-      return kept && atMost(clock, kept);
+      const written = keepEnd(change);
+      return written && atMost(clock, written);
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) read.add(uid);
-    // What the node refused it decides again when it starts anew (C24).
+    // What the node refused it decides again when it starts again (C24).
     const hasEnded = isTerminalPhase(pod.status?.phase) && !view.refused;
     const writes = [
       probes.keep(uid, view),
