@@ -69,8 +69,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C4',
     breaks: 'a sidecar in back-off holds up who comes after it',
     file: 'machines/pod/startOrder.ts',
-    find: 'initNames(context).findLast((name) => context.told.includes(name));',
-    put: 'initNames(context).find((name) => context.told.includes(name));',
+    find: 'initNames(context).findLast((name) => context.turnsGiven.includes(name));',
+    put: 'initNames(context).find((name) => context.turnsGiven.includes(name));',
   },
   {
     rule: 'C5',
