@@ -3,6 +3,7 @@
  * a plain, serialisable value that is stamped, can be written down, and can be fed again instead of the world.
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
+import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import type { FeedLogic, Port, PortName, PortTypes, TimerInput, TimerLogic } from '../machines/shared/ports.ts';
 import { toFailure } from '../pod/failure.ts';
@@ -74,7 +75,7 @@ export function createBoundary({ ports, feeds }: World, { clock, record, onError
   let latest = clock.now();
   const enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => {
     latest = clock.now();
-    write?.({ at: latest, actor: pathOf(self), kind, source, value });
+    write?.({ at: latest, actor: pathOf(self).join('/'), kind, source, value });
   };
 
   return {
@@ -137,13 +138,4 @@ function portLogic<K extends PortName>(
   });
   // The two types differ only in how xstate spells "any JSON".
   return logic as unknown as Port<K>;
-}
-
-/** The ids from below the root down to an actor, joined by `/`. */
-export function pathOf(ref: AnyActorRef): string {
-  const ids: string[] = [];
-  for (let actor: AnyActorRef | undefined = ref; actor?._parent !== undefined; actor = actor._parent) {
-    ids.unshift(actor.id);
-  }
-  return ids.join('/');
 }

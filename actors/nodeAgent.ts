@@ -182,7 +182,7 @@ function podExplanations({ root, board }: NodeActors, clock: Clock): Pick<NodeAg
 }
 
 function limitersOf(root: Root): NodeOverview['limiters'] {
-  const { startLimiter, pullLimiter } = root.getSnapshot().context;
+  const { startLimiter, pullLimiter } = root.getSnapshot().children;
   return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
 }
 

@@ -2,8 +2,9 @@
 
 import { fromCallback, fromPromise } from 'xstate';
 import type { NodeInput } from '../machines/node/context.ts';
+import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/ports.ts';
-import { type Boundary, type Entry, type FactTaker, pathOf } from './boundary.ts';
+import type { Boundary, Entry, FactTaker } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import { agentBehind, type NodeAgent } from './nodeAgent.ts';
 import type { NodeParts } from './nodeParts.ts';
@@ -60,7 +61,7 @@ function recordedBoundary(awaited: Map<string, (entry: Entry) => void>, { now }:
       fromPromise<unknown>(
         ({ self, signal }) =>
           new Promise((resolve, reject) => {
-            const forget = wait(pathOf(self), ({ kind, value }) => {
+            const forget = wait(pathOf(self).join('/'), ({ kind, value }) => {
               forget();
               if (kind === 'answer') resolve(value);
               else reject(value);
@@ -78,7 +79,7 @@ function recordedBoundary(awaited: Map<string, (entry: Entry) => void>, { now }:
 /** A feed or a timer: what was recorded of it is the event that it sent. */
 function fed(wait: (path: string, take: (entry: Entry) => void) => () => void): FeedLogic & TimerLogic {
   return fromCallback(({ self, sendBack }) =>
-    wait(pathOf(self), ({ value }) => sendBack(value as { type: string })),
+    wait(pathOf(self).join('/'), ({ value }) => sendBack(value as { type: string })),
   ) as unknown as FeedLogic & TimerLogic;
 }
 

@@ -3,7 +3,8 @@
  * with each request. All admission happens here, one pod at a time, in the order of arrival.
  */
 import { assign, enqueueActions, setup } from 'xstate';
-import type { AdmissionEvent } from '../shared/events.ts';
+import { actorAt, parent } from '../shared/actorRefs.ts';
+import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
 import type { StateTag } from '../shared/stateMeta.ts';
 import {
   type AdmissionContext,
@@ -65,13 +66,13 @@ export const admissionMachine = setup({
         refused: without(context.refused, uid),
       };
     }),
-    decideNext: enqueueActions(({ context, enqueue }) => {
+    decideNext: enqueueActions(({ context, enqueue, self }) => {
       const { request, decision } = nextStep(context) ?? {};
       const entry = request && entryOf(context, request.uid);
       if (request === undefined || decision === undefined || entry === undefined) return;
       if (decision.kind === 'preempting') {
         enqueue.assign({ entries: markPreempted(context.entries, decision.uids) });
-        enqueue.sendTo(context.parent, { type: 'admission.preempting', uids: decision.uids });
+        enqueue.sendTo(parent<AdmissionFact>(), { type: 'admission.preempting', uids: decision.uids });
         return;
       }
       const isAdmitted = decision.kind === 'admitted';
@@ -84,10 +85,12 @@ export const admissionMachine = setup({
         ...(asks && isAdmitted ? reopened(context, request.uid) : {}),
         ...(asks && !isAdmitted ? { refused: [...context.refused, request] } : {}),
       });
-      if (isAdmitted) enqueue.sendTo(request.holder, { type: 'admission.admitted' });
+      const holder = actorAt<AdmissionAnswer>(self, request.holder);
+      if (holder === undefined) return;
+      if (isAdmitted) enqueue.sendTo(holder, { type: 'admission.admitted' });
       else {
         const { kind: _, ...refusal } = decision;
-        enqueue.sendTo(request.holder, { type: 'admission.refused', ...refusal });
+        enqueue.sendTo(holder, { type: 'admission.refused', ...refusal });
       }
     }),
     recordActual: assign(({ context, event }) => {

@@ -5,13 +5,11 @@ import { isPreemptable, type Occupant } from '../../pod/admission/preemption.ts'
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type Capacity, conflicts, type PodRequests } from '../../pod/resources/requests.ts';
 import { pendingResize } from '../../pod/resources/resize.ts';
-import type { AdmissionAnswer, AdmissionFact, Ref } from '../shared/events.ts';
+import type { ActorPath } from '../shared/events.ts';
 
 export interface AdmissionInput {
   readonly capacity: Capacity;
   readonly node: AdmissionNode;
-  /** Who is told which pods must end for others. */
-  readonly parent: Ref<AdmissionFact>;
 }
 
 export interface AdmissionEntry {
@@ -35,7 +33,8 @@ export interface Request {
   readonly adopted: boolean;
   /** It had been admitted before a restart of the agent. */
   readonly known: boolean;
-  readonly holder: Ref<AdmissionAnswer>;
+  /** Who is answered. */
+  readonly holder: ActorPath;
 }
 
 export interface AdmissionContext extends AdmissionInput {

@@ -16,7 +16,7 @@ import { containerSize } from '../../pod/resources/resources.ts';
 import type { ContainerRole, ProbeKind, TerminatedRun } from '../../pod/show/view.ts';
 import type { ImageInput } from '../image/setup.ts';
 import { type ProbeInput, probeOf } from '../probe/context.ts';
-import type { ContainerEvent, LimiterEvent, PodEvent, ProbeFact, Ref } from '../shared/events.ts';
+import type { ContainerEvent, ProbeFact } from '../shared/events.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 import { terminatedRun } from './terminatedRun.ts';
 
@@ -26,9 +26,6 @@ export interface ContainerInput {
   readonly role: ContainerRole;
   readonly ticket: number;
   readonly crashLoop: BackOff;
-  readonly parent: Ref<PodEvent>;
-  readonly startLimiter: Ref<LimiterEvent>;
-  readonly pullLimiter: Ref<LimiterEvent>;
   /** Host paths by volume name, of those that are mounted; of an image its reference. */
   readonly volumes: MountedVolumes;
   /** The pod's sandbox if it has one already. */
@@ -129,7 +126,7 @@ export const isMissized = (context: ContainerContext): boolean =>
 const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
 
 /** What its image is looked for and pulled with. */
-export const imageInput = (context: ContainerContext): Omit<ImageInput, 'parent'> => ({
+export const imageInput = (context: ContainerContext): ImageInput => ({
   pod: context.pod,
   image: imageOf(context),
   policy: specOf(context).imagePullPolicy,
@@ -139,7 +136,6 @@ export const imageInput = (context: ContainerContext): Omit<ImageInput, 'parent'
   ticket: context.ticket,
   delayMs: context.imageDelayMs,
   waitingReason: context.waitingReason,
-  pullLimiter: context.pullLimiter,
 });
 
 /** Under which a limiter knows what it asks for. */
@@ -186,7 +182,7 @@ export function condemned(context: ContainerContext, { kind, at, said }: Condemn
 }
 
 /** A probe of the present run, if the spec has one of this kind. */
-export function probeInput(context: ContainerContext, kind: ProbeKind): Omit<ProbeInput, 'parent'> | undefined {
+export function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | undefined {
   const { pod, name, role, id = '', startedAt = 0, sandbox, adopted } = context;
   if (probeOf(pod, name, kind) === undefined) return undefined;
   const isAdopted = adopted?.id === id;

@@ -17,7 +17,8 @@ import { needsRestart, sameSize } from '../../pod/resources/resize.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import { imageMachine } from '../image/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
-import type { ContainerEvent, ContainerLifecycle } from '../shared/events.ts';
+import { parent, pathOf, served } from '../shared/actorRefs.ts';
+import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import { hasEnded, type StateMeta, type StateTag } from '../shared/stateMeta.ts';
@@ -168,29 +169,26 @@ export const containerSetup = setup({
         enqueue.emit(recordedEvent(involvedPod(pod, context), { ...each, message }));
       }
     }),
-    report: sendTo(
-      ({ context }) => context.parent,
-      ({ context }, params: { lifecycle: ContainerLifecycle }) => ({
-        type: 'container.changed' as const,
-        name: context.name,
-        lifecycle: params.lifecycle,
-        ...(context.id === undefined ? {} : { id: context.id }),
-        ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
-      }),
-    ),
-    beginStartup: enqueueActions(({ context, enqueue, self }) => {
+    report: sendTo(parent<PodEvent>(), ({ context }, params: { lifecycle: ContainerLifecycle }) => ({
+      type: 'container.changed' as const,
+      name: context.name,
+      lifecycle: params.lifecycle,
+      ...(context.id === undefined ? {} : { id: context.id }),
+      ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
+    })),
+    beginStartup: enqueueActions(({ context, enqueue }) => {
       const input = probeInput(context, 'startup');
-      if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input: { ...input, parent: self } });
+      if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input });
     }),
     /** It counts as started: liveness and readiness are looked at from now on. */
     endStartup: enqueueActions(({ context, enqueue }) => {
       enqueue.stopChild('probe/startup');
       enqueue.assign({ startedUp: context.id });
     }),
-    beginProbes: enqueueActions(({ context, enqueue, self }) => {
+    beginProbes: enqueueActions(({ context, enqueue }) => {
       for (const kind of ['liveness', 'readiness'] as const) {
         const input = probeInput(context, kind);
-        if (input) enqueue.spawnChild('probe', { id: `probe/${kind}` as const, input: { ...input, parent: self } });
+        if (input) enqueue.spawnChild('probe', { id: `probe/${kind}` as const, input });
       }
     }),
     /** While it stops, its readiness still tells whether it does its work. */
@@ -202,19 +200,16 @@ export const containerSetup = setup({
       for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
     }),
     condemn: assign(({ context, event }) => (event.type === 'probe.failed' ? condemned(context, event) : {})),
-    requestSlot: sendTo(
-      ({ context }) => context.startLimiter,
-      ({ context, self }) => ({
-        type: 'slot.request',
-        key: slotKey(context, 'start'),
-        ...{ ticket: context.ticket, holder: self, origin: context.pod.metadata.uid },
-        purpose: `the start of container ${context.name} of ${namespacedName(context.pod)}`,
-      }),
-    ),
-    releaseSlot: sendTo(
-      ({ context }) => context.startLimiter,
-      ({ context }) => ({ type: 'slot.release', key: slotKey(context, 'start') }),
-    ),
+    requestSlot: sendTo(served('startLimiter'), ({ context, self }) => ({
+      type: 'slot.request',
+      key: slotKey(context, 'start'),
+      ...{ ticket: context.ticket, holder: pathOf(self), origin: context.pod.metadata.uid },
+      purpose: `the start of container ${context.name} of ${namespacedName(context.pod)}`,
+    })),
+    releaseSlot: sendTo(served('startLimiter'), ({ context }) => ({
+      type: 'slot.release',
+      key: slotKey(context, 'start'),
+    })),
     /** What is updated in place is no other image. */
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
     recordImage: assign(({ event }) =>
@@ -228,10 +223,10 @@ export const containerSetup = setup({
       ...(context.waitingReason?.with === 'image' ? { waitingReason: undefined } : {}),
     })),
     /** An actor that is stopped gives nothing back by itself. */
-    releasePull: sendTo(
-      ({ context }) => context.pullLimiter,
-      ({ context }) => ({ type: 'slot.release', key: slotKey(context, 'pull') }),
-    ),
+    releasePull: sendTo(served('pullLimiter'), ({ context }) => ({
+      type: 'slot.release',
+      key: slotKey(context, 'pull'),
+    })),
     takeSandbox: assign(({ event }) =>
       event.type === 'sandbox.ready' ? { sandbox: event.sandbox, former: undefined } : {},
     ),
@@ -243,8 +238,8 @@ export const containerSetup = setup({
     forgetIt: assign({ id: undefined, madeFrom: undefined }),
     recordIdentity: assign(({ context }) => ({ madeFrom: identityOf(context), size: sizeOf(context) })),
     recordSize: assign((_, size: ContainerSize) => ({ size, failure: undefined })),
-    reportSize: enqueueActions(({ context: { parent, name, size }, enqueue }) => {
-      if (size !== undefined) enqueue.sendTo(parent, { type: 'container.sized', name, size });
+    reportSize: enqueueActions(({ context: { name, size }, enqueue }) => {
+      if (size !== undefined) enqueue.sendTo(parent<PodEvent>(), { type: 'container.sized', name, size });
     }),
     update: assign(({ context, event }) => {
       if (event.type !== 'container.update') return {};

@@ -12,7 +12,8 @@ import type { Failure } from '../../pod/failure.ts';
 import { parseImageReference } from '../../pod/images/imageReference.ts';
 import { nextBackOff, pullBackOff } from '../../pod/lifecycle/backoff.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
-import type { ImageEvent, ImageFact, LimiterEvent, Ref } from '../shared/events.ts';
+import { parent, pathOf, served } from '../shared/actorRefs.ts';
+import type { ImageEvent, ImageFact } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -36,8 +37,6 @@ export interface ImageInput {
   /** The wait after the last try that failed, in milliseconds; 0 when none did. */
   readonly delayMs: number;
   readonly waitingReason: WaitingReason | undefined;
-  readonly parent: Ref<ImageFact>;
-  readonly pullLimiter: Ref<LimiterEvent>;
 }
 
 export interface ImageContext extends ImageInput {
@@ -94,7 +93,7 @@ export const imageSetup = setup({
       }
     }),
     report: sendTo(
-      ({ context }) => context.parent,
+      parent<ImageFact>(),
       ({ context: { delayMs, failure, waitingReason } }, params: { isDelayed: boolean }) => ({
         type: 'image.changed' as const,
         ...{ isDelayed: params.isDelayed, delayMs, failure, waitingReason },
@@ -112,21 +111,15 @@ export const imageSetup = setup({
     showBackOff: assign(({ context }) => ({ waitingReason: backOffReason(context.image, context.waitingReason) })),
     showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
     /** One that is tried again stands behind all others: a registry that never answers would have the slot each time. */
-    requestSlot: sendTo(
-      ({ context }) => context.pullLimiter,
-      ({ context, self }) => ({
-        type: 'slot.request',
-        key: context.key,
-        ticket: context.delayMs > 0 ? Number.MAX_SAFE_INTEGER : context.ticket,
-        purpose: `the pull of ${context.image} for ${namespacedName(context.pod)}`,
-        origin: registryOf(context.image),
-        holder: self,
-      }),
-    ),
+    requestSlot: sendTo(served('pullLimiter'), ({ context, self }) => ({
+      type: 'slot.request',
+      key: context.key,
+      ticket: context.delayMs > 0 ? Number.MAX_SAFE_INTEGER : context.ticket,
+      purpose: `the pull of ${context.image} for ${namespacedName(context.pod)}`,
+      origin: registryOf(context.image),
+      holder: pathOf(self),
+    })),
     recordLimit: assign(({ event }) => ({ limitMs: event.type === 'slot.granted' ? event.limitMs : undefined })),
-    releaseSlot: sendTo(
-      ({ context }) => context.pullLimiter,
-      ({ context }) => ({ type: 'slot.release', key: context.key }),
-    ),
+    releaseSlot: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: context.key })),
   },
 });

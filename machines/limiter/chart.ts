@@ -1,6 +1,7 @@
 /** A node-level limiter: so many at a time, the pods that came first go first; its queue is what `explain` shows. */
 import { assign, enqueueActions, setup } from 'xstate';
-import type { LimiterEvent, Ref, SlotGranted } from '../shared/events.ts';
+import { actorAt } from '../shared/actorRefs.ts';
+import type { ActorPath, LimiterEvent, SlotGranted } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
@@ -9,7 +10,8 @@ interface SlotRequest {
   readonly key: string;
   /** The pod's number in the order of arrival: all of a pod's requests go before those of later pods. */
   readonly ticket: number;
-  readonly holder: Ref<SlotGranted>;
+  /** Who is told. */
+  readonly holder: ActorPath;
   /** What it is for, in words for those that stand behind it. */
   readonly purpose?: string;
   /** Who else has to answer for it to be done: the registry of an image, the pod of a start. */
@@ -30,6 +32,8 @@ export interface LimiterContext {
   readonly held: readonly HeldSlot[];
   readonly queue: readonly SlotRequest[];
 }
+
+export type LimiterInput = Pick<LimiterContext, 'capacity' | 'limitMs' | 'slowAfterMs'>;
 
 /** Puts a request behind those with the same or an earlier ticket. */
 function enqueued(queue: readonly SlotRequest[], request: SlotRequest): readonly SlotRequest[] {
@@ -65,7 +69,7 @@ export const holdersFor = ({ held }: LimiterContext, { origin }: SlotRequest): r
 /** One limiter: `open` while a slot is free, `full` while all are held. */
 export const limiterMachine = setup({
   types: {
-    input: {} as Pick<LimiterContext, 'capacity' | 'limitMs' | 'slowAfterMs'>,
+    input: {} as LimiterInput,
     context: {} as LimiterContext,
     events: {} as LimiterEvent,
     meta: {} as StateMeta,
@@ -93,12 +97,14 @@ export const limiterMachine = setup({
     setSlowAside: assign(({ context: { held } }) => ({
       held: held.map((each): HeldSlot => ({ ...each, slow: true })),
     })),
-    grant: enqueueActions(({ context, enqueue }) => {
+    grant: enqueueActions(({ context, enqueue, self }) => {
       const next = nextOf(context);
       if (next === undefined) return;
       enqueue.assign({ held: [...context.held, next], queue: context.queue.filter((each) => each !== next) });
       const { limitMs } = context;
-      enqueue.sendTo(next.holder, {
+      const holder = actorAt<SlotGranted>(self, next.holder);
+      if (holder === undefined) return;
+      enqueue.sendTo(holder, {
         type: 'slot.granted',
         key: next.key,
         ...(limitMs === undefined ? {} : { limitMs }),

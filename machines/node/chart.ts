@@ -1,4 +1,5 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
+import type { LimiterInput } from '../limiter/chart.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import { admissionNode, recordReadinessEvent } from './context.ts';
 import { newPleg } from './pleg.ts';
@@ -21,39 +22,38 @@ const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
-  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn, self }) => ({
-    ...input,
-    admission: spawn('admission', {
+  context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn }) => {
+    const serve = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
+      spawn('limiter', { id: name, systemId: name, input: limits });
+    serve('startLimiter', { capacity: startSlots, slowAfterMs: SLOW_START_MS });
+    serve('pullLimiter', {
+      capacity: pullSlots,
+      ...(pullLimitMs === undefined ? {} : { limitMs: pullLimitMs }),
+      ...(slowPullMs === undefined ? {} : { slowAfterMs: slowPullMs }),
+    });
+    spawn('admission', {
       id: 'admission',
-      input: { capacity: input.capacity, node: admissionNode(input), parent: self },
-    }),
-    startLimiter: spawn('limiter', {
-      id: 'startLimiter',
-      input: { capacity: startSlots, slowAfterMs: SLOW_START_MS },
-    }),
-    pullLimiter: spawn('limiter', {
-      id: 'pullLimiter',
-      input: {
-        capacity: pullSlots,
-        ...(pullLimitMs === undefined ? {} : { limitMs: pullLimitMs }),
-        ...(slowPullMs === undefined ? {} : { slowAfterMs: slowPullMs }),
-      },
-    }),
-    sinks: sinks.map((sink) => spawn('statusSink', { id: sinkId(sink.name), input: sink }) && sink.name),
-    desired: {},
-    sourceStates: {},
-    problems: {},
-    warnings: {},
-    unread: [],
-    pleg: newPleg,
-    taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
-    pods: {},
-    health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
-    tickets: 0,
-    drainAt: 0,
-    heardAt: 0,
-    broken: [],
-  }),
+      systemId: 'admission',
+      input: { capacity: input.capacity, node: admissionNode(input) },
+    });
+    return {
+      ...input,
+      sinks: sinks.map((sink) => spawn('statusSink', { id: sinkId(sink.name), input: sink }) && sink.name),
+      desired: {},
+      sourceStates: {},
+      problems: {},
+      warnings: {},
+      unread: [],
+      pleg: newPleg,
+      taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
+      pods: {},
+      health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
+      tickets: 0,
+      drainAt: 0,
+      heardAt: 0,
+      broken: [],
+    };
+  },
   invoke: [
     { src: 'runtimeHealth' },
     { src: 'pleg' },
@@ -65,7 +65,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     {
       src: 'logRotation',
       id: 'logRotation',
-      input: ({ context, self }) => ({ parent: self, everyMs: context.logCheckMs ?? LOG_CHECK_MS }),
+      input: ({ context }) => ({ everyMs: context.logCheckMs ?? LOG_CHECK_MS }),
       // As with the garbage: a fault of its own ends it alone.
       onError: {},
     },
@@ -150,7 +150,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       invoke: {
         src: 'garbage',
         id: 'garbage',
-        input: ({ context, self }) => ({ parent: self, nodeName: context.nodeName }),
+        input: ({ context }) => ({ nodeName: context.nodeName }),
         onError: {},
       },
       on: {

@@ -25,16 +25,7 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Probed } from '../container/context.ts';
-import type {
-  AdmissionEvent,
-  GarbageFound,
-  LimiterEvent,
-  NetworkNotReady,
-  NodeEvent,
-  Ref,
-  RuntimeHealth,
-  SourceProblem,
-} from '../shared/events.ts';
+import type { GarbageFound, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
@@ -84,9 +75,6 @@ export interface NodeContext
   extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'> {
   /** The names of those that statuses go to. */
   readonly sinks: readonly string[];
-  readonly admission: Ref<AdmissionEvent>;
-  readonly startLimiter: Ref<LimiterEvent>;
-  readonly pullLimiter: Ref<LimiterEvent>;
   /** What each source wants that has told its full set, by uid. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
   /** How the sources get on that tell it. */

@@ -2,7 +2,8 @@
 import { assign, emit, sendTo, setup } from 'xstate';
 import { type EventMessage, involvedNode, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
-import type { GarbageEvent, GarbageFound, GarbageWord, Ref } from '../shared/events.ts';
+import { parent } from '../shared/actorRefs.ts';
+import type { GarbageEvent, GarbageFound, GarbageWord } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -10,7 +11,6 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 const EVERY_MS = 60_000;
 
 export interface GarbageInput {
-  readonly parent: Ref<GarbageWord>;
   readonly nodeName: string;
 }
 
@@ -34,7 +34,7 @@ export const garbageMachine = setup({
   guards: { isClean: ({ context: { found } }) => found.containers.length + found.sandboxes.length === 0 },
   actions: {
     recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
-    ask: sendTo(({ context }) => context.parent, { type: 'garbage.asked' }),
+    ask: sendTo(parent<GarbageWord>(), { type: 'garbage.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => (event.type === 'garbage.found' ? { found: event.found } : {})),
   },
@@ -96,13 +96,10 @@ export const garbageMachine = setup({
           target: 'waiting',
           actions: [
             assign(({ event: { output } }) => (output.failure ? { failure: output.failure } : {})),
-            sendTo(
-              ({ context }) => context.parent,
-              ({ event: { output } }) => ({
-                type: 'garbage.podsFound' as const,
-                ...{ left: output.left, foreign: output.foreign },
-              }),
-            ),
+            sendTo(parent<GarbageWord>(), ({ event: { output } }) => ({
+              type: 'garbage.podsFound' as const,
+              ...{ left: output.left, foreign: output.foreign },
+            })),
           ],
         },
         onError: { target: 'waiting', actions: 'recordFailure' },

@@ -2,13 +2,13 @@
 import { assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../pod/failure.ts';
 import type { ContainerRun } from '../../pod/lifecycle/observed.ts';
-import type { LogsEvent, LogsWord, Ref } from '../shared/events.ts';
+import { parent } from '../shared/actorRefs.ts';
+import type { LogsEvent, LogsWord } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 export interface LogRotationInput {
-  readonly parent: Ref<LogsWord>;
   readonly everyMs: number;
 }
 
@@ -29,7 +29,7 @@ export const logRotationMachine = setup({
   actors: { rotateLogs: port('rotateLogs'), timer: timerPort() },
   guards: { hasNone: ({ context }) => context.logs.length === 0 },
   actions: {
-    ask: sendTo(({ context }) => context.parent, { type: 'logs.asked' }),
+    ask: sendTo(parent<LogsWord>(), { type: 'logs.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => (event.type === 'logs.found' ? { logs: event.logs } : {})),
   },

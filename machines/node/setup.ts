@@ -63,8 +63,8 @@ export const nodeSetup = setup({
     meta: {} as StateMeta,
     tags: {} as StateTag | 'beginning' | 'active' | 'ending',
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
-      [Id in 'cgroups' | 'garbage' | 'logRotation']: Id;
-    },
+      [Id in 'admission' | 'cgroups' | 'garbage' | 'logRotation']: Id;
+    } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
   },
   actors: {
     pod: podMachine,
@@ -113,7 +113,7 @@ export const nodeSetup = setup({
     passOnFacts: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'node.factsChanged') return;
       const { capacity = context.capacity, admissionNode: node = {} } = event;
-      enqueue.sendTo(context.admission, { type: 'admission.nodeChanged', capacity, node });
+      enqueue.sendTo('admission', { type: 'admission.nodeChanged', capacity, node });
     }),
     recordHealth: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.healthChanged') return;
@@ -121,7 +121,7 @@ export const nodeSetup = setup({
       enqueue.assign({ health });
       const { strictGroups } = health;
       if (strictGroups !== undefined && strictGroups !== context.health.strictGroups) {
-        enqueue.sendTo(context.admission, { type: 'admission.nodeChanged', node: { strictGroups } });
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', node: { strictGroups } });
       }
       if (health.networkNotReady === context.health.networkNotReady) return;
       for (const uid of Object.keys(context.pods)) {
@@ -147,7 +147,7 @@ export const nodeSetup = setup({
     holdPlaces: enqueueActions(({ context, enqueue }) => {
       for (const observed of markedPods(context)) {
         if (isWanted(context, observed.uid)) continue;
-        enqueue.sendTo(context.admission, entryOfEnding(context, podOfOrphan(observed), observed));
+        enqueue.sendTo('admission', entryOfEnding(context, podOfOrphan(observed), observed));
       }
     }),
     startNewPods: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
@@ -159,7 +159,7 @@ export const nodeSetup = setup({
         const input = newPodInput(context, pod, context.tickets + index + 1);
         pods.set(uid, { pod, ending: false });
         if (input.termination && input.observed.sandboxes.length > 0) {
-          enqueue.sendTo(context.admission, entryOfEnding(context, pod, input.observed));
+          enqueue.sendTo('admission', entryOfEnding(context, pod, input.observed));
         }
         enqueue.spawnChild('pod', { id: podId(uid), input });
       }
@@ -168,18 +168,18 @@ export const nodeSetup = setup({
     endOrphans: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
       const found = orphans(context, scope?.uids);
       if (found.length + context.left.length === 0) return;
-      const { admission, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
+      const { crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
       for (const observed of found) {
         const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
         const termination = terminationOf(pod, context.endsAll ? 'NodeShutdown' : 'Orphaned', bornAt);
         const restored = lookUp(context.statuses, observed.uid);
         pods.set(observed.uid, { pod, ending: true });
-        enqueue.sendTo(admission, entryOfEnding(context, pod, observed));
+        enqueue.sendTo('admission', entryOfEnding(context, pod, observed));
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
           input: {
-            ...{ admission, startLimiter, pullLimiter, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
+            ...{ crashLoop, bornAt, pod, observed, termination, ticket: 0 },
             // A terminal phase stays (C2).
             ...(restored ? { restored } : {}),
           },
@@ -190,13 +190,13 @@ export const nodeSetup = setup({
     }),
     /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
     endStranded: enqueueActions(({ context, enqueue }) => {
-      const { admission, startLimiter, pullLimiter, crashLoop, heardAt: bornAt } = context;
+      const { crashLoop, heardAt: bornAt } = context;
       const pods = new Map(Object.entries(context.pods));
       for (const { pod, observed, by: termination } of stranded(context)) {
         pods.set(observed.uid, { pod, ending: true });
         enqueue.spawnChild('pod', {
           id: podId(observed.uid),
-          input: { admission, startLimiter, pullLimiter, crashLoop, bornAt, pod, observed, termination, ticket: 0 },
+          input: { crashLoop, bornAt, pod, observed, termination, ticket: 0 },
         });
       }
       enqueue.assign({ pods: Object.fromEntries(pods), broken: [] });
@@ -261,11 +261,11 @@ export const nodeSetup = setup({
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
     forgetSeen: assign(({ context, event }) => withoutSeen(context, uidOf(event))),
     /** A pod's actor that failed gave nothing back itself. */
-    leaveLimiters: enqueueActions(({ context, event, enqueue }) => {
+    leaveLimiters: enqueueActions(({ event, enqueue }) => {
       const uid = uidOf(event);
       if (uid === undefined) return;
-      enqueue.sendTo(context.startLimiter, { type: 'slot.forget', uid });
-      enqueue.sendTo(context.pullLimiter, { type: 'slot.forget', uid });
+      enqueue.sendTo('startLimiter', { type: 'slot.forget', uid });
+      enqueue.sendTo('pullLimiter', { type: 'slot.forget', uid });
     }),
     answerLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.found', logs: runningLogs(context) })),
     answerGarbage: sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),

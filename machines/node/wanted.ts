@@ -95,14 +95,14 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
 
 /** What the actor of a wanted pod begins with; what has ended, or is being deleted, is not begun with (C2, C5). */
 export function newPodInput(context: NodeContext, pod: Pod, ticket: number): PodInput {
-  const { admission, startLimiter, pullLimiter, crashLoop, limitedSwap, heardAt: bornAt } = context;
+  const { crashLoop, limitedSwap, heardAt: bornAt } = context;
   const { uid } = pod.metadata;
   const restored = lookUp(context.statuses, uid);
   const allocation = lookUp(context.allocations, uid);
   const probed = lookUp(context.probed, uid);
   const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
   return {
-    ...{ admission, startLimiter, pullLimiter, crashLoop, limitedSwap, bornAt, pod, ticket },
+    ...{ crashLoop, limitedSwap, bornAt, pod, ticket },
     observed: observedOf(context, pod),
     ...networkOf(context.health),
     ...(allocation ? { allocation } : {}),

@@ -1,11 +1,11 @@
 /** How long a pod may be active on its node (activeDeadlineSeconds): tells its pod when that time is over. */
 import { sendTo, setup } from 'xstate';
-import type { PodEvent, Ref } from '../shared/events.ts';
+import { parent } from '../shared/actorRefs.ts';
+import type { PodEvent } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 export interface ActiveDeadline {
-  readonly parent: Ref<PodEvent>;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
 }
@@ -20,10 +20,7 @@ export const activeDeadlineMachine = setup({
   },
   actors: { timer: timerPort() },
   actions: {
-    tell: sendTo(
-      ({ context }) => context.parent,
-      ({ context }) => ({ type: 'pod.deadlineExceeded', at: context.deadline }),
-    ),
+    tell: sendTo(parent<PodEvent>(), ({ context }) => ({ type: 'pod.deadlineExceeded', at: context.deadline })),
   },
 }).createMachine({
   id: 'activeDeadline',

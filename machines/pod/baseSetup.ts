@@ -13,7 +13,8 @@ import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { requestsOf } from '../../pod/resources/requests.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import { containerMachine } from '../container/chart.ts';
-import type { AdmissionAnswer, AdmissionEvent, PodEvent, Ref } from '../shared/events.ts';
+import { pathOf, served } from '../shared/actorRefs.ts';
+import type { ActorPath, AdmissionEvent, PodEvent } from '../shared/events.ts';
 import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -58,12 +59,10 @@ import {
 } from './startOrder.ts';
 import { hasNoProcess, nextToStop } from './stopOrder.ts';
 
-const admissionOf = ({ context }: { context: PodContext }) => context.admission;
-const startLimiterOf = ({ context }: { context: PodContext }) => context.startLimiter;
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 
 /** Asks for the admission of the pod as it is to be now. */
-export const admissionRequest = (context: PodContext, holder: Ref<AdmissionAnswer>): AdmissionEvent => ({
+export const admissionRequest = (context: PodContext, holder: ActorPath): AdmissionEvent => ({
   type: 'admission.request',
   uid: context.asked.metadata.uid,
   fullName: fullName(context.asked),
@@ -162,29 +161,33 @@ export const podBaseSetup = setup({
       for (const message of eventMessagesOf(notes))
         enqueue.emit(recordedEvent(involvedPod(context.allocated), message));
     }),
-    askAdmission: sendTo(admissionOf, ({ context, self }) => admissionRequest(context, self)),
-    settleAdmission: sendTo(admissionOf, ({ context }) => ({
+    askAdmission: sendTo(served('admission'), ({ context, self }) => admissionRequest(context, pathOf(self))),
+    settleAdmission: sendTo(served('admission'), ({ context }) => ({
       type: 'admission.settle',
       uid: context.allocated.metadata.uid,
     })),
-    releaseAdmission: sendTo(admissionOf, ({ context }) => ({
+    releaseAdmission: sendTo(served('admission'), ({ context }) => ({
       type: 'admission.release',
       uid: context.allocated.metadata.uid,
     })),
     tellActual: enqueueActions(({ context, enqueue }) => {
-      const { allocated: pod, admission } = context;
-      enqueue.sendTo(admission, { type: 'admission.actual', uid: pod.metadata.uid, requests: actualRequests(context) });
+      const { allocated: pod } = context;
+      enqueue.sendTo(served('admission'), {
+        type: 'admission.actual',
+        uid: pod.metadata.uid,
+        requests: actualRequests(context),
+      });
       enqueue.assign({ actual: { pod, names: presentNames(context) } });
     }),
-    requestSlot: sendTo(startLimiterOf, ({ context, self }) => ({
+    requestSlot: sendTo(served('startLimiter'), ({ context, self }) => ({
       type: 'slot.request',
       key: slotKey(context),
       ticket: context.ticket,
-      holder: self,
+      holder: pathOf(self),
       purpose: `the sandbox of ${namespacedName(context.allocated)}`,
       origin: context.allocated.metadata.uid,
     })),
-    releaseSlot: sendTo(startLimiterOf, ({ context }) => ({ type: 'slot.release', key: slotKey(context) })),
+    releaseSlot: sendTo(served('startLimiter'), ({ context }) => ({ type: 'slot.release', key: slotKey(context) })),
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
     /** Before it is admitted there is nothing to be resized. */
     replaceDesired: assign(({ event }) =>
@@ -212,12 +215,12 @@ export const podBaseSetup = setup({
     recordTermination: assign(({ context, event }) =>
       event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
     ),
-    countDeadline: enqueueActions(({ context, enqueue, self }) => {
+    countDeadline: enqueueActions(({ context, enqueue }) => {
       const deadline = activeUntil(context);
       enqueue.stopChild('activeDeadline');
       enqueue.assign({ activeUntil: deadline });
       if (deadline === undefined) return;
-      enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { parent: self, deadline } });
+      enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline } });
     }),
     exceedDeadline: assign(({ context, event }) =>
       event.type === 'pod.deadlineExceeded'
@@ -246,8 +249,8 @@ export const podBaseSetup = setup({
     recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
     leaveLimiters: enqueueActions(({ context, enqueue }) => {
       const event = { type: 'slot.forget' as const, uid: context.allocated.metadata.uid };
-      enqueue.sendTo(context.startLimiter, event);
-      enqueue.sendTo(context.pullLimiter, event);
+      enqueue.sendTo(served('startLimiter'), event);
+      enqueue.sendTo(served('pullLimiter'), event);
     }),
     complete: assign(({ context }) => ({
       termination: {

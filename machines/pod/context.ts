@@ -16,14 +16,7 @@ import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { withResources } from '../../pod/resources/resize.ts';
 import type { Termination } from '../../pod/show/view.ts';
 import type { Probed } from '../container/context.ts';
-import type {
-  AdmissionEvent,
-  ContainerLifecycle,
-  LimiterEvent,
-  NetworkNotReady,
-  Ref,
-  VolumeLifecycle,
-} from '../shared/events.ts';
+import type { ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
 import { retryAfter } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
@@ -35,9 +28,6 @@ export interface PodInput {
   readonly bornAt: number;
   /** The pod's number in the order of arrival: who came first goes first. */
   readonly ticket: number;
-  readonly admission: Ref<AdmissionEvent>;
-  readonly startLimiter: Ref<LimiterEvent>;
-  readonly pullLimiter: Ref<LimiterEvent>;
   readonly crashLoop: BackOff;
   /** Whether the node gives out its swap. */
   readonly limitedSwap?: boolean | undefined;

@@ -3,6 +3,7 @@ import { assign, enqueueActions } from 'xstate';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type EventMessage, involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import { isPendingResize, resizeMessage, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
+import { pathOf, served } from '../shared/actorRefs.ts';
 import { admissionRequest, podBaseSetup } from './baseSetup.ts';
 import type { PodContext } from './context.ts';
 import { isResizing, wish } from './resizing.ts';
@@ -27,7 +28,7 @@ export const podResizeSetup = podBaseSetup.extend({
       if (sameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
       const wanted = wish(context, context.desired);
       enqueue.assign(wanted);
-      enqueue.sendTo(context.admission, admissionRequest({ ...context, ...wanted }, self));
+      enqueue.sendTo(served('admission'), admissionRequest({ ...context, ...wanted }, pathOf(self)));
     }),
     recordResizeRefusal: enqueueActions(({ context, enqueue }) => {
       const message = resizeRefusedEvent(context);

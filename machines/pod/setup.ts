@@ -68,11 +68,11 @@ export const podSetup = podResizeSetup.extend({
       }
     }),
     /** Each volume of the spec that has no actor yet gets one: to be mounted or, of a pod that has ended, to be unmounted. */
-    spawnVolumes: enqueueActions(({ context, enqueue, self }) => {
-      const { allocated: pod, ticket, pullLimiter, termination } = context;
+    spawnVolumes: enqueueActions(({ context, enqueue }) => {
+      const { allocated: pod, ticket, termination } = context;
       // Whoever removes a pod finds on disk what an earlier agent has left of it.
       if (termination !== undefined && !staysAfterwards(termination)) return;
-      const common = { pod, ticket, pullLimiter, parent: self, isLeft: termination !== undefined };
+      const common = { pod, ticket, isLeft: termination !== undefined };
       for (const { name } of context.allocated.spec.volumes ?? []) {
         if (Object.hasOwn(context.volumes, name)) continue;
         enqueue.assign(({ context: now }) => ({
@@ -82,17 +82,14 @@ export const podSetup = podResizeSetup.extend({
       }
     }),
     /** Each container of the spec that has no actor yet gets one. */
-    spawnContainers: enqueueActions(({ context, enqueue, self }) => {
-      const { allocated: pod, observed, ticket, crashLoop, startLimiter, pullLimiter, sandbox } = context;
+    spawnContainers: enqueueActions(({ context, enqueue }) => {
+      const { allocated: pod, observed, ticket, crashLoop, sandbox } = context;
       const common = {
         pod,
         ticket,
         crashLoop,
-        startLimiter,
-        pullLimiter,
         sandbox,
         volumes: mountedVolumes(context),
-        parent: self,
       };
       for (const { container, role } of containersOf(pod.spec)) {
         const { name } = container;

@@ -2,6 +2,7 @@
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { ProbeView } from '../../pod/show/view.ts';
+import { parent } from '../shared/actorRefs.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type ProbeAnswer, port, timerPort } from '../shared/ports.ts';
@@ -40,16 +41,13 @@ const probeSetup = setup({
       if (message) enqueue.emit(recordedEvent(involvedPod(context.pod, context), message));
     }),
     tellSuccess: sendTo(
-      ({ context }) => context.parent,
+      parent<ProbeFact>(),
       ({ context: { kind, id } }, { at }: ProbeAnswer): ProbeFact => ({ type: 'probe.succeeded', kind, id, at }),
     ),
-    tellFailure: sendTo(
-      ({ context }) => context.parent,
-      ({ context }, { at, message }: ProbeAnswer): ProbeFact => {
-        const { kind, id, failure } = context;
-        return { type: 'probe.failed', kind, id, at, said: failure?.message ?? message };
-      },
-    ),
+    tellFailure: sendTo(parent<ProbeFact>(), ({ context }, { at, message }: ProbeAnswer): ProbeFact => {
+      const { kind, id, failure } = context;
+      return { type: 'probe.failed', kind, id, at, said: failure?.message ?? message };
+    }),
     recordFault: assign(({ context, event }) => {
       const failure = failureOf(event);
       return { failure, dueAt: Math.max(context.dueAt, failure.at) + periodMs(context) };

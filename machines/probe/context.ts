@@ -5,7 +5,6 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
-import type { ProbeFact, Ref } from '../shared/events.ts';
 import type { ProbeAnswer } from '../shared/ports.ts';
 
 export interface ProbeInput {
@@ -22,7 +21,6 @@ export interface ProbeInput {
   readonly passed: boolean;
   /** Whether the run had begun before the agent: then its first try comes after a random delay, so that not all come at once. */
   readonly adopted: boolean;
-  readonly parent: Ref<ProbeFact>;
 }
 
 export interface ProbeContext extends ProbeInput {

@@ -27,6 +27,9 @@ import type { WaitingReason } from './waitingReason.ts';
 /** An actor known only by the events that it takes; it keeps the types of parent and child from needing each other. */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 
+/** The ids from below the root down to an actor: by them it is answered, a reference could not be written down. */
+export type ActorPath = readonly string[];
+
 /** A wait is over. */
 type TimerEvent = { type: 'timer.elapsed' };
 
@@ -34,7 +37,7 @@ type TimerEvent = { type: 'timer.elapsed' };
 export type SlotGranted = { type: 'slot.granted'; key: string; limitMs?: number };
 
 export type LimiterEvent =
-  | { type: 'slot.request'; key: string; ticket: number; holder: Ref<SlotGranted>; purpose?: string; origin?: string }
+  | { type: 'slot.request'; key: string; ticket: number; holder: ActorPath; purpose?: string; origin?: string }
   | TimerEvent
   /** Gives a slot back, or leaves the queue. Harmless when neither is the case. */
   | { type: 'slot.release'; key: string }
@@ -56,7 +59,7 @@ export type AdmissionEvent =
       /** What was admitted before a restart of the agent. */
       allocated?: PodRequests;
       adopted: boolean;
-      holder: Ref<AdmissionAnswer>;
+      holder: ActorPath;
     }
   /** A pod that only has to end and asks for nothing; `requests` are null when it runs no more. */
   | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }

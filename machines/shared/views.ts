@@ -7,7 +7,7 @@ import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';
 import { shownOfImage, withImage } from '../image/view.ts';
-import { holdersFor, type LimiterContext, lineOf } from '../limiter/chart.ts';
+import { holdersFor, type limiterMachine, lineOf } from '../limiter/chart.ts';
 import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
@@ -17,7 +17,7 @@ import { awaitsRoom, isResizing, isUnfitted } from '../pod/resizing.ts';
 import { probeRefs, probeViews } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
 import { actorView, childrenOf, latestViews } from './actorView.ts';
-import type { LimiterEvent, Ref, RuntimeHealth } from './events.ts';
+import type { RuntimeHealth } from './events.ts';
 
 /** Since when an actor has been in its present state, in milliseconds since the epoch. */
 export type SinceOf = (ref: AnyActorRef) => number;
@@ -180,9 +180,10 @@ function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
 }
 
 /** The view of a limiter: who holds a slot, and who waits for one in which order. */
-export function limiterView(ref: Ref<LimiterEvent>): LimiterView {
-  // The refs that the node keeps under this type are of limiters only.
-  const { context } = ref.getSnapshot() as unknown as { context: LimiterContext };
+export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined): LimiterView {
+  // With a node that has ended its limiters have, too.
+  if (ref === undefined) return { capacity: 0, held: [], queue: [] };
+  const { context } = ref.getSnapshot();
   const keysOf = (requests: readonly { readonly key: string }[]) => requests.map(({ key }) => key);
   const slow = context.held.filter((each) => each.slow);
   const line = lineOf(context);

@@ -54,7 +54,7 @@ export const volumeMachine = volumeSetup.createMachine({
       invoke: {
         src: 'image',
         id: 'image',
-        input: ({ context, self }) => ({ ...imageInput(context), parent: self }),
+        input: ({ context }) => imageInput(context),
         onDone: {
           target: 'mounted',
           actions: [

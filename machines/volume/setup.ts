@@ -18,7 +18,8 @@ import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../pod/mountedVolume.ts';
 import { imageMachine } from '../image/chart.ts';
 import type { ImageInput } from '../image/setup.ts';
-import type { LimiterEvent, PodEvent, Ref, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
+import { parent, served } from '../shared/actorRefs.ts';
+import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
 import { failureOf, isRuntimeAway } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -32,12 +33,10 @@ export const UNMOUNT_LIMIT_MS = 20 * 60_000;
 export interface VolumeInput {
   readonly pod: Pod;
   readonly name: string;
-  readonly parent: Ref<PodEvent>;
   /** Its pod has ended under an earlier agent: what that one left of it goes. */
   readonly isLeft?: boolean;
   /** The pod's number in the order of arrival: who came first pulls first. */
   readonly ticket: number;
-  readonly pullLimiter: Ref<LimiterEvent>;
 }
 
 export interface VolumeContext extends VolumeInput {
@@ -78,11 +77,11 @@ export function mountFailed({ name }: VolumeContext, event: { type: string }): E
 }
 
 /** What its image is looked for and pulled with; its errors are told of each container that the volume holds up. */
-export function imageInput(context: VolumeContext): Omit<ImageInput, 'parent'> {
-  const { pod, name, ticket, pullLimiter, imageDelayMs: delayMs, waitingReason } = context;
+export function imageInput(context: VolumeContext): ImageInput {
+  const { pod, name, ticket, imageDelayMs: delayMs, waitingReason } = context;
   const held = containersMounting(pod.spec, [name]);
   return {
-    ...{ pod, ticket, pullLimiter, delayMs, waitingReason },
+    ...{ pod, ticket, delayMs, waitingReason },
     image: referenceOf(context),
     policy: imageOf(context)?.pullPolicy,
     involved: involvedPod(pod),
@@ -120,20 +119,17 @@ export const volumeSetup = setup({
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involvedPod(context.pod), message));
     }),
-    report: sendTo(
-      ({ context }) => context.parent,
-      ({ context }, params: { lifecycle: VolumeLifecycle }) => ({
-        type: 'volume.changed' as const,
-        name: context.name,
-        lifecycle: params.lifecycle,
-        ...(context.mounted === undefined ? {} : { mounted: context.mounted }),
-      }),
-    ),
+    report: sendTo(parent<PodEvent>(), ({ context }, params: { lifecycle: VolumeLifecycle }) => ({
+      type: 'volume.changed' as const,
+      name: context.name,
+      lifecycle: params.lifecycle,
+      ...(context.mounted === undefined ? {} : { mounted: context.mounted }),
+    })),
     /** An image that cannot be had holds up only those that mount it; while the runtime is away nobody can start. */
     reportDelay: enqueueActions(({ context, event, enqueue }) => {
       if (imageOf(context) === undefined || isRuntimeAway(context.failure)) return;
       if (event.type === 'image.changed' && !event.isDelayed) return;
-      enqueue.sendTo(context.parent, { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
+      enqueue.sendTo(parent<PodEvent>(), { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),
     update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
@@ -145,9 +141,6 @@ export const volumeSetup = setup({
     forgetImage: assign({ imageDelayMs: 0, failure: undefined, waitingReason: undefined }),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
     /** An actor that is stopped gives nothing back by itself. */
-    releasePull: sendTo(
-      ({ context }) => context.pullLimiter,
-      ({ context }) => ({ type: 'slot.release', key: pullKey(context) }),
-    ),
+    releasePull: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
   },
 });

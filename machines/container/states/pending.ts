@@ -46,7 +46,7 @@ export const pending = containerSetup.createStateConfig({
       invoke: {
         src: 'image',
         id: 'image',
-        input: ({ context, self }) => ({ ...imageInput(context), parent: self }),
+        input: ({ context }) => imageInput(context),
         onDone: [
           {
             guard: 'hasNoPast',

@@ -3,7 +3,7 @@ import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { PodRequests } from '../../../pod/resources/requests.ts';
 import { aPod, requestsWith } from '../../pod/fixtures.ts';
-import { admission, ear } from '../support/stand.ts';
+import { admission, asker } from '../support/stand.ts';
 
 const requests = (over: Partial<PodRequests> = {}): PodRequests => requestsWith({ cpuMillis: 1_000, ...over });
 const small = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 };
@@ -19,7 +19,7 @@ interface Asking {
 
 /** Asks for a pod and tells the answers that it got. */
 function ask(of: ReturnType<typeof admission>, uid: string, asking: Asking = {}) {
-  const { ref, heard } = ear<AdmissionAnswer>();
+  const { holder, heard } = asker<AdmissionAnswer>(of);
   const fullName = asking.fullName ?? `default/${uid}`;
   const send = ({ requests: wanted = requests(), adopted = false, allocated }: Asking) =>
     of.send({
@@ -30,7 +30,7 @@ function ask(of: ReturnType<typeof admission>, uid: string, asking: Asking = {})
         pod: asking.pod ?? aPod(),
         requests: wanted,
         adopted,
-        holder: ref,
+        holder,
       },
       ...(allocated ? { allocated } : {}),
     });

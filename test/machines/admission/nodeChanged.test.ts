@@ -3,7 +3,7 @@ import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../../../ma
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import type { PodRequests } from '../../../pod/resources/requests.ts';
 import { aPod, requestsWith } from '../../pod/fixtures.ts';
-import { admission, ear } from '../support/stand.ts';
+import { admission, asker, ear } from '../support/stand.ts';
 
 const small = { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 };
 const large = { ...small, cpuMillis: 4_000 };
@@ -13,7 +13,7 @@ function stand() {
   const told = ear<AdmissionFact>();
   const of = admission(small, told.ref, { labels: { zone: 'a' } });
   const ask = (uid: string, cpuMillis: number, over: Partial<PodRequests> = {}, spec: Partial<PodSpec> = {}) => {
-    const { ref: holder, heard } = ear<AdmissionAnswer>();
+    const { holder, heard } = asker<AdmissionAnswer>(of);
     const requests = requestsWith({ cpuMillis, ...over });
     const fullName = `default/${uid.split('-')[0]}`;
     of.send({ type: 'admission.request', uid, fullName, pod: aPod(spec), requests, adopted: false, holder });

@@ -4,7 +4,7 @@ import type { AdmissionNode } from '../../../pod/admission/node.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import type { PodRequests } from '../../../pod/resources/requests.ts';
 import { aPod, requestsWith } from '../../pod/fixtures.ts';
-import { admission, ear } from '../support/stand.ts';
+import { admission, asker, ear } from '../support/stand.ts';
 
 const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;
 
@@ -18,7 +18,7 @@ function stand(node: Partial<AdmissionNode> = {}) {
     over: Partial<PodRequests> & { adopted?: boolean; spec?: Partial<PodSpec> } = {},
   ) => {
     const { adopted = false, spec = {}, ...more } = over;
-    const { ref: holder, heard } = ear<AdmissionAnswer>();
+    const { holder, heard } = asker<AdmissionAnswer>(of);
     const requests = requestsWith({ cpuMillis, ...more });
     of.send({ type: 'admission.request', uid, fullName: `default/${uid}`, pod: aPod(spec), requests, adopted, holder });
     return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { SlotGranted } from '../../../machines/shared/events.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
-import { ear, queueOf } from '../support/stand.ts';
+import { queueOf } from '../support/stand.ts';
 
 const hooks = { exec: { command: ['true'] } };
 const empty = { held: [], queue: [] };
@@ -30,8 +29,7 @@ describe('start', () => {
 
   test('it is made only while it holds a start slot', () => {
     const story = containerStory();
-    const other = ear<SlotGranted>();
-    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: other.ref });
+    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: ['other'] });
     story.begin();
     expect(story.state()).toBe('launching.making.queued');
     expect(story.ports.asked('createContainer')).toEqual([]);
@@ -156,7 +154,7 @@ describe('start', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
-    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: ear<SlotGranted>().ref });
+    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: ['other'] });
     story.ports.advance(1_000);
     expect(story.state()).toBe('launching.making.queued');
     story.send({ type: 'container.stop', deadline: 30_000 });

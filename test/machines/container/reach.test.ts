@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import { identityOf, isMissized, sizeOf } from '../../../machines/container/context.ts';
-import type { ContainerEvent, PodEvent } from '../../../machines/shared/events.ts';
+import type { ContainerEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Container } from '../../../pod/api/schema/container.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
@@ -21,7 +21,6 @@ import {
   type Reach,
   stepsOf,
 } from '../support/reach.ts';
-import { ear, limiter } from '../support/stand.ts';
 
 const hook = { exec: { command: ['true'] } };
 const podOf = (restartPolicy: 'Always' | 'Never', image = 'busybox:1') =>
@@ -196,12 +195,11 @@ function reachOf(
   incoming = events,
   pod = podOf(restartPolicy),
 ): Reach {
-  const limiters = { startLimiter: limiter(1), pullLimiter: limiter(1), parent: ear<PodEvent>().ref };
   const role = 'regular' as const;
   return {
     machine: containerMachine,
     input: {
-      ...{ ...limiters, role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod },
+      ...{ role, name: 'main', ticket: 1, volumes: {}, sandbox: undefined, pod },
       ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, observed: adopted ? [runs] : [] },
     },
     events: () => incoming,

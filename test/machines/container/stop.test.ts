@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { SlotGranted } from '../../../machines/shared/events.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
-import { ear, queueOf } from '../support/stand.ts';
+import { queueOf } from '../support/stand.ts';
 
 const empty = { held: [], queue: [] };
 const exec = { exec: { command: ['true'] } };
@@ -151,8 +150,7 @@ describe('a stop of a container that does not run yet', () => {
 
   test('in the queue of the limiter leaves the queue', () => {
     const story = containerStory();
-    const other = ear<SlotGranted>();
-    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: other.ref });
+    story.startLimiter.send({ type: 'slot.request', key: 'other', ticket: 0, holder: ['other'] });
     story.begin();
     expect(queueOf(story.startLimiter).queue).toHaveLength(1);
     story.stop(30);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { createActor } from 'xstate';
 import { imageMachine } from '../../../machines/image/chart.ts';
 import type { ImageInput } from '../../../machines/image/setup.ts';
 import type { ImageEvent, ImageFact, LimiterEvent } from '../../../machines/shared/events.ts';
@@ -19,7 +18,7 @@ import {
   leavesOf,
   stepsOf,
 } from '../support/reach.ts';
-import { ear, eventEar, START } from '../support/stand.ts';
+import { childOf, ear, eventEar, START } from '../support/stand.ts';
 
 const pod = aPod({ containers: [aContainer({ name: 'a' }), aContainer({ name: 'b' })] });
 const [a, b] = ['a', 'b'].map((name) => involvedPod(pod, { name, role: 'regular' }));
@@ -27,17 +26,16 @@ const [a, b] = ['a', 'b'].map((name) => involvedPod(pod, { name, role: 'regular'
 const inputOf = (over: Partial<ImageInput>): ImageInput => ({
   ...{ pod, image: 'registry.example.com/app:1', policy: 'IfNotPresent', key: 'uid-1/a/pull', ticket: 3, delayMs: 0 },
   ...{ involved: involvedPod(pod), heldUp: [a, b].flatMap((each) => each ?? []), waitingReason: undefined },
-  ...{ parent: ear<ImageFact>().ref, pullLimiter: ear<LimiterEvent>().ref },
   ...over,
 });
 
 function imageStory(over: Partial<ImageInput> = {}) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   ports.hold('findImage', 'pullImage');
-  const [parent, limiter] = [ear<ImageFact>(), ear<LimiterEvent>()];
+  const parent = ear<ImageFact>();
+  const limiter = ear<LimiterEvent>(parent.ref, 'pullLimiter');
   const { inspect, toldOf } = eventEar();
-  const input = inputOf({ parent: parent.ref, pullLimiter: limiter.ref, ...over });
-  const actor = createActor(fakedImage(ports), { inspect, input }).start();
+  const actor = childOf(parent.ref, fakedImage(ports), { id: 'image', inspect, input: inputOf(over) }).start();
   return {
     ports,
     toldOf,

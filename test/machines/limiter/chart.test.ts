@@ -1,18 +1,18 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { SlotGranted } from '../../../machines/shared/events.ts';
-import { ear, limiter, queueOf } from '../support/stand.ts';
+import { asker, limiter, queueOf } from '../support/stand.ts';
 
 /** Asks for a slot under a key and tells how often it was granted. */
-function asker(of: ReturnType<typeof limiter>, key: string, ticket: number) {
-  const { ref, heard } = ear<SlotGranted>();
-  of.send({ type: 'slot.request', key, ticket, holder: ref });
-  return { granted: () => heard().length, ask: () => of.send({ type: 'slot.request', key, ticket, holder: ref }) };
+function asks(of: ReturnType<typeof limiter>, key: string, ticket: number) {
+  const { holder, heard } = asker<SlotGranted>(of);
+  of.send({ type: 'slot.request', key, ticket, holder });
+  return { granted: () => heard().length, ask: () => of.send({ type: 'slot.request', key, ticket, holder }) };
 }
 
 test('so many get a slot at once, and the next when one is given back', () => {
   const of = limiter(2);
-  const [first, second, third] = ['a/x', 'b/x', 'c/x'].map((key, index) => asker(of, key, index));
+  const [first, second, third] = ['a/x', 'b/x', 'c/x'].map((key, index) => asks(of, key, index));
   expect([first?.granted(), second?.granted(), third?.granted()]).toEqual([1, 1, 0]);
   expect(of.getSnapshot().value).toBe('full');
   of.send({ type: 'slot.release', key: 'a/x' });
@@ -25,18 +25,18 @@ test('so many get a slot at once, and the next when one is given back', () => {
 
 test('all requests of a pod that came first go before those of later pods, in their own order', () => {
   const of = limiter(1);
-  asker(of, 'pod-5/x', 5);
-  asker(of, 'pod-9/x', 9);
-  asker(of, 'pod-7/x', 7);
-  asker(of, 'pod-2/x', 2);
-  asker(of, 'pod-7/y', 7);
+  asks(of, 'pod-5/x', 5);
+  asks(of, 'pod-9/x', 9);
+  asks(of, 'pod-7/x', 7);
+  asks(of, 'pod-2/x', 2);
+  asks(of, 'pod-7/y', 7);
   expect(queueOf(of)).toEqual({ held: ['pod-5/x'], queue: ['pod-2/x', 'pod-7/x', 'pod-7/y', 'pod-9/x'] });
 });
 
 test('a request that is doubled counts once, whether it holds a slot or waits', () => {
   const of = limiter(1);
-  const holder = asker(of, 'a/x', 1);
-  const waiter = asker(of, 'b/x', 2);
+  const holder = asks(of, 'a/x', 1);
+  const waiter = asks(of, 'b/x', 2);
   holder.ask();
   waiter.ask();
   expect(queueOf(of)).toEqual({ held: ['a/x'], queue: ['b/x'] });
@@ -45,9 +45,9 @@ test('a request that is doubled counts once, whether it holds a slot or waits', 
 
 test('who leaves the queue is not granted; who gives back nothing does no harm', () => {
   const of = limiter(1);
-  asker(of, 'a/x', 1);
-  const leaver = asker(of, 'b/x', 2);
-  const next = asker(of, 'c/x', 3);
+  asks(of, 'a/x', 1);
+  const leaver = asks(of, 'b/x', 2);
+  const next = asks(of, 'c/x', 3);
   of.send({ type: 'slot.release', key: 'b/x' });
   of.send({ type: 'slot.release', key: 'nobody' });
   of.send({ type: 'slot.release', key: 'a/x' });
@@ -56,10 +56,10 @@ test('who leaves the queue is not granted; who gives back nothing does no harm',
 
 test('a pod that is gone gives back all that it holds and waits for, and no other pod does', () => {
   const of = limiter(2);
-  asker(of, 'a/x', 1);
-  asker(of, 'ab/x', 2);
-  asker(of, 'a/y', 1);
-  const next = asker(of, 'c/x', 3);
+  asks(of, 'a/x', 1);
+  asks(of, 'ab/x', 2);
+  asks(of, 'a/y', 1);
+  const next = asks(of, 'c/x', 3);
   of.send({ type: 'slot.forget', uid: 'a' });
   expect(queueOf(of)).toEqual({ held: ['ab/x', 'c/x'], queue: [] });
   expect(next.granted()).toBe(1);
@@ -75,7 +75,7 @@ test('never more than its capacity hold a slot, none is free while somebody wait
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 40 }), (capacity, steps) => {
       const of = limiter(capacity);
-      const { ref, heard } = ear<SlotGranted>();
+      const { holder, heard } = asker<SlotGranted>(of);
       const asking = new Set<string>();
       for (const {
         type,
@@ -86,7 +86,7 @@ test('never more than its capacity hold a slot, none is free while somebody wait
         if (type === 'request') asking.add(name);
         else
           for (const each of asking) if (type === 'release' ? each === name : each.startsWith(uid)) asking.delete(each);
-        if (type === 'request') of.send({ type: 'slot.request', key: name, ticket, holder: ref });
+        if (type === 'request') of.send({ type: 'slot.request', key: name, ticket, holder });
         else of.send(type === 'release' ? { type: 'slot.release', key: name } : { type: 'slot.forget', uid });
         const { held, queue } = queueOf(of);
         expect([...held, ...queue].sort()).toEqual([...asking].sort());

@@ -1,24 +1,23 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createActor } from 'xstate';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import type { SlotGranted } from '../../../machines/shared/events.ts';
 import { limiterView } from '../../../machines/shared/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
-import { ear, limiter, START } from '../support/stand.ts';
+import { asker, childOf, ear, limiter, START } from '../support/stand.ts';
 
 /** A limiter whose holders are slow after ten seconds. */
 function impatientLimiter(capacity: number) {
   const ports = new FakePorts(START);
   const machine = limiterMachine.provide({ actors: { timer: ports.timer } });
-  const of = createActor(machine, { input: { capacity, slowAfterMs: 10_000 } }).start();
-  const { ref, heard } = ear<SlotGranted>();
+  const of = childOf(ear().ref, machine, { id: 'limiter', input: { capacity, slowAfterMs: 10_000 } }).start();
+  const { holder, heard } = asker<SlotGranted>(of);
   return {
     of,
     ports,
     heard,
     ask: (key: string, origin: string) =>
-      of.send({ type: 'slot.request', key, ticket: 1, holder: ref, origin, purpose: `the work of ${key}` }),
+      of.send({ type: 'slot.request', key, ticket: 1, holder, origin, purpose: `the work of ${key}` }),
     release: (key: string) => of.send({ type: 'slot.release', key }),
     view: () => limiterView(of),
   };
@@ -76,8 +75,8 @@ test('as long as a slot is given back in time nobody is slow', () => {
 
 test('a limiter that is not told how long waits for as long as it takes', () => {
   const of = limiter(1);
-  const { ref } = ear<SlotGranted>();
-  for (const key of ['a', 'b']) of.send({ type: 'slot.request', key, ticket: 1, holder: ref, origin: key });
+  const { holder } = asker<SlotGranted>(of);
+  for (const key of ['a', 'b']) of.send({ type: 'slot.request', key, ticket: 1, holder, origin: key });
   of.send({ type: 'timer.elapsed' });
   expect([of.getSnapshot().value, limiterView(of)]).toMatchObject(['full', { held: ['a'], queue: ['b'] }]);
 });

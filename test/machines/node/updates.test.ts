@@ -29,7 +29,6 @@ function nodeWith(pod: Pod, options: Parameters<typeof nodeStory>[0] = {}) {
     update: (now: Pod) =>
       story.tell({ type: 'config.podChanged', source: 'file', change: 'updated', pod: now, at: story.ports.now }),
     snapshot: () => story.podRef(uid)?.getSnapshot(),
-    admission: () => story.context().admission.getSnapshot(),
     child: (id: string) => story.podRef(uid)?.getSnapshot().children[id]?.getSnapshot(),
     state: () => story.pod(uid),
   };

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type AnyMachineSnapshot, type EventObject, fromTransition } from 'xstate';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import { deadlineOf } from '../../../machines/pod/context.ts';
-import type { AdmissionEvent, ContainerLifecycle, LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
+import type { ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
@@ -21,7 +21,6 @@ import {
   type Reach,
   stepsOf,
 } from '../support/reach.ts';
-import { ear } from '../support/stand.ts';
 
 /** A pod whose life is walked, and what may happen in it. */
 interface Walked {
@@ -153,14 +152,9 @@ const silent = fromTransition(() => null, null);
 const walkedMachine = podMachine.provide({ actors: { container: silent as never, volume: silent as never } });
 
 function reachOf(walked: Walked, observed: ObservedPod): Reach {
-  const limiters = {
-    startLimiter: ear<LimiterEvent>().ref,
-    pullLimiter: ear<LimiterEvent>().ref,
-    admission: ear<AdmissionEvent>().ref,
-  };
   return {
     machine: walkedMachine,
-    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, crashLoop: { baseMs: 1, maxMs: 1 } }, ...limiters },
+    input: { ...{ pod: walked.pod, observed, ticket: 1, bornAt: 0, crashLoop: { baseMs: 1, maxMs: 1 } } },
     events: eventsOf(walked),
     outputs,
     distinguish: distinguisherOf(walked),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type AnyMachineSnapshot, createActor } from 'xstate';
+import type { AnyMachineSnapshot } from 'xstate';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import type { ProbeInput } from '../../../machines/probe/context.ts';
 import type { ProbeFact } from '../../../machines/shared/events.ts';
@@ -10,7 +10,7 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { atomicStates, isPassing, leavesOf, stepsOf } from '../support/reach.ts';
-import { ear, START } from '../support/stand.ts';
+import { childOf, ear, START } from '../support/stand.ts';
 
 const exec = { command: ['check'] };
 const FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 'readinessProbe' } as const;
@@ -20,13 +20,10 @@ type Over = Partial<Pick<ProbeInput, 'kind' | 'passed' | 'adopted'>> & {
   readonly holds?: boolean;
 };
 
-function inputOf(
-  { kind = 'readiness', probe = {}, holds: _, ...over }: Over,
-  parent: ProbeInput['parent'],
-): ProbeInput {
+function inputOf({ kind = 'readiness', probe = {}, holds: _, ...over }: Over): ProbeInput {
   const pod = aPod({ containers: [aContainer({ [FIELDS[kind]]: { exec, periodSeconds: 10, ...probe } })] });
   const run = { name: 'main', role: 'regular', id: 'c1', startedAt: START, podIp: '10.0.0.9' } as const;
-  return { pod, kind, ...run, passed: false, adopted: false, ...over, parent };
+  return { pod, kind, ...run, passed: false, adopted: false, ...over };
 }
 
 /** A probe whose tries the test answers. */
@@ -38,7 +35,7 @@ function probeStory(over: Over = {}) {
   const machine = probeMachine.provide({
     actors: { runProbe: ports.port('runProbe'), pickMoment: ports.port('pickMoment'), timer: ports.timer },
   });
-  const actor = createActor(machine, { input: inputOf(over, parent.ref) });
+  const actor = childOf(parent.ref, machine, { id: 'probe', input: inputOf(over) });
   const told: string[] = [];
   actor.on('event.recorded', ({ eventType, reason, message }) => void told.push(`${eventType} ${reason} ${message}`));
   actor.start();
@@ -156,7 +153,7 @@ describe('whatever comes in whenever', () => {
     [{}, { adopted: true }, { adopted: true, passed: true }].flatMap((over) =>
       stepsOf({
         machine: probeMachine,
-        input: inputOf({ kind, ...over }, ear<ProbeFact>().ref),
+        input: inputOf({ kind, ...over }),
         events: () => [{ type: 'timer.elapsed' }],
         outputs: {
           runProbe: () => (['success', 'warning', 'failure', 'error'] as const).map(answer),

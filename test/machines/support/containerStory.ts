@@ -1,5 +1,5 @@
 /** One container's machine over fake ports, told event by event. */
-import { type ActorRefFrom, createActor } from 'xstate';
+import type { ActorRefFrom } from 'xstate';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import type { ContainerInput } from '../../../machines/container/context.ts';
 import { containerView } from '../../../machines/container/view.ts';
@@ -14,7 +14,7 @@ import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
-import { ear, eventEar, limiter, START } from './stand.ts';
+import { childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   readonly pod?: Pod;
@@ -74,13 +74,14 @@ export function containerStory(options: Options = {}) {
   for (const name of options.failing ?? []) ports.failNext(name, 'RuntimeUnavailable');
   ports.hold(...(options.hold ?? []));
   const parent = ear<PodEvent>();
-  const startLimiter = limiter(1);
-  const pullLimiter = limiter(1);
+  const startLimiter = limiter(1, parent.ref, 'startLimiter');
+  const pullLimiter = limiter(1, parent.ref, 'pullLimiter');
   const { inspect, told } = eventEar();
-  const actor = createActor(fakedContainer(ports), {
+  const actor = childOf(parent.ref, fakedContainer(ports), {
+    id: `container/${name}`,
     inspect,
     input: {
-      ...{ pod, name, role, startLimiter, pullLimiter, ticket: 1, parent: parent.ref, volumes: {}, sandbox: undefined },
+      ...{ pod, name, role, ticket: 1, volumes: {}, sandbox: undefined },
       crashLoop: crashLoop ?? { baseMs: 10_000, maxMs: 300_000 },
       observed: world.observed(pod).containers,
     },

@@ -100,6 +100,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
       return ref && statePath(ref.getSnapshot().value);
     },
     podRef,
+    admission: () => actor.getSnapshot().children.admission?.getSnapshot(),
     /** What the node and all in it emitted since it was last asked. */
     told,
     /** A source tells its full set. */

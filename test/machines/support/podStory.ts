@@ -1,10 +1,9 @@
 /** One pod's machine with real children over fake ports, told event by event. */
-import { createActor } from 'xstate';
 import { entryOf } from '../../../machines/admission/context.ts';
 import { activeDeadlineMachine } from '../../../machines/pod/activeDeadline.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import type { PodInput } from '../../../machines/pod/context.ts';
-import type { AdmissionAnswer, PodEvent } from '../../../machines/shared/events.ts';
+import type { PodEvent } from '../../../machines/shared/events.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { podView } from '../../../machines/shared/views.ts';
@@ -16,7 +15,7 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
 import { fakedContainer, fakedImage } from './containerStory.ts';
-import { admission, ear, eventEar, limiter, START } from './stand.ts';
+import { admission, childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady'>> & {
   readonly pod?: Pod;
@@ -69,24 +68,26 @@ export function podStory(options: Options = {}) {
   ports.hold(...held);
   for (const name of failing) ports.failNext(name, 'RuntimeUnavailable');
   before?.(world, pod);
-  const limiters = { startLimiter: limiter(2), pullLimiter: limiter(1) };
-  const book = admission();
+  const node = ear().ref;
+  const limiters = {
+    startLimiter: limiter(2, node, 'startLimiter'),
+    pullLimiter: limiter(1, node, 'pullLimiter'),
+  };
+  const book = admission(undefined, node);
   if (taken) {
-    const { ref: holder } = ear<AdmissionAnswer>();
-    const other = { uid: 'other', fullName: 'default/other', pod, requests: taken, adopted: true, holder };
+    const other = { uid: 'other', fullName: 'default/other', pod, requests: taken, adopted: true, holder: ['other'] };
     book.send({ type: 'admission.request', ...other });
   }
   const { inspect, told } = eventEar();
-  const actor = createActor(fakedPod(ports), {
+  const actor = childOf(node, fakedPod(ports), {
+    id: `pod/${pod.metadata.uid}`,
     inspect,
     input: {
       ...{
         pod,
         ticket: 1,
         bornAt: ports.now,
-        admission: book,
         crashLoop: { baseMs: 10_000, maxMs: 300_000 },
-        ...limiters,
         ...input,
       },
       observed: world.observed(pod),

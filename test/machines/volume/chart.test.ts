@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { createActor } from 'xstate';
 import type { LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import type { Volume } from '../../../pod/api/schema/volume.ts';
@@ -8,7 +7,7 @@ import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { shownState } from '../support/containerStory.ts';
 import { fakedVolume } from '../support/podStory.ts';
-import { ear, eventEar, START } from '../support/stand.ts';
+import { childOf, ear, eventEar, START } from '../support/stand.ts';
 
 /** Of its containers one mounts the volume. */
 const podOf = (volume: Volume, version: string) => {
@@ -19,17 +18,16 @@ const podOf = (volume: Volume, version: string) => {
 function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Partial<PodSpec> = {}) {
   const ports: FakePorts = new FakePorts(START, new FakeWorld(() => ports.now).answers);
   const parent = ear<PodEvent>();
-  const limiter = ear<LimiterEvent>();
+  const limiter = ear<LimiterEvent>(parent.ref, 'pullLimiter');
   const { inspect, told, toldOf } = eventEar();
   const pod = podOf(volume, '1');
-  const actor = createActor(fakedVolume(ports), {
+  const actor = childOf(parent.ref, fakedVolume(ports), {
+    id: 'volume/data',
     inspect,
     input: {
       pod: { ...pod, spec: { ...pod.spec, ...over } },
       name: 'data',
-      parent: parent.ref,
       ticket: 7,
-      pullLimiter: limiter.ref,
     },
   });
   return {

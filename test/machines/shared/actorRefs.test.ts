@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { actorAt, pathOf } from '../../../machines/shared/actorRefs.ts';
+import { asker, ear } from '../support/stand.ts';
+
+test('an actor is found by its path, from wherever in its system', () => {
+  const root = ear().ref;
+  const [pod, limiter] = [ear(root, 'pod/uid').ref, ear(root, 'startLimiter').ref];
+  const container = ear(pod, 'container/main').ref;
+  expect(pathOf(root)).toEqual([]);
+  expect(pathOf(container)).toEqual(['pod/uid', 'container/main']);
+  expect(actorAt(limiter, pathOf(container))).toBe(container);
+  expect(actorAt(container, pathOf(limiter))).toBe(limiter);
+});
+
+test('at a path of which a part is not there, or is only what every object answers to, nobody is found', () => {
+  const root = ear().ref;
+  const { ref: pod } = ear(root, 'pod/uid');
+  for (const path of [['pod/other'], ['pod/uid', 'container/main'], ['constructor'], ['pod/uid', '__proto__']]) {
+    expect(actorAt(pod, path)).toBeUndefined();
+  }
+});
+
+test('who asks is answered under its own path alone', () => {
+  const root = ear().ref;
+  const pod = ear(root, 'pod/uid').ref;
+  const [one, other] = [asker(pod), asker(pod)];
+  actorAt(pod, one.holder)?.send({ type: 'slot.granted' });
+  expect([one.heard(), other.heard()]).toEqual([[{ type: 'slot.granted' }], []]);
+});
