@@ -50,3 +50,18 @@ test.each(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])('
   expect(links).not.toEqual([]);
   expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
 });
+
+test('each file on the way of a pod is there', () => {
+  const [, way = ''] = page.split('<!-- way of a pod -->');
+  const files = (way.split('```')[1] ?? '').match(/\S+\.ts\b/g) ?? [];
+  expect(files.length).toBeGreaterThan(50);
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
+
+test('each file that CONTRIBUTING.md names by its path is there', () => {
+  const named = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.\w+)`/g);
+  const folders = ['pod', 'machines', 'actors', 'cri', 'volume', 'host', 'node', 'server', 'cli', 'test', 'docs'];
+  const files = [...named].map(([, file = '']) => file).filter((file) => folders.includes(file.split('/')[0] ?? ''));
+  expect(files).not.toEqual([]);
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+});
