@@ -1,5 +1,5 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
-import { NodeFailure } from '../pod/failure.ts';
+import { type FailureReason, NodeFailure } from '../pod/failure.ts';
 
 /** The failure of a call that the runtime, or the way to it, answered with a gRPC status. */
 export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
@@ -61,7 +61,7 @@ export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'details' in error && typeof error.details === 'string' && 'code' in error;
 }
 
-function reasonOf(call: string, code: status): string {
+function reasonOf(call: string, code: status): FailureReason {
   switch (code) {
     case status.UNAVAILABLE:
     // Cancelled by the other side (our own cancellations do not come here): it went away in the middle of the call.

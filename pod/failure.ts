@@ -1,7 +1,29 @@
+/**
+ * Why something failed, as users of Kubernetes know it (`ErrImagePull`, `FailedMount`) or as we call it
+ * (`RuntimeUnavailable`). Closed, as others decide by it: a reason that is misspelt does not compile.
+ */
+export const failureReasons = [
+  // Of the runtime's answers.
+  ...(['RuntimeUnavailable', 'RuntimeError', 'NotFound', 'Unimplemented', 'DeadlineExceeded', 'Cancelled'] as const),
+  // Of pods.
+  ...(['FailedCreatePodContainer', 'FailedCreatePodSandBox', 'FailedKillPod', 'FailedPodSandBoxStatus'] as const),
+  ...(['FailedMount', 'FailedUnmount', 'FailedValidation', 'NetworkNotReady', 'ResizePodInPlaceError'] as const),
+  // Of containers.
+  ...(['ErrImagePull', 'InvalidImageName', 'RegistryUnavailable', 'SignatureValidationFailed'] as const),
+  ...(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'] as const),
+  ...(['FailedPreStopHook', 'PostStartHookError', 'Unhealthy'] as const),
+  // Of the node.
+  ...(['AgentFailed', 'AgentGone', 'AgentRunning', 'AgentSilent', 'NoAgent', 'InternalError'] as const),
+  ...(['FailedNodeAllocatableEnforcement', 'FailedRead', 'RootDirectoryUnusable', 'RootInUse'] as const),
+  ...(['StatusNotSent', 'StoreDamaged', 'StoreFailed', 'RuntimeChanged', 'LeftBehind', 'TakeOverRefused'] as const),
+  ...(['InvalidEndpoint', 'SocketPathTooLong', 'RunOnceFailed', 'BadRequest', 'MethodNotAllowed', 'Expired'] as const),
+] as const;
+
+export type FailureReason = (typeof failureReasons)[number];
+
 /** A failure as plain data: what entered an actor, can be recorded, and is shown to users by its reason. */
 export interface Failure {
-  /** The word that Kubernetes users know (`ErrImagePull`, `FailedMount`), or one of ours (`RuntimeUnavailable`). */
-  readonly reason: string;
+  readonly reason: FailureReason;
   readonly message: string;
   /** When it happened, in milliseconds since the epoch. */
   readonly at: number;
@@ -10,16 +32,16 @@ export interface Failure {
 /** The one error that services throw: its reason is what a user reads, its cause what a developer reads. */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
-  readonly reason: string;
+  readonly reason: FailureReason;
 
-  constructor(reason: string, message: string, options: { cause?: unknown } = {}) {
+  constructor(reason: FailureReason, message: string, options: { cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
   }
 }
 
 /** Makes plain data of whatever a service threw; an error that is no `NodeFailure` is reported under `fallback`. */
-export function toFailure(error: unknown, at: number, fallback = 'InternalError'): Failure {
+export function toFailure(error: unknown, at: number, fallback: FailureReason = 'InternalError'): Failure {
   if (error instanceof NodeFailure) {
     return { reason: error.reason, message: error.message, at };
   }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { NodeFailure } from '../pod/failure.ts';
+import * as z from 'zod/mini';
+import { failureReasons, NodeFailure } from '../pod/failure.ts';
 import { isAnswering } from './socketPath.ts';
 
 /** A connection to a running agent: every call is one request over its socket. */
@@ -79,13 +80,15 @@ async function read(place: Place, response: IncomingMessage): Promise<string> {
   return text;
 }
 
+/** Of an agent of another version the reason may be one that is not known here. */
+const statusShape = z.object({
+  reason: z.catch(z.enum(failureReasons), 'InternalError'),
+  message: z.catch(z.optional(z.string()), undefined),
+});
+
 function failureOf(body: string): NodeFailure {
-  const status: unknown = JSON.parse(body);
-  const field = (name: string) => {
-    const value: unknown = typeof status === 'object' && status !== null ? Reflect.get(status, name) : undefined;
-    return typeof value === 'string' ? value : undefined;
-  };
-  return new NodeFailure(field('reason') ?? 'InternalError', field('message') ?? body);
+  const { reason, message } = statusShape.parse(JSON.parse(body));
+  return new NodeFailure(reason, message ?? body);
 }
 
 async function* lines(place: Place, response: IncomingMessage, signal: AbortSignal): AsyncGenerator<unknown> {

@@ -20,7 +20,7 @@ import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
-import { START_REFUSED } from '../../pod/lifecycle/restart.ts';
+import { isEndedFor } from '../../pod/lifecycle/restart.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { readContainer } from './containerStatus.ts';
@@ -191,7 +191,7 @@ async function start(cri: Cri, containerId: string, options: CallOptions): Promi
     if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') throw error;
     const shown = await readContainer(cri, { id: containerId }, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
-    if (shown?.state === 'running' || (shown?.state === 'exited' && shown.reason !== START_REFUSED)) return;
+    if (shown?.state === 'running' || (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError'))) return;
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
     throw new NodeFailure('RunContainerError', message, { cause: error });
   }

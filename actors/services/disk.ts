@@ -10,7 +10,7 @@ import { preparePodDirectory, removePodLogs } from '../../host/pods/podDirectory
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
@@ -46,7 +46,7 @@ export function diskServices(parts: DiskParts): DiskServices {
       inTurn({ uid: input.pod.metadata.uid }, () => call(input, signal));
   /** What fills a port of one volume, within its limit. Of what is given up but does not end the volume keeps its turn. */
   const ofVolume =
-    <Input extends VolumeInput, Output>(reason: string, call: Call<Input, Output>): Filled<Input, Output> =>
+    <Input extends VolumeInput, Output>(reason: FailureReason, call: Call<Input, Output>): Filled<Input, Output> =>
     (input, { signal }) => {
       const { pod, volume, limitMs } = input;
       const act = async (within: AbortSignal) => {

@@ -4,7 +4,7 @@ import { isBeingAdopted, type PodRef, podView, type SinceOf } from '../../machin
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import { DELETED, type PodView } from '../../pod/show/view.ts';
+import type { PodView } from '../../pod/show/view.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { Clock } from '../clock.ts';
 import { heldChanges } from './heldChanges.ts';
@@ -207,7 +207,7 @@ const isSamePod = (before: PodView, now: PodView): boolean =>
 
 function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
   // Of those that stay only what a source deletes is deleted.
-  if (termination === undefined || (termination.stays && termination.reason !== DELETED)) return { ...pod, status };
+  if (termination === undefined || (termination.stays && termination.reason !== 'Deleted')) return { ...pod, status };
   const { at, graceSeconds } = termination;
   const deletion = {
     deletionTimestamp: rfc3339(at + graceSeconds * 1_000),

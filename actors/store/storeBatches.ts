@@ -104,7 +104,7 @@ function failureNow(
 ): StoreFailure | undefined {
   const { before, failed, at } = now;
   if (failed.size === 0) return before && { ...before, facts };
-  const failure = { reason: 'StoreFailed', message: messageOf([...failed.values()].at(-1)), at };
+  const failure: Failure = { reason: 'StoreFailed', message: messageOf([...failed.values()].at(-1)), at };
   return { facts, failure, since: before?.since ?? at, retryAt: at + RETRY_MS };
 }
 

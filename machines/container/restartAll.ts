@@ -1,5 +1,5 @@
 /** A container whose whole pod restarts in place, by a restart rule of one of its containers (C5). */
-import { restartsAll } from '../../pod/lifecycle/restart.ts';
+import { isEndedFor, restartsAll } from '../../pod/lifecycle/restart.ts';
 import { type ContainerContext, nextAttempt, specOf } from './context.ts';
 
 /** Whether its last end restarts its whole pod; an end that somebody asked for is no reason. */
@@ -15,7 +15,7 @@ const RESTARTING_ALL = {
 
 /** What a kubelet tells of a container that it has removed to restart the whole pod: nothing of how it had ended (C5). */
 export const removedForRestart = ({ run, earlierRun }: ContainerContext): typeof RESTARTING_ALL | undefined =>
-  run === undefined && earlierRun?.reason === RESTARTING_ALL.reason ? RESTARTING_ALL : undefined;
+  run === undefined && isEndedFor(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;
 
 /** The next attempt of a container whose whole pod restarts: at once, and when its turn has come again. */
 export const afterReset = (context: ContainerContext): Partial<ContainerContext> => ({

@@ -11,7 +11,7 @@ import {
 } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
-import { hasFailed, START_REFUSED } from '../../pod/lifecycle/restart.ts';
+import { hasFailed, isEndedFor } from '../../pod/lifecycle/restart.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { needsRestart, sameSize } from '../../pod/resources/resize.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
@@ -136,7 +136,7 @@ export const containerSetup = setup({
     /** The runtime has said that it does not run, and why. */
     hasHookFailed: (_, hook: HookEnd) => hook.failure !== null,
     hasFailedToStart: ({ context }) => hasFailedToStart(context),
-    wasStartRefused: ({ context: { id, run } }) => run?.reason === START_REFUSED && run.containerId === id,
+    wasStartRefused: ({ context: { id, run } }) => isEndedFor(run?.reason, 'StartError') && run?.containerId === id,
     isStartRefused: ({ event }) => failureOf(event).reason === 'RunContainerError',
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
     mustStartUp: ({ context }) => mustStartUp(context),

@@ -1,7 +1,7 @@
 /** How a run of a container ended, in the words of a ContainerStateTerminated. */
 import type { Failure } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
-import { START_REFUSED } from '../../pod/lifecycle/restart.ts';
+import type { RunReason } from '../../pod/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../pod/show/view.ts';
 
 /** How it ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
@@ -37,7 +37,7 @@ export function unknownEnd(containerId: string, startedAt?: number, message = US
 export const failedStart = (id: string | undefined, failure: Failure): TerminatedRun => ({
   containerId: id ?? '',
   exitCode: 128,
-  reason: START_REFUSED,
+  reason: 'StartError' satisfies RunReason,
   message: failure.message,
   startedAt: failure.at,
   finishedAt: failure.at,

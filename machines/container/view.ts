@@ -1,6 +1,6 @@
 /** What a container's actor shows: its state in the words of a ContainerStatus (C16). */
 import type { SnapshotFrom } from 'xstate';
-import type { ActorView, ContainerView, ProbeView, TerminatedRun } from '../../pod/show/view.ts';
+import type { ActorView, ContainerView, ProbeView, TerminatedRun, WaitReason } from '../../pod/show/view.ts';
 import { probeOf } from '../probe/context.ts';
 import type { containerMachine } from './chart.ts';
 import type { ContainerContext } from './context.ts';
@@ -13,7 +13,7 @@ interface PodSide {
   readonly ends: boolean;
   readonly restartsAll?: boolean;
   /** Why a volume that it mounts is not there. */
-  readonly volumeReason?: { readonly reason: string; readonly message: string } | undefined;
+  readonly volumeReason?: { readonly reason: WaitReason; readonly message: string } | undefined;
   readonly probes: readonly ProbeView[];
 }
 

@@ -2,6 +2,7 @@
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Failure } from '../../pod/failure.ts';
+import type { WaitReason } from '../../pod/show/view.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
@@ -13,14 +14,13 @@ interface Waiter {
   readonly crashDelayMs?: number | undefined;
 }
 
-/** What users are told when a container cannot be made; all else is the runtime's refusal. */
-const CONFIG_ERROR = 'CreateContainerConfigError';
-
-const startReason = (reason: string, message: string): WaitingReason => ({ with: 'start', reason, message });
+const startReason = (reason: WaitReason, message: string): WaitingReason => ({ with: 'start', reason, message });
 
 export const createFailed = (context: Waiter, failure: Failure): WaitingReason | undefined => {
   if (isRuntimeAway(failure)) return context.waitingReason;
-  return startReason(failure.reason === CONFIG_ERROR ? CONFIG_ERROR : 'CreateContainerError', failure.message);
+  const { reason, message } = failure;
+  // All else is the runtime's refusal.
+  return startReason(reason === 'CreateContainerConfigError' ? reason : 'CreateContainerError', message);
 };
 
 export const refusedStart = ({ message }: Failure): WaitingReason => startReason('RunContainerError', message);

@@ -1,8 +1,9 @@
 /** Why an image is not there, in the words of a ContainerStateWaiting (C16). */
 import type { Failure } from '../../pod/failure.ts';
+import type { WaitReason } from '../../pod/show/view.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
-const imageReason = (reason: string, message: string): WaitingReason => ({ with: 'image', reason, message });
+const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ with: 'image', reason, message });
 
 /** It could not be looked for; a bad name says so itself. */
 export const inspectReason = (image: string, { reason, message }: Failure): WaitingReason =>

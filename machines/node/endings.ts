@@ -6,7 +6,7 @@ import { fullName } from '../../pod/api/staticPod.ts';
 import type { ObservedContainer, ObservedPod } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { hostPortsOf, type PodRequests } from '../../pod/resources/requests.ts';
-import { DELETED, type Termination } from '../../pod/show/view.ts';
+import type { Termination, TerminationReason } from '../../pod/show/view.ts';
 import type { AdmissionEvent } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
@@ -62,7 +62,7 @@ export function entryOfEnding({ allocations, statuses }: NodeContext, pod: Pod, 
 }
 
 /** The command for a pod that is to go, with the pod's own grace (at least 1 s, C10). */
-export const terminationOf = (pod: Pod, reason: string, at: number): Termination => ({
+export const terminationOf = (pod: Pod, reason: TerminationReason, at: number): Termination => ({
   reason,
   graceSeconds: Math.max(1, pod.spec.terminationGracePeriodSeconds ?? 30),
   at,
@@ -75,7 +75,7 @@ export const terminationOf = (pod: Pod, reason: string, at: number): Termination
 export function deletionOf(pod: Pod, at: number): Termination | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   if (deletionTimestamp === undefined) return undefined;
-  const own = terminationOf(pod, DELETED, at);
+  const own = terminationOf(pod, 'Deleted', at);
   // As with a kubelet 0 says nothing.
   return { ...own, graceSeconds: deletionGracePeriodSeconds || own.graceSeconds, stays: true };
 }

@@ -254,7 +254,7 @@ export const podBaseSetup = setup({
     }),
     complete: assign(({ context }) => ({
       termination: {
-        reason: 'Completed',
+        reason: 'Completed' as const,
         graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
         // What had ended before the agent came is ended from now on.
         at: Math.max(context.endedAt, context.bornAt),

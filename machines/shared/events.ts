@@ -5,6 +5,7 @@
 
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
 import type { AdmissionNode } from '../../pod/admission/node.ts';
+import type { Refusal } from '../../pod/admission/refusal.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition } from '../../pod/api/schema/status.ts';
 import type { Failure } from '../../pod/failure.ts';
@@ -44,9 +45,7 @@ export type LimiterEvent =
   /** Gives back whatever the pod with this uid holds or waits for: sent for a pod whose actor is gone. */
   | { type: 'slot.forget'; uid: string };
 
-export type AdmissionAnswer =
-  | { type: 'admission.admitted' }
-  | { type: 'admission.refused'; reason: string; message: string; cause?: string };
+export type AdmissionAnswer = { type: 'admission.admitted' } | ({ type: 'admission.refused' } & Refusal);
 
 export type AdmissionEvent =
   /** Asks for admission; `adopted` when the runtime already runs it: such a pod is never refused. */

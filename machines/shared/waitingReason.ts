@@ -1,8 +1,10 @@
+import type { WaitReason } from '../../pod/show/view.ts';
+
 /** Why a container does not come to run, in the words of a ContainerStateWaiting (C16). */
 export interface WaitingReason {
   /** What stands in the way: the image is forgotten once it is found, the start once it has worked. */
   readonly with: 'image' | 'start';
-  readonly reason: string;
+  readonly reason: WaitReason;
   readonly message: string;
 }
 

@@ -6,7 +6,7 @@ import { type Capacity, type PodRequests, portConflict, refusalFor, shortages } 
 import type { AdmissionNode } from './node.ts';
 import { isNodeWanted } from './nodeAffinity.ts';
 import { type Occupant, preemption } from './preemption.ts';
-import type { Refusal, Shortage } from './refusal.ts';
+import type { Refusal, RefusalReason, Shortage } from './refusal.ts';
 import { shortageCause } from './refusal.ts';
 import { sysctlRefusal } from './sysctls.ts';
 import { toleratesNode } from './taints.ts';
@@ -101,11 +101,11 @@ function misfits({ pod, requests, known }: Candidate, node: AdmissionNode, other
     ...(isUntolerated ? [failed('TaintToleration', "node(s) had taints that the pod didn't tolerate")] : []),
     ...(node.appArmor || !needsAppArmor(pod)
       ? []
-      : [{ reason: 'AppArmor', message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host' }]),
+      : [{ reason: 'AppArmor' as const, message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host' }]),
   ];
 }
 
-const failed = (predicate: string, why: string): Refusal => ({
+const failed = (predicate: RefusalReason, why: string): Refusal => ({
   reason: predicate,
   message: `Predicate ${predicate} failed: ${why}`,
 });

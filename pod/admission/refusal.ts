@@ -7,9 +7,25 @@ export interface HostPort {
   readonly hostIp: string;
 }
 
+/** Closed, as what becomes of a refused resize is decided by it. */
+export type RefusalReason =
+  | `OutOf${string}`
+  | 'AppArmor'
+  | 'Deferred'
+  | 'Infeasible'
+  | 'NodeAffinity'
+  | 'NodeName'
+  | 'NodePorts'
+  | 'PodOSNotSupported'
+  | 'PodOSSelectorNodeLabelDoesNotMatch'
+  | 'SupplementalGroupsPolicyNotSupported'
+  | 'SysctlForbidden'
+  | 'TaintToleration'
+  | 'UnexpectedAdmissionError';
+
 /** Why a node does not take a pod, as its status tells. */
 export interface Refusal {
-  readonly reason: string;
+  readonly reason: RefusalReason;
   readonly message: string;
   /** The same for people: what it asks for, and who has it. */
   readonly cause?: string;

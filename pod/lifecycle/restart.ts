@@ -48,8 +48,17 @@ function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) 
   });
 }
 
-/** The reason of a run that never began, as the runtime refused its start. */
-export const START_REFUSED = 'StartError';
+/** The reasons of ended runs by which something is decided; of all others the runtime knows. */
+export type RunReason =
+  /** The runtime refused its start. */
+  | 'StartError'
+  | 'ContainerCannotRun'
+  /** It was removed for its whole pod to restart. */
+  | 'RestartingAllContainers';
+
+/** Whether the reason of a run, which may be the runtime's own, is one of these. */
+export const isEndedFor = (reason: string | undefined, ...known: RunReason[]): boolean =>
+  known.some((each) => each === reason);
 
 /** Whether a run that ended with this reason never had a process of its own, so that nothing was said by it. */
-export const neverBegan = (reason: string): boolean => reason === START_REFUSED || reason === 'ContainerCannotRun';
+export const neverBegan = (reason: string): boolean => isEndedFor(reason, 'StartError', 'ContainerCannotRun');

@@ -1,6 +1,6 @@
 /** In-place resize: which changes of a pod's resources a node takes on while its containers run, and in which words. */
 
-import type { Refusal } from '../admission/refusal.ts';
+import type { Refusal, RefusalReason } from '../admission/refusal.ts';
 import { containersOf, isSidecar } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
@@ -124,9 +124,9 @@ const hasFewer = (
 
 /** A refused update that asks for more than the node has room for, be it for now or as it is: it stays wanted. */
 export const pendingResize = (refusal: Refusal): Refusal =>
-  /^(OutOfcpu|OutOfmemory|UnexpectedAdmissionError)$/.test(refusal.reason)
-    ? { ...refusal, reason: 'Deferred' }
-    : refusal;
+  NO_ROOM.includes(refusal.reason) ? { ...refusal, reason: 'Deferred' } : refusal;
+
+const NO_ROOM: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
 
 export const isPendingResize = (refusal: Refusal | undefined): boolean =>
   refusal?.reason === 'Deferred' || refusal?.reason === 'Infeasible';

@@ -1,7 +1,6 @@
 /** The words that an explanation is made of: moments, ends, failures, places in a queue. */
 import { humanDuration } from '../api/duration.ts';
 import { isoTime } from '../api/rfc3339.ts';
-import type { Failure } from '../failure.ts';
 import { neverBegan } from '../lifecycle/restart.ts';
 import { shortText } from './shortText.ts';
 import type { ContainerRole, LimiterView, PodView, TerminatedRun } from './view.ts';
@@ -118,7 +117,7 @@ function lastLine(text: string): string {
 }
 
 /** `ErrImagePull: no such host`. */
-export function failureText({ reason, message }: Pick<Failure, 'reason' | 'message'>): string {
+export function failureText({ reason, message }: { readonly reason: string; readonly message: string }): string {
   const said = shortened(message);
   return said === '' || said === reason ? reason : `${reason}: ${said}`;
 }

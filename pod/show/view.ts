@@ -6,7 +6,7 @@
 import type { Refusal } from '../admission/refusal.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../api/schema/status.ts';
-import type { Failure } from '../failure.ts';
+import type { Failure, FailureReason } from '../failure.ts';
 import type { ForeignPod, MadeContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 
@@ -32,6 +32,17 @@ export interface NamedView extends ActorView {
   /** What else there is to tell of it, a sentence each. */
   readonly notes?: readonly string[];
 }
+
+/** Why a container waits, in the words of a ContainerStateWaiting (C16). */
+export type WaitReason =
+  | FailureReason
+  | 'ContainerCreating'
+  | 'CrashLoopBackOff'
+  | 'ErrImageNeverPull'
+  | 'ImageInspectError'
+  | 'ImagePullBackOff'
+  | 'PodInitializing'
+  | 'RestartingAllContainers';
 
 /** How a run of a container ended. */
 export interface TerminatedRun {
@@ -64,7 +75,7 @@ export interface ContainerView extends ActorView {
   readonly restartCount: number;
   /** Exactly one of the three, as in a ContainerState. */
   readonly now:
-    | { readonly kind: 'waiting'; readonly reason: string; readonly message?: string }
+    | { readonly kind: 'waiting'; readonly reason: WaitReason; readonly message?: string }
     | { readonly kind: 'running'; readonly startedAt: number }
     | { readonly kind: 'terminated'; readonly run: TerminatedRun };
   /** The run before the present one. */
@@ -86,15 +97,24 @@ export interface VolumeView extends ActorView {
   readonly name: string;
   readonly mounted: boolean;
   /** Why the containers that mount it cannot be made, in the words of a ContainerStateWaiting (C16). */
-  readonly waitingReason?: { readonly reason: string; readonly message: string };
+  readonly waitingReason?: { readonly reason: WaitReason; readonly message: string };
 }
 
-/** Why a pod ends that its source says is being deleted. */
-export const DELETED = 'Deleted';
+/** Why a pod ends. Closed, as what becomes of it is decided by it. */
+export type TerminationReason =
+  | 'Completed'
+  | 'DeadlineExceeded'
+  | 'Evicted'
+  /** Its source says that it is being deleted. */
+  | 'Deleted'
+  | 'NodeShutdown'
+  | 'Orphaned'
+  | 'Preempting'
+  | 'Removed';
 
 /** The command that ends a pod: one for every cause (a removed manifest, eviction, preemption, shutdown, completion). */
 export interface Termination {
-  readonly reason: string;
+  readonly reason: TerminationReason;
   readonly message?: string;
   /** Seconds; what the cause asks for, before the pod's own `terminationGracePeriodSeconds` fills it in. */
   readonly graceSeconds: number;

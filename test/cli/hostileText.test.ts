@@ -15,7 +15,7 @@ const HOSTILE = '\x1b[2J\x1b]0;title\x07\x9b31m\u202egpj.exe\r\x7f\nroot#';
 const view = podView({
   main: {
     app: exited(1, {
-      lastFailure: { reason: HOSTILE, message: HOSTILE, at: NOW },
+      lastFailure: { reason: 'RuntimeError', message: HOSTILE, at: NOW },
       waitingFor: HOSTILE,
     }),
   },

@@ -1,7 +1,7 @@
 /** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
 import { type ActorLogic, type AnyActorRef, type EventObject, fromCallback, type Snapshot } from 'xstate';
 import type { Port, PortName, PortTypes, TimerInput, TimerLogic } from '../../machines/shared/ports.ts';
-import { type Failure, toFailure } from '../../pod/failure.ts';
+import { type Failure, type FailureReason, toFailure } from '../../pod/failure.ts';
 
 /** What a world answers by itself; a port without an answer waits for the test. */
 export type Answers = { readonly [K in PortName]: (input: PortTypes[K]['input']) => PortTypes[K]['output'] };
@@ -26,7 +26,7 @@ export class FakePorts {
   readonly calls: Call[] = [];
   readonly #answers: Answers | undefined;
   readonly #held = new Set<PortName>();
-  readonly #failing = new Map<PortName, string[]>();
+  readonly #failing = new Map<PortName, FailureReason[]>();
   readonly #waits = new Set<Wait>();
 
   /** `now` is in milliseconds since the epoch. */
@@ -41,7 +41,7 @@ export class FakePorts {
   }
 
   /** The next call of a port fails with this reason, whoever would answer it. */
-  failNext(name: PortName, reason: string): void {
+  failNext(name: PortName, reason: FailureReason): void {
     this.#failing.set(name, [...(this.#failing.get(name) ?? []), reason]);
   }
 
@@ -79,7 +79,7 @@ export class FakePorts {
     this.fail(name, 'RuntimeUnavailable', 'the answer was lost');
   }
 
-  fail(name: PortName, reason: string, message = `${name} failed`): void {
+  fail(name: PortName, reason: FailureReason, message = `${name} failed`): void {
     this.#take(name).ref.send({ type: 'fake.failure', failure: this.#failure(reason, message) });
   }
 
@@ -167,7 +167,7 @@ export class FakePorts {
     }
   }
 
-  #failure(reason: string, message: string): Failure {
+  #failure(reason: FailureReason, message: string): Failure {
     return { reason, message, at: this.now };
   }
 

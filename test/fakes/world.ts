@@ -4,7 +4,7 @@ import { sizeOf } from '../../machines/container/context.ts';
 import { containersOf } from '../../pod/api/containers.ts';
 import { containerHash } from '../../pod/api/identity.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import type { Answers } from './ports.ts';
 
@@ -125,7 +125,7 @@ export class FakeWorld {
       : this.change(id, { state: 'exited', exitCode, finishedAt: this.#now() });
   }
 
-  #requireReady(id: string, reason: string): void {
+  #requireReady(id: string, reason: FailureReason): void {
     if (this.sandboxes.get(id)?.state !== 'ready') throw new NodeFailure(reason, `sandbox ${id} is not ready`);
   }
 

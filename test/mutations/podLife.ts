@@ -97,7 +97,7 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C5',
     breaks: 'a restart of all containers shows how each of them had ended',
     file: 'machines/container/restartAll.ts',
-    find: 'run === undefined && earlierRun?.reason === RESTARTING_ALL.reason ? RESTARTING_ALL : undefined;',
+    find: 'run === undefined && isEndedFor(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;',
     put: 'run === null ? RESTARTING_ALL : undefined;',
   },
   {

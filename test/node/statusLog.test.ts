@@ -22,7 +22,7 @@ function logWhile(happens: (agent: FakeAgent) => void): string[] {
 }
 
 test('a refused pod is logged with why, and with its namespace', () => {
-  const refused = { reason: 'OutOfcpu', message: 'too few cores' };
+  const refused = { reason: 'OutOfcpu', message: 'too few cores' } as const;
   const view = { state: 'terminated', ended: true, refused };
   expect(logOf(podView({ main: {}, meta: { name: 'web-host', namespace: 'shop' }, view }))).toEqual([
     expect.stringMatching(/^pod shop\/web-host: Failed \(OutOfcpu: .*too few cores\)$/),
@@ -30,7 +30,7 @@ test('a refused pod is logged with why, and with its namespace', () => {
 });
 
 test('a failure of an actor is logged once', () => {
-  const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW };
+  const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW } as const;
   const failing = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) } });
   expect(logOf(failing, failing)).toEqual(['pod web, container app: ErrImagePull: no such host', 'pod web: Pending']);
 });
@@ -41,7 +41,7 @@ describe('events', () => {
     ({ ...recordedEvent(involved, { eventType: 'Warning', reason: 'Failed', message }), at: NOW }) as const;
 
   test('a warning is logged when it is new, and the failure that it tells of is not logged again', () => {
-    const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW };
+    const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW } as const;
     const failing = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) } });
     const lines = logWhile((agent) => {
       agent.record(failed('Failed to pull image "app": no such host'));

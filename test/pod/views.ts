@@ -8,6 +8,7 @@ import type {
   PodView,
   TerminatedRun,
   VolumeView,
+  WaitReason,
 } from '../../pod/show/view.ts';
 
 /** 12:02:56 UTC on a day. */
@@ -29,7 +30,7 @@ export const running = (more: Partial<ContainerView> = {}): State => ({
   ...more,
 });
 
-export const waiting = (reason = 'ContainerCreating', more: Partial<ContainerView> = {}): State => ({
+export const waiting = (reason: WaitReason = 'ContainerCreating', more: Partial<ContainerView> = {}): State => ({
   now: { kind: 'waiting', reason },
   ...more,
 });
@@ -128,7 +129,7 @@ export function sandbox(...ips: string[]): NonNullable<PodView['sandbox']> {
 
 /** The command that ends a pod. */
 export const ending = (more: Partial<NonNullable<PodView['termination']>> = {}): Pick<PodView, 'termination'> => ({
-  termination: { reason: 'ManifestRemoved', graceSeconds: 30, at: NOW - 10_000, ...more },
+  termination: { reason: 'Removed', graceSeconds: 30, at: NOW - 10_000, ...more },
 });
 
 /** The view of a node that runs, with nothing to do. */

@@ -24,7 +24,7 @@ const crash = podView({
       restartCount: 2,
       waitingFor: 'the back-off before the next start',
       until: NOW + 17_000,
-      lastFailure: { reason: 'Error', message: 'exit code 1', at: NOW - 3000 },
+      lastFailure: { reason: 'RuntimeError', message: 'exit code 1', at: NOW - 3000 },
     }),
   },
   meta: { name: 'crash-host', uid: 'b' },

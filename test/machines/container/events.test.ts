@@ -4,7 +4,7 @@ import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { containerStory } from '../support/containerStory.ts';
 
 const withContainer = (over: Partial<Container>) => aPod({ containers: [aContainer({ image: 'app:1', ...over })] });
-const failure = { reason: 'FailedPreStopHook', message: 'password=1234', at: 0 };
+const failure = { reason: 'FailedPreStopHook', message: 'password=1234', at: 0 } as const;
 
 /** A container that runs, and has told of its start. */
 function runningContainer(...options: Parameters<typeof containerStory>) {

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { containerHash } from '../../../pod/api/identity.ts';
+import type { FailureReason } from '../../../pod/failure.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { type ContainerStory, containerStory } from '../support/containerStory.ts';
 import { queueOf } from '../support/stand.ts';
@@ -169,11 +170,11 @@ function end(story: ContainerStory, how: 'answer' | 'perform' | 'lose' | 'refuse
   if (how === 'perform') ports.perform(oldest);
   else if (how === 'lose') ports.lose(oldest);
   else if (how === 'away') ports.fail(oldest, 'RuntimeUnavailable');
-  else if (how === 'refuse' && !isDone) ports.fail(oldest, REFUSALS[oldest] ?? 'Unknown');
+  else if (how === 'refuse' && !isDone) ports.fail(oldest, REFUSALS[oldest] ?? 'RuntimeError');
   else ports.answer(oldest);
 }
 
-const REFUSALS: Partial<Record<PortName, string>> = {
+const REFUSALS: Partial<Record<PortName, FailureReason>> = {
   createContainer: 'CreateContainerError',
   startContainer: 'RunContainerError',
 };

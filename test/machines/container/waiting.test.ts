@@ -71,7 +71,7 @@ describe('C16: before the first run', () => {
     expect(now(story)).toEqual({ kind: 'waiting', reason: 'InvalidImageName', message: 'what is that' });
   });
 
-  test.each(['CreateContainerConfigError', 'CreateContainerError'])('%s is shown until it runs', (word) => {
+  test.each(['CreateContainerConfigError', 'CreateContainerError'] as const)('%s is shown until it runs', (word) => {
     const story = told({}, ['createContainer']);
     story.ports.fail('createContainer', word, 'because');
     expect(now(story)).toEqual({ kind: 'waiting', reason: word, message: 'because' });

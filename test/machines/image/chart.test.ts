@@ -176,6 +176,6 @@ describe('whatever comes in whenever', () => {
 
 test('a failure of the look for it is told as it is, not as one of a pull', () => {
   const { first, ask } = asking(imageMachine, inputOf({}));
-  const failed = ask(first, failedEvent(invokedBy(first)[0]?.id ?? '', 'Refused'));
+  const failed = ask(first, failedEvent(invokedBy(first)[0]?.id ?? '', 'RuntimeError'));
   expect([failed.value, failed.context.waitingReason.reason]).toEqual(['awaitingRetry', 'ImageInspectError']);
 });

@@ -75,8 +75,12 @@ describe('the garbage of a node', () => {
     story.ports.fail('removeGarbage', 'RuntimeUnavailable', 'the runtime is away');
     expect(story.told()).toEqual(['Warning ContainerGCFailed: the runtime is away']);
     expect(story.view().parts[0]?.lastFailure).toMatchObject({ reason: 'RuntimeUnavailable' });
-    story.ports.fail('surveyDisk', 'EIO');
-    expect(story.view().parts[0]).toMatchObject({ name: 'garbage', state: 'waiting', lastFailure: { reason: 'EIO' } });
+    story.ports.fail('surveyDisk', 'InternalError');
+    expect(story.view().parts[0]).toMatchObject({
+      name: 'garbage',
+      state: 'waiting',
+      lastFailure: { reason: 'InternalError' },
+    });
     story.ports.advance(MINUTE - 1);
     expect([removed(story), story.ports.asked('surveyDisk')].map(({ length }) => length)).toEqual([1, 2]);
     story.ports.advance(1);

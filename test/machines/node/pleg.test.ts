@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { newPleg, nextPleg, type PlegChange, plegView } from '../../../machines/node/pleg.ts';
+import type { Failure } from '../../../pod/failure.ts';
 
-const failure = (message: string, at = 0) => ({ reason: 'RuntimeUnavailable', message, at });
+const failure = (message: string, at = 0): Failure => ({ reason: 'RuntimeUnavailable', message, at });
 const broke = (message: string): PlegChange => ({ type: 'streamBroke', failure: failure(message) });
 const failed = (message: string): PlegChange => ({ type: 'listFailed', failure: failure(message) });
 

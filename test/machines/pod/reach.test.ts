@@ -92,7 +92,7 @@ const outputs: Outputs = {
 const networkReturns: PodEvent = { type: 'runtime.networkChanged' };
 const networkGoes: PodEvent = { ...networkReturns, networkNotReady: { message: 'no plugin', since: 0 } };
 
-const termination = (graceSeconds: number) => ({ reason: 'Removed', graceSeconds, at: 1_000 });
+const termination = (graceSeconds: number) => ({ reason: 'Removed' as const, graceSeconds, at: 1_000 });
 const fault = { type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' };
 
 /** Whatever may come in from outside; what its children tell comes only from those that there are. */

@@ -11,6 +11,7 @@ import { podMachine } from '../../../machines/pod/chart.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
+import type { Failure } from '../../../pod/failure.ts';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { explainNode } from '../../../pod/show/explainNode.ts';
 import type { LimiterView } from '../../../pod/show/view.ts';
@@ -24,7 +25,7 @@ interface Waiting {
   readonly since: number;
   readonly waitingFor: string;
   readonly until?: number;
-  readonly lastFailure?: { readonly reason: string; readonly message: string; readonly at: number };
+  readonly lastFailure?: Failure;
 }
 
 /** Every state of a machine that waits, as its actor shows it in it: who tries again has failed before. */
@@ -33,7 +34,7 @@ const waitsOf = (machine: AnyStateMachine): Waiting[] =>
     // Every machine here declares StateMeta as its meta type.
     const { waitsFor, until, afterMs } = (node.meta ?? {}) as StateMeta;
     if (waitsFor === undefined) return [];
-    const lastFailure = { reason: 'Reason', message: 'what went wrong', at: NOW };
+    const lastFailure = { reason: 'InternalError', message: 'what went wrong', at: NOW } as const;
     return {
       state: node.path.join('.'),
       tags: tagsOf(node),

@@ -13,7 +13,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'preparing.directory': 'pod web waits for its directory to be created (for 2m10s so far)',
     'preparing.cgroup': 'pod web waits for its cgroup to be created (for 2m10s so far)',
     'preparing.awaitingRetry':
-      'pod web waits for another attempt to create its directory and cgroup: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web waits for another attempt to create its directory and cgroup: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'preparing.volumes': 'pod web waits for its volumes to be mounted (for 2m10s so far)',
     'sandboxing.adopting': 'pod web waits for the runtime to report its sandbox (for 2m10s so far)',
     'sandboxing.clearing': 'pod web waits for its old sandbox to stop (for 2m10s so far)',
@@ -23,59 +23,56 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web waits in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
     'sandboxing.creatingSandbox.running': 'pod web waits for its sandbox to be created (for 2m10s so far)',
     'sandboxing.unfit':
-      'pod web waits for another attempt to create its sandbox, as the last one was unusable: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web waits for another attempt to create its sandbox, as the last one was unusable: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'sandboxing.awaitingCreateRetry':
-      'pod web waits for another attempt to create its sandbox: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web waits for another attempt to create its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'sandboxing.awaitingRetry':
-      'pod web waits for another attempt to ask the runtime about its sandbox: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web waits for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'active.initializing': 'pod web waits for its init containers to complete (for 2m10s so far)',
     'active.restartingAll': 'pod web waits for all its containers to stop before they restart (for 2m10s so far)',
     'active.running.resizingPodCgroup': 'pod web waits for its cgroup to be resized (for 2m10s so far)',
     'active.running.awaitingPodCgroupRetry':
-      'pod web waits for another attempt to resize its cgroup: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web waits for another attempt to resize its cgroup: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'resetting.verifying': 'pod web waits for the runtime to report its sandbox (for 2m10s so far)',
     'resetting.awaitingRetry':
-      'pod web waits for another attempt to ask the runtime about its sandbox: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web waits for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'resetting.draining': 'pod web waits for the containers of its lost sandbox to end (for 2m10s so far)',
-    'terminating.containers':
-      'pod web is ending (ManifestRemoved): waits for its containers to end until 12:03:10 (in 14s)',
-    'terminating.stopping': 'pod web is ending (ManifestRemoved): waits for its sandbox to stop (for 2m10s so far)',
+    'terminating.containers': 'pod web is ending (Removed): waits for its containers to end until 12:03:10 (in 14s)',
+    'terminating.stopping': 'pod web is ending (Removed): waits for its sandbox to stop (for 2m10s so far)',
     'terminating.awaitingStopRetry':
-      'pod web is ending (ManifestRemoved): waits for another attempt to stop its sandbox: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'terminating.volumes':
-      'pod web is ending (ManifestRemoved): waits for its volumes to be unmounted (for 2m10s so far)',
-    'terminating.cgroup': 'pod web is ending (ManifestRemoved): waits for its cgroup to be removed (for 2m10s so far)',
+      'pod web is ending (Removed): waits for another attempt to stop its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+    'terminating.volumes': 'pod web is ending (Removed): waits for its volumes to be unmounted (for 2m10s so far)',
+    'terminating.cgroup': 'pod web is ending (Removed): waits for its cgroup to be removed (for 2m10s so far)',
     'terminating.awaitingCgroupRetry':
-      'pod web is ending (ManifestRemoved): waits for another attempt to remove its cgroup: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'terminating.removing':
-      'pod web is ending (ManifestRemoved): waits for its sandbox to be removed (for 2m10s so far)',
+      'pod web is ending (Removed): waits for another attempt to remove its cgroup: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+    'terminating.removing': 'pod web is ending (Removed): waits for its sandbox to be removed (for 2m10s so far)',
     'terminating.awaitingRemoveRetry':
-      'pod web is ending (ManifestRemoved): waits for another attempt to remove its sandbox: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'terminating.erasing':
-      'pod web is ending (ManifestRemoved): waits for its directory to be removed (for 2m10s so far)',
+      'pod web is ending (Removed): waits for another attempt to remove its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+    'terminating.erasing': 'pod web is ending (Removed): waits for its directory to be removed (for 2m10s so far)',
     'terminating.awaitingEraseRetry':
-      'pod web is ending (ManifestRemoved): waits for another attempt to remove its directory: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web is ending (Removed): waits for another attempt to remove its directory: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
   },
   volume: {
     gettingImage: 'volume data is not mounted yet: it waits for its image (for 2m10s so far)',
     mounting: 'volume data is not mounted yet: it waits for its mount to complete until 12:03:10 (in 14s)',
-    awaitingRetry: 'volume data is not mounted: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+    awaitingRetry:
+      'volume data is not mounted: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'mounted.refreshing': 'pod web runs: 0 of 0 containers are ready',
     'mounted.awaitingRefresh': 'pod web runs: 0 of 0 containers are ready',
-    unmounting:
-      'pod web is ending (ManifestRemoved): volume data waits for its unmount to complete until 12:03:10 (in 14s)',
+    unmounting: 'pod web is ending (Removed): volume data waits for its unmount to complete until 12:03:10 (in 14s)',
     awaitingUnmountRetry:
-      'pod web is ending (ManifestRemoved): volume data waits for another attempt to unmount it: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web is ending (Removed): volume data waits for another attempt to unmount it: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
   },
   imageOfVolume: {
     checking: 'volume data is not mounted yet: it waits for the runtime to look for image model:1 (for 2m10s so far)',
     queued: 'pod web waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
     pulling: 'volume data is not mounted yet: it waits for the pull of image model:1 until 12:03:10 (in 14s)',
-    failed: 'volume data is not mounted: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    backingOff: 'volume data is not mounted: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+    failed: 'volume data is not mounted: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+    backingOff: 'volume data is not mounted: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     missing:
       'volume data is not mounted yet: it waits for image model:1 to be loaded by hand (pull policy Never) until 12:03:10 (in 14s)',
-    awaitingRetry: 'volume data is not mounted: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+    awaitingRetry:
+      'volume data is not mounted: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
   },
   container: {
     'pending.gettingImage': 'container app waits for its image (for 2m10s so far)',
@@ -83,7 +80,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'pending.countingRestarts': 'container app waits for its previous restarts to be counted (for 2m10s so far)',
     'adopting.asking': 'container app waits for the runtime to report it (for 2m10s so far)',
     'adopting.awaitingRetry':
-      'container app waits for another attempt to get its status from the runtime: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app waits for another attempt to get its status from the runtime: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'pending.waiting': 'container app waits for the containers before it (for 2m10s so far)',
     'launching.readyToCreate':
       'container app waits for its turn to start, as containers start one at a time (for 2m10s so far)',
@@ -92,43 +89,43 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     'launching.making.creating': 'container app waits for the runtime to create it (for 2m10s so far)',
     'launching.making.starting': 'container app waits for the runtime to start it (for 2m10s so far)',
     'launching.awaitingRetry':
-      'container app waits for another attempt to start it: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app waits for another attempt to start it: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'launching.runningPostStart': 'container app runs but is not ready: it waits for its postStart hook (exec /setup)',
     'running.startingUp': 'container app runs but is not ready: it waits for its startup probe',
     'running.resizing': 'container app runs but is not ready: it waits for its new resources to be applied',
     'running.awaitingResize':
-      'container app runs but waits for another attempt to apply its new resources: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app runs but waits for another attempt to apply its new resources: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'running.verifying':
       'container app runs but is not ready: it waits for the runtime to report whether it still exists',
     'running.awaitingVerification':
-      'container app runs but waits for another attempt to ask the runtime whether it still exists: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app runs but waits for another attempt to ask the runtime whether it still exists: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'stopping.runningPreStop.bounded':
-      'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop; it waits for its preStop hook (sleep 5s)',
+      'pod web is ending (Removed): container app has until 12:03:10 (in 14s) to stop; it waits for its preStop hook (sleep 5s)',
     'stopping.runningPreStop.unbounded':
-      'pod web is ending (ManifestRemoved): waits for container app to stop; it waits for its preStop hook (sleep 5s)',
+      'pod web is ending (Removed): waits for container app to stop; it waits for its preStop hook (sleep 5s)',
     'stopping.awaitingOthers':
-      'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop; it waits for the containers that stop before it',
-    'stopping.killing': 'pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s) to stop',
+      'pod web is ending (Removed): container app has until 12:03:10 (in 14s) to stop; it waits for the containers that stop before it',
+    'stopping.killing': 'pod web is ending (Removed): container app has until 12:03:10 (in 14s) to stop',
     'stopping.awaitingRetry':
-      'pod web is ending (ManifestRemoved): container app waits for another attempt to stop it: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web is ending (Removed): container app waits for another attempt to stop it: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     'ended.startFailed': 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
     'ended.awaitingReset': 'container app waits for all containers of its pod to restart (for 2m10s so far)',
     'ended.backingOff': 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
     'removing.asking': 'container app waits for the runtime to remove it (for 2m10s so far)',
     'removing.awaitingRetry':
-      'container app waits for another attempt to remove it: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app waits for another attempt to remove it: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
   },
   image: {
     checking: 'container app waits for the runtime to look for image app:1 (for 2m10s so far)',
     queued: 'container app waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
     pulling: 'container app waits for the pull of image app:1 until 12:03:10 (in 14s)',
     failed:
-      'container app waits for another attempt to pull image app:1: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app waits for another attempt to pull image app:1: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     backingOff:
-      'container app waits for another attempt to pull image app:1: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app waits for another attempt to pull image app:1: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
     missing: 'container app waits for image app:1 to be loaded by hand (pull policy Never) until 12:03:10 (in 14s)',
     awaitingRetry:
-      'container app waits for another attempt to pull image app:1: Reason: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app waits for another attempt to pull image app:1: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
   },
   probe: {
     'unknown.spreading': 'waits for its first attempt, after a random delay',

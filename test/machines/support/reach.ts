@@ -7,12 +7,12 @@ import {
   type EventObject,
 } from 'xstate';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import type { Failure } from '../../../pod/failure.ts';
+import type { Failure, FailureReason } from '../../../pod/failure.ts';
 
 /** What a port may answer, by the name under which a machine invokes it. */
 export type Outputs = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => readonly unknown[]>>;
 
-const failure = (reason: string, at = 0): Failure => ({ reason, message: reason, at });
+const failure = (reason: FailureReason, at = 0): Failure => ({ reason, message: reason, at });
 
 /** The innermost active states. */
 export const leavesOf = (snapshot: AnyMachineSnapshot): AnyStateNode[] =>
@@ -31,7 +31,7 @@ function answersTo(snapshot: AnyMachineSnapshot, outputs: Outputs): EventObject[
     if (src === 'timer') return [{ type: 'timer.elapsed' }];
     const done = (outputs[src]?.(snapshot) ?? []).map((output) => doneEvent(id, output));
     if (isMachine(src)) return done;
-    const failed = ['RuntimeUnavailable', 'Refused'].map((reason) => failedEvent(id, reason));
+    const failed = (['RuntimeUnavailable', 'RuntimeError'] as const).map((reason) => failedEvent(id, reason));
     return [...done, ...failed];
   });
 }
@@ -41,7 +41,7 @@ export const doneEvent = (actorId: string, output: unknown): EventObject => ({
   ...{ output, actorId },
 });
 
-export const failedEvent = (actorId: string, reason: string): EventObject => ({
+export const failedEvent = (actorId: string, reason: FailureReason): EventObject => ({
   type: `xstate.error.actor.${actorId}`,
   ...{ error: failure(reason), actorId },
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import type { Volume } from '../../../pod/api/schema/volume.ts';
+import type { FailureReason } from '../../../pod/failure.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
@@ -211,7 +212,7 @@ describe('C17: an image', () => {
   });
 
   /** Finds no image, and has the pull of it fail. */
-  const failPull = (story: ReturnType<typeof imageStory>, reason = 'ErrImagePull') => {
+  const failPull = (story: ReturnType<typeof imageStory>, reason: FailureReason = 'ErrImagePull') => {
     story.ports.answer('findImage', { imageRef: null, at: START });
     story.grant();
     story.ports.fail('pullImage', reason);
@@ -277,8 +278,8 @@ describe('C17: an image', () => {
 
   test.each([
     ['InvalidImageName', 'InvalidImageName', 'findImage failed'],
-    ['Broken', 'ImageInspectError', 'Failed to inspect image "site:1": findImage failed'],
-  ])('whose look fails with %s shows %s', (failure, reason, message) => {
+    ['RuntimeError', 'ImageInspectError', 'Failed to inspect image "site:1": findImage failed'],
+  ] as const)('whose look fails with %s shows %s', (failure, reason, message) => {
     const story = imageStory('IfNotPresent');
     story.ports.fail('findImage', failure);
     expect(story.state()).toBe('gettingImage.awaitingRetry');
@@ -337,7 +338,7 @@ describe('C17: an image', () => {
     'is given up while %s when its pod ends',
     (state) => {
       const story = imageStory(state === 'missing' ? 'Never' : 'Always');
-      if (state === 'awaitingRetry') story.ports.fail('findImage', 'Broken');
+      if (state === 'awaitingRetry') story.ports.fail('findImage', 'RuntimeError');
       else if (state !== 'checking') story.ports.answer('findImage', { imageRef: null, at: START });
       if (['pulling', 'failed', 'backingOff'].includes(state)) story.grant();
       if (['failed', 'backingOff'].includes(state)) story.ports.fail('pullImage', 'ErrImagePull');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Failure, FailureReason } from '../../../pod/failure.ts';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
 import type { LimiterView, PodView } from '../../../pod/show/view.ts';
@@ -6,7 +7,7 @@ import { backOff, ending, exited, NOW, podView, run, running, sandbox, volumeVie
 
 const answer = (view: PodView, limiters: readonly LimiterView[] = []) => explainPod(view, NOW, { limiters }).answer;
 const network = { sandbox: sandbox('10.88.0.5') };
-const failure = (reason: string, message: string) => ({ reason, message, at: NOW - 12_000 });
+const failure = (reason: FailureReason, message: string): Failure => ({ reason, message, at: NOW - 12_000 });
 const until = NOW + 14_000;
 
 const crash = backOff(1, {
@@ -162,8 +163,7 @@ pod web           preparing      2m10s
     text: `
 default/web  Terminating  1/1 ready                                 12:02:56 UTC
 
-  pod web is ending (ManifestRemoved): container app has until 12:03:10 (in 14s)
-  to stop
+  pod web is ending (Removed): container app has until 12:03:10 (in 14s) to stop
 
 pod web           terminating       10s
 │    address 10.88.0.5
@@ -229,7 +229,7 @@ describe('while the runtime is not ready', () => {
 
   test('who waits after a failure is told so unless that failure says it, whatever its words', () => {
     const waitingFor = 'another attempt to create its sandbox';
-    const toldAfter = (reason: string, message: string) =>
+    const toldAfter = (reason: FailureReason, message: string) =>
       told(podView({ view: { waitingFor, lastFailure: failure(reason, message) } }));
     expect(toldAfter('RuntimeUnavailable', 'RunPodSandbox: no answer')).toBe(
       'pod web waits for another attempt to create its sandbox: RuntimeUnavailable: RunPodSandbox: no answer',
@@ -334,11 +334,11 @@ describe('the answer names', () => {
       }),
     ],
     [
-      'pod web is ending (ManifestRemoved): container app and 1 more have until 12:03:10 (in 14s) to stop',
+      'pod web is ending (Removed): container app and 1 more have until 12:03:10 (in 14s) to stop',
       podView({ main: { app: running(), other: running() }, view: { ...ending(), until } }),
     ],
     [
-      'pod web is ending (ManifestRemoved): volume data waits for its unmount to complete (for 2m9s so far)',
+      'pod web is ending (Removed): volume data waits for its unmount to complete (for 2m9s so far)',
       podView({
         main: { app: exited(0) },
         view: { ...ending(), volumes: [volumeView('data', { waitingFor: 'its unmount to complete' })] },

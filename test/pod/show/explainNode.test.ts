@@ -50,7 +50,7 @@ test('a runtime that has not answered yet is waited for since the node began', (
 
 test('each actor of the node is shown with who holds it, who waits, and what went wrong last', () => {
   const pods = { a: 'default/web', b: 'shop/db', c: 'default/late' };
-  const lastFailure = { reason: 'RuntimeUnavailable', message: 'no such socket', at: NOW - 12_000 };
+  const lastFailure = { reason: 'RuntimeUnavailable', message: 'no such socket', at: NOW - 12_000 } as const;
   const view = nodeView('host', {
     pods,
     limiters: [
@@ -113,7 +113,7 @@ test('pods of others are listed with what is here of them and why they are left 
 });
 
 test('facts that cannot be written are an actor of their own, with how many, why, and when they are tried next', () => {
-  const failure = { reason: 'StoreFailed', message: 'ENOSPC: no space left on device', at: NOW - 2_000 };
+  const failure = { reason: 'StoreFailed', message: 'ENOSPC: no space left on device', at: NOW - 2_000 } as const;
   const trouble = { facts: 2, failure, since: NOW - 60_000, retryAt: NOW + 3_000 };
   const explanation = explainNode(nodeView('host'), NOW);
   expect(withUnwritten(explanation, undefined)).toBe(explanation);

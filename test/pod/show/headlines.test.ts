@@ -40,7 +40,7 @@ describe('a headline', () => {
   });
 
   test('counts the failures of a startup probe', () => {
-    const lastFailure = { reason: 'Unhealthy', message: 'Startup probe failed: not yet', at: NOW };
+    const lastFailure = { reason: 'Unhealthy', message: 'Startup probe failed: not yet', at: NOW } as const;
     const probe = {
       path: 'p',
       state: 'unknown.waiting',

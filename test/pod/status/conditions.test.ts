@@ -209,7 +209,7 @@ describe('C15: DisruptionTarget', () => {
   });
 
   test('is nothing that an end by other causes tells', () => {
-    for (const more of [{}, { reason: 'DeadlineExceeded', phase: 'Failed' as const }]) {
+    for (const more of [{}, { reason: 'DeadlineExceeded', phase: 'Failed' }] as const) {
       const view = podView({ main: { a: exited(137) }, view: { ...ending(more), ended: true } });
       expect(condition(view, type, { phase: 'Running' })).toBeUndefined();
     }

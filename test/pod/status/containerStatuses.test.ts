@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../../pod/api/schema/status.ts';
-import type { PodView } from '../../../pod/show/view.ts';
+import type { PodView, WaitReason } from '../../../pod/show/view.ts';
 import { containerStatuses } from '../../../pod/status/containerStatuses.ts';
 import { backOff, ending, exited, NOW, podView, run, running, volumeView, waiting } from '../views.ts';
 
@@ -122,10 +122,18 @@ describe('C22: the messages of a pod', () => {
 });
 
 describe('C16: a waiting container says', () => {
-  const reasons = [
-    ...['ContainerCreating', 'PodInitializing', 'CrashLoopBackOff', 'ErrImagePull', 'ImagePullBackOff'],
-    ...['ErrImageNeverPull', 'InvalidImageName', 'CreateContainerConfigError', 'CreateContainerError'],
-    ...['RunContainerError', 'PostStartHookError'],
+  const reasons: WaitReason[] = [
+    'ContainerCreating',
+    'PodInitializing',
+    'CrashLoopBackOff',
+    'ErrImagePull',
+    'ImagePullBackOff',
+    'ErrImageNeverPull',
+    'InvalidImageName',
+    'CreateContainerConfigError',
+    'CreateContainerError',
+    'RunContainerError',
+    'PostStartHookError',
   ];
   test.each(reasons)('%s', (reason) => {
     const view = podView({ main: { a: waiting(reason, { now: { kind: 'waiting', reason, message: 'because' } }) } });
@@ -224,13 +232,16 @@ describe('the lists', () => {
     const view = podView({
       init: { i: null },
       main: { a: waiting() },
-      view: { refused: { reason: 'x', message: '' } },
+      view: { refused: { reason: 'NodePorts', message: '' } },
     });
     expect(of(view)).toEqual({ init: [], regular: [], ephemeral: [] });
   });
 
   test('a refused pod shows those that ran all the same', () => {
-    const view = podView({ main: { a: exited(0), b: waiting() }, view: { refused: { reason: 'x', message: '' } } });
+    const view = podView({
+      main: { a: exited(0), b: waiting() },
+      view: { refused: { reason: 'NodePorts', message: '' } },
+    });
     expect(of(view).regular.map(({ name }) => name)).toEqual(['a']);
   });
 });
@@ -285,13 +296,17 @@ describe('C13: at the end of a pod', () => {
   });
 
   test('a restart that was counted is evidence', () => {
-    const view = podView({ init: { i: waiting('x', { restartCount: 1 }) }, main: { a: waiting() }, view: atEnd });
+    const view = podView({
+      init: { i: waiting('CrashLoopBackOff', { restartCount: 1 }) },
+      main: { a: waiting() },
+      view: atEnd,
+    });
     expect(of(view).init[0]?.state).toEqual({ terminated: unknownEnd });
   });
 });
 
 describe('C16: a volume whose image cannot be had', () => {
-  const waitingReason = { reason: 'ErrImagePull', message: 'no route' };
+  const waitingReason = { reason: 'ErrImagePull', message: 'no route' } as const;
   const volumeMounts = [{ name: 'site', mountPath: '/site' }];
   const volumes = [volumeView('data'), volumeView('site', { mounted: false, waitingReason })];
   const reasons = (containers: Partial<Pod['spec']>) => {

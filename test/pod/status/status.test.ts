@@ -96,7 +96,7 @@ describe('C15: the resources of a pod', () => {
   });
 
   test('are not told of one that was refused', () => {
-    const refused = { refused: { reason: 'OutOfcpu', message: '' }, ended: true };
+    const refused = { refused: { reason: 'OutOfcpu', message: '' }, ended: true } as const;
     for (const view of [podView({ main: { a: null }, view: refused }), healthy(refused)]) {
       expect(status(view)).not.toHaveProperty('resources');
       expect(status(view)).not.toHaveProperty('allocatedResources');
@@ -152,7 +152,10 @@ describe('the reason of a pod', () => {
   const reason = ({ phase, reason: why, message }: PodStatus) => [phase, why, message];
 
   test('that was refused', () => {
-    const refused = { refused: { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" }, ended: true };
+    const refused = {
+      refused: { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" },
+      ended: true,
+    } as const;
     expect(reason(status(podView({ main: { a: null }, view: refused })))).toEqual([
       'Failed',
       'OutOfcpu',
@@ -161,7 +164,7 @@ describe('the reason of a pod', () => {
   });
 
   test('that was refused is all there is to say of it, besides what others said', () => {
-    const refused = { refused: { reason: 'OutOfcpu', message: 'no cpu left' }, ended: true };
+    const refused = { refused: { reason: 'OutOfcpu', message: 'no cpu left' }, ended: true } as const;
     const view = podView({ init: { i: null }, main: { a: null }, view: refused });
     const first = status(podView({ init: { i: null }, main: { a: null } }));
     expect(status(view, first)).toEqual({

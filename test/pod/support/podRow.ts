@@ -94,7 +94,7 @@ function viewOf(parts: readonly Part[], restartPolicy: Pod['spec']['restartPolic
     ended: facts.includes('ended'),
     ...(facts.includes('told to end') ? ending() : {}),
     ...(facts.includes('evicted') ? ending({ reason: 'Evicted', phase: 'Failed' }) : {}),
-    ...(facts.includes('refused') ? { refused: { reason: 'OutOfcpu', message: '' } } : {}),
+    ...(facts.includes('refused') ? { refused: { reason: 'OutOfcpu' as const, message: '' } } : {}),
   };
 }
 

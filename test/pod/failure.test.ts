@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import type { RefusalReason } from '../../pod/admission/refusal.ts';
+import { type FailureReason, NodeFailure, toFailure } from '../../pod/failure.ts';
+import type { RunReason } from '../../pod/lifecycle/restart.ts';
+import type { TerminationReason, WaitReason } from '../../pod/show/view.ts';
+
+/** Compiles only where any string would not do. */
+type Closed<Reason extends string> = string extends Reason ? never : 'Misspelt' extends Reason ? never : true;
+
+test('reasons by which something is decided are closed: one that is misspelt does not compile', () => {
+  const closed: [
+    Closed<FailureReason>,
+    Closed<TerminationReason>,
+    Closed<RunReason>,
+    Closed<WaitReason>,
+    Closed<RefusalReason>,
+    Closed<NodeFailure['reason']>,
+  ] = [true, true, true, true, true, true];
+  expect(closed).not.toContain(false);
+});
+
+test('a failure keeps its reason; any other error is the fallback, or an internal one', () => {
+  expect(toFailure(new NodeFailure('FailedMount', 'no such directory'), 7)).toEqual({
+    ...{ reason: 'FailedMount', message: 'no such directory', at: 7 },
+  });
+  expect(toFailure(new Error('oh'), 7)).toEqual({ reason: 'InternalError', message: 'oh', at: 7 });
+  expect(toFailure('oh', 7, 'FailedRead')).toEqual({ reason: 'FailedRead', message: 'oh', at: 7 });
+});
