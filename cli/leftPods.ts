@@ -1,11 +1,10 @@
 /** What `statelet down` learns of the pods of an agent that is gone, from their directories alone. */
 
-import { messageOf } from '../host/files/fileErrors.ts';
 import { createLayout } from '../host/pods/layout.ts';
 import { podDirectories } from '../host/pods/podDirectory.ts';
 import { type Maker, makerOfMark } from '../host/pods/podMark.ts';
 import type { stateLayout } from '../node/places.ts';
-import { NodeFailure } from '../pod/failure.ts';
+import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
 import { removePodFiles } from '../volume/orphans.ts';
 import { volumePlugins } from '../volume/plugins.ts';

@@ -10,7 +10,7 @@ import {
   tracesOfContainerd,
 } from '../cri/managed/containerd.ts';
 import { expectDirectory } from '../host/files/expectDirectory.ts';
-import { messageOf } from '../host/files/fileErrors.ts';
+import { messageOf } from '../pod/failure.ts';
 import type { DownParts } from './down.ts';
 import type { UpParts } from './up.ts';
 

@@ -6,12 +6,11 @@ import type { Cri } from '../cri/calls.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { ownerMark } from '../cri/labels.ts';
 import { observedPods } from '../cri/observe.ts';
-import { messageOf } from '../host/files/fileErrors.ts';
 import { mountsUnder } from '../host/files/mountinfo.ts';
 import { createLayout } from '../host/pods/layout.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { kubeletsOver } from '../node/kubelets.ts';
-import { NodeFailure } from '../pod/failure.ts';
+import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, type ObservedPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
 
 /** A pod that would be taken over, with what there is of it on this host. */

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
-import { messageOf } from '../host/files/fileErrors.ts';
 import type { Flags } from '../node/config/flags.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { refuseKubeletsRoot } from '../node/kubelets.ts';
@@ -11,6 +10,7 @@ import { defaultStateDirectory, packageDirectory, stateLayout } from '../node/pl
 import { serveNode } from '../node/serveNode.ts';
 import { readSettings, type Settings } from '../node/settings.ts';
 import type { StartNode } from '../node/startNode.ts';
+import { messageOf } from '../pod/failure.ts';
 import { printableLine } from '../pod/show/printable.ts';
 import { checkSocketPath, socketPath } from '../server/socketPath.ts';
 import { drainInTime } from './drain.ts';

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { otherwise } from './files/fileErrors.ts';
 
 /** A process, told from a later one of its pid by when it started. */
 export interface RunningProcess {
@@ -56,12 +57,3 @@ export async function commandLine(pid: number, proc = '/proc'): Promise<string[]
   const line = await readFile(join(proc, String(pid), 'cmdline'), 'utf8').catch(otherwise(''));
   return line.split('\0');
 }
-
-/** What is seen where something of a process cannot be read; that too many files are open says nothing of it. */
-export const otherwise =
-  <T>(value: T) =>
-  (error: unknown): T => {
-    const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-    if (code === 'EMFILE' || code === 'ENFILE') throw error;
-    return value;
-  };

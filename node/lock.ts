@@ -1,8 +1,7 @@
 import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../host/files/fileErrors.ts';
 import { processOf } from '../host/runningProcess.ts';
-import { NodeFailure } from '../pod/failure.ts';
+import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { isAnswering, socketPath } from '../server/socketPath.ts';
 import { makeDirectory } from './rootDirectory.ts';
 

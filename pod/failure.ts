@@ -45,6 +45,11 @@ export function toFailure(error: unknown, at: number, fallback: FailureReason = 
   if (error instanceof NodeFailure) {
     return { reason: error.reason, message: error.message, at };
   }
-  const message = error instanceof Error ? error.message : String(error);
-  return { reason: fallback, message, at };
+  return { reason: fallback, message: messageOf(error), at };
+}
+
+/** What an error says, without the name of its class: by its shape, as each realm has an `Error` of its own. */
+export function messageOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
+  return String(error.message);
 }

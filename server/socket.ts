@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { lstat, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { startLimit } from '../host/limit.ts';
-import { NodeFailure } from '../pod/failure.ts';
+import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import type { AgentPort } from './agent.ts';
 import { answer } from './routes.ts';
@@ -52,7 +52,7 @@ function respond({ agent, watches, version }: Served, url: URL, accept: string, 
     (error: unknown) => {
       const [code, reason] =
         error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
-      send(response, code, failure(code, reason, error instanceof Error ? error.message : String(error)));
+      send(response, code, failure(code, reason, messageOf(error)));
     },
   );
 }

@@ -2,9 +2,8 @@
 
 import { constants } from 'node:fs';
 import path from 'node:path';
-import { messageOf } from '../host/files/fileErrors.ts';
 import type { HostPathVolumeSource } from '../pod/api/schema/volume.ts';
-import { NodeFailure } from '../pod/failure.ts';
+import { messageOf, NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { runOnVolume } from './program.ts';

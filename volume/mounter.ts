@@ -1,9 +1,8 @@
 /** Mounts and unmounts by the host's own binaries, which know the helpers of each file system. */
 
-import { messageOf } from '../host/files/fileErrors.ts';
 import { mountAt } from '../host/files/mountinfo.ts';
 import { PASSED_FD } from '../host/program.ts';
-import { NodeFailure } from '../pod/failure.ts';
+import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { runOnVolume } from './program.ts';
 
 interface MountRequest {

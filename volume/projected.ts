@@ -3,10 +3,10 @@
  * an API server: nothing, where that is allowed.
  */
 
-import { errorCode, messageOf } from '../host/files/fileErrors.ts';
+import { errorCode } from '../host/files/fileErrors.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
 import { projectedFiles } from '../pod/environment/projection.ts';
-import { NodeFailure } from '../pod/failure.ts';
+import { messageOf, NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import { showFiles } from './atomicFiles.ts';
 import { makeDirectory, memoryMedium, removeDirectory } from './memory.ts';

@@ -1,7 +1,7 @@
 /** Asks the runtime how it is; tells when the answer changes. */
 import type { Cri } from '../../cri/calls.ts';
-import { messageOf } from '../../host/files/fileErrors.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
+import { messageOf } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
 import type { Alarm } from '../feeds/alarm.ts';
 

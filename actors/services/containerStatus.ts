@@ -2,8 +2,8 @@
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { observedContainerStatus } from '../../cri/observe.ts';
 import { loggedText, type TerminationMessagePlace, terminationMessagePlace } from '../../cri/terminationMessage.ts';
-import { messageOf } from '../../host/files/fileErrors.ts';
 import { fileTail } from '../../host/files/fileTail.ts';
+import { messageOf } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { unlessGone } from './sandboxes.ts';
 

@@ -1,6 +1,6 @@
 /** Reads the answer to a GET as it comes (RFC 9112): its head, and as much of its body as is wanted. */
 
-import { messageOf } from '../../host/files/fileErrors.ts';
+import { messageOf } from '../../pod/failure.ts';
 import { quoted } from '../../pod/show/quoted.ts';
 
 export interface HttpHead {

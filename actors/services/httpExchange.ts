@@ -4,7 +4,7 @@
  */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
-import { messageOf } from '../../host/files/fileErrors.ts';
+import { messageOf } from '../../pod/failure.ts';
 import { quoted } from '../../pod/show/quoted.ts';
 import { addressOf, readFailure } from './dialError.ts';
 import { append, type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';

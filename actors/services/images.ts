@@ -9,6 +9,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { parseImageReference, withDefaultTag } from '../../pod/images/imageReference.ts';
 import type { Credential } from '../../pod/images/keyring.ts';
+import { beginningOf } from '../../pod/show/shortText.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { FindCredentials } from './nodeCredentials.ts';
@@ -112,8 +113,8 @@ async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<
 function named(pod: Pod, image: string) {
   const reference = parseImageReference(image);
   if ('refusal' in reference) {
-    const name = beginningOf(image);
-    const why = beginningOf(reference.refusal);
+    const name = beginningOf(image, LONGEST_SHOWN);
+    const why = beginningOf(reference.refusal, LONGEST_SHOWN);
     const message = `Failed to apply default image tag "${name}": couldn't parse image name "${name}": ${why}`;
     throw new NodeFailure('InvalidImageName', message);
   }
@@ -123,9 +124,6 @@ function named(pod: Pod, image: string) {
 
 /** More of what is no image's name is not told. */
 const LONGEST_SHOWN = 300;
-
-const beginningOf = (text: string): string =>
-  text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
 
 /** An image as the runtime is asked for it. */
 export const imageSpec = (image: string, annotations: Readonly<Record<string, string>> = {}) => ({

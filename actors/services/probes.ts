@@ -1,10 +1,10 @@
 /** Fills the ports of probes: one try of each kind of handler, and the jitter by which they are spread. */
 
 import type { Cri } from '../../cri/calls.ts';
-import { messageOf } from '../../host/files/fileErrors.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import type { ProbeRun } from '../../machines/shared/ports.ts';
 import { LONGEST_TIMER_MS } from '../../pod/api/duration.ts';
+import { messageOf } from '../../pod/failure.ts';
 import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';

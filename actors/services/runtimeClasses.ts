@@ -1,12 +1,11 @@
 /** Finds the RuntimeClass of a pod: on a node without an API server, in the files of a directory. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../host/files/fileErrors.ts';
 import { problemOf } from '../../pod/api/problem.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { type RuntimeClass, runtimeClassSchema } from '../../pod/api/schema/runtimeClass.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { problemsToTell } from '../sources/problemsToTell.ts';
 import { excessOf, parseDocuments, type TextLimits } from '../sources/yaml/boundedYaml.ts';
 import { readTextFile } from '../sources/yaml/textFile.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../host/files/fileErrors.ts';
+import { messageOf } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
 import { LARGEST_ANSWER } from './manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';

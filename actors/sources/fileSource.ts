@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { messageOf } from '../../host/files/fileErrors.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
+import { messageOf } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';

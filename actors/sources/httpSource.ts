@@ -1,11 +1,11 @@
 /** Follows the pods that a URL lists: asked every so often, the last good answer stands until a better one comes. */
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../../host/files/fileErrors.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import type { SourceProblem } from '../../machines/shared/events.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import { messageOf } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
 import { createAlarm } from '../feeds/alarm.ts';
 import { fetchText } from './fetchText.ts';

@@ -1,8 +1,8 @@
 /** Where pods come from: each source tells its pods, side by side with the others. */
-import { messageOf } from '../../host/files/fileErrors.ts';
 import { nextSourceState, type SourceState, type SourceStep } from '../../machines/node/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
+import { messageOf } from '../../pod/failure.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';

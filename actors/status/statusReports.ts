@@ -1,7 +1,7 @@
 /** The statuses on their way to sinks: the latest of each pod, until all have taken it. */
 import type { DueStatus } from '../../machines/statusSink/chart.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { samePodStatus } from '../../pod/status/status.ts';
@@ -163,4 +163,4 @@ function settled(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> 
 }
 
 const failureOf = (sink: string, cause: unknown): NodeFailure =>
-  new NodeFailure('StatusNotSent', `${sink}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  new NodeFailure('StatusNotSent', `${sink}: ${messageOf(cause)}`, { cause });

@@ -1,8 +1,7 @@
 /** Brings changes of durable facts to disk, many at a time. */
 
-import { messageOf } from '../../host/files/fileErrors.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
-import { type Failure, NodeFailure } from '../../pod/failure.ts';
+import { type Failure, messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
 import { removeFact, syncDirectory, writeFact } from './storeFiles.ts';
 

@@ -4,6 +4,7 @@
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
 import { run } from './program.ts';
 
@@ -39,7 +40,7 @@ export async function releaseLeases(
     } catch (error) {
       // Else nobody would know later of what is left.
       place.signal.throwIfAborted();
-      failures.push(error instanceof Error ? error.message : String(error));
+      failures.push(messageOf(error));
     }
     await rm(file, { force: true });
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { withoutLinks } from '../../host/files/withoutLinks.ts';
 
 /** Where everything of one private containerd lies, and the names of what it has outside its directory. */
 export interface Layout {
@@ -67,13 +67,6 @@ export function layoutOf(directory: string): Layout {
     bridge: `statelet${hash.slice(0, 7)}`,
     cgroupParent: `/statelet-${hash.slice(0, 12)}`,
   };
-}
-
-/** The path without symbolic links, as far as it exists. */
-function withoutLinks(path: string): string {
-  let existing = path;
-  while (!existsSync(existing)) existing = dirname(existing);
-  return join(realpathSync(existing), relative(existing, path));
 }
 
 /** containerd listens beside its socket on a second one with a longer name. */

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, writeFile } from 'node:fs/promises';
+import { otherwise } from '../../host/files/fileErrors.ts';
 import { programEnvironment } from '../../host/program.ts';
 import {
   commandLine,
   isRunning,
   lookAtProcesses,
   mayRun,
-  otherwise,
   processOf,
   type RunningProcess,
   statOf,

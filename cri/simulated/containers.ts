@@ -1,3 +1,4 @@
+import { messageOf } from '../../pod/failure.ts';
 import type * as wire from '../generated/runtime.ts';
 import { ContainerEventType } from '../generated/runtime.ts';
 import { CallError } from './callError.ts';
@@ -75,7 +76,7 @@ export class Containers {
       requireSandbox(record);
       run(this.#world, record, this.#rules);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       const finishedAt = this.#world.clock.now();
       record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
       throw error;

@@ -1,7 +1,7 @@
 /** The cgroups above a node's containers (C25): that of all pods, those of the QoS classes, and one for each pod. */
 
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
-import { NodeFailure } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { type CgroupPlace, type CgroupSetUp, podCgroupNames } from '../../pod/resources/cgroup.ts';
 import {
   type CgroupLimits,
@@ -11,8 +11,7 @@ import {
   tierCgroupLimits,
 } from '../../pod/resources/cgroupLimits.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
-import { messageOf } from '../files/fileErrors.ts';
-import { isForbidden } from './errors.ts';
+import { isForbidden } from '../files/fileErrors.ts';
 import { hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
 import { sharedCgroups } from './others.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';

@@ -2,7 +2,7 @@
 import { readdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
-import { errorCode, isMissing } from './errors.ts';
+import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { Hierarchy } from './hierarchies.ts';
 
 /** What is done to one cgroup, wherever the host has it. */

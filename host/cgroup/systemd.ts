@@ -1,5 +1,6 @@
 /** Slices of systemd, over its D-Bus interface as `busctl` speaks it. */
 
+import { messageOf } from '../../pod/failure.ts';
 import { busctlProperties, newSliceProperties, sliceProperties } from '../../pod/resources/cgroupFiles.ts';
 import type { CgroupLimits } from '../../pod/resources/cgroupLimits.ts';
 import { runProgram } from '../program.ts';
@@ -21,7 +22,7 @@ export const callSystemd: CallSystemd = async (method, signature, args) => {
 };
 
 const says = (error: unknown, ...words: readonly string[]): boolean => {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return words.some((word) => text.includes(word));
 };
 

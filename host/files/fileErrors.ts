@@ -15,8 +15,13 @@ export function isMissing(error: unknown): boolean {
 /** Whether a file could not be opened because too many are open, in this process or on the host: it says nothing of the file. */
 export const lacksFiles = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
 
-/** What an error says, without the name of its class. */
-export function messageOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null || !('message' in error)) return String(error);
-  return String(error.message);
-}
+/** What is seen where a file cannot be read; that too many files are open says nothing of it. */
+export const otherwise =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (lacksFiles(error)) throw error;
+    return value;
+  };
+
+/** Whether the host does not let this process do as it likes, and never will. */
+export const isForbidden = (error: unknown): boolean => ['EROFS', 'EACCES', 'EPERM'].includes(errorCode(error) ?? '');

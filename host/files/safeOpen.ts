@@ -5,7 +5,8 @@
 import { createReadStream } from 'node:fs';
 import { chmod, constants, type FileHandle, mkdir, open, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode, isMissing, messageOf } from './fileErrors.ts';
+import { messageOf } from '../../pod/failure.ts';
+import { errorCode, isMissing } from './fileErrors.ts';
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants;
 /** A handle to a name itself: nothing is read, no device or pipe is opened. Linux has it, Node.js does not name it. */

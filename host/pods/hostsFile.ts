@@ -2,8 +2,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { podDomain, podHostname } from '../../pod/environment/hostname.ts';
-import { NodeFailure } from '../../pod/failure.ts';
-import { messageOf } from '../files/fileErrors.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Layout } from './layout.ts';
 
 interface HostsFileInput {

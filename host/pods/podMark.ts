@@ -3,11 +3,13 @@
  * to unmount, remove or overwrite. It is there from the first moment of the directory to the last.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { errorCode, isMissing, messageOf } from '../files/fileErrors.ts';
+import { messageOf } from '../../pod/failure.ts';
+import { errorCode, isMissing } from '../files/fileErrors.ts';
+import { withoutLinks } from '../files/withoutLinks.ts';
 
 /** The agent that a mark names. */
 export interface Maker {
@@ -106,16 +108,7 @@ function parsed(text: string): unknown {
 
 /** Whether two paths lead to one place, through whatever links. */
 export function isSamePath(one: string, other: string): boolean {
-  return one === other || realOf(one) === realOf(other);
-}
-
-/** A path without links, as far as it exists. */
-function realOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file === path.dirname(file) ? file : path.join(realOf(path.dirname(file)), path.basename(file));
-  }
+  return one === other || withoutLinks(one) === withoutLinks(other);
 }
 
 interface Marking {

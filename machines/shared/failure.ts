@@ -1,4 +1,4 @@
-import type { Failure } from '../../pod/failure.ts';
+import { type Failure, messageOf } from '../../pod/failure.ts';
 
 /** The failure that an error event of a port carries: the boundary lets nothing else through. */
 export function failureOf(event: { type: string; error?: unknown }): Failure {
@@ -6,7 +6,7 @@ export function failureOf(event: { type: string; error?: unknown }): Failure {
   if (isFailure(error)) return error;
   return {
     reason: 'InternalError',
-    message: error instanceof Error ? error.message : String(error),
+    message: messageOf(error),
     at: 0,
   };
 }

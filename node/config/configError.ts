@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { shortText } from '../../pod/show/shortText.ts';
+import { beginningOf, shortText } from '../../pod/show/shortText.ts';
 
 /** A mistake in what the user gave: its message is for them, as it is, and the process exits with 1. */
 export class ConfigError extends Error {
@@ -20,12 +20,13 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   }, input);
 }
 
+const LONGEST_SHOWN = 60;
+
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === Number.POSITIVE_INFINITY) return 'a number that is too large';
   if (value === Number.NEGATIVE_INFINITY) return 'a number that is too small';
-  const json = JSON.stringify(value) ?? String(value);
-  return json.length > 60 ? `${json.slice(0, 57)}...` : json;
+  return beginningOf(JSON.stringify(value) ?? String(value), LONGEST_SHOWN);
 }
 
 /** What may hold a password or a token, which no message repeats. */
@@ -50,10 +51,7 @@ function linesOf(issue: z.core.$ZodIssue, input: unknown): string[] {
 const MOST_LINES = 50;
 const LONGEST_LINE = 500;
 
-function cut(line: string): string {
-  const text = shortText(line, LONGEST_LINE);
-  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}...` : text;
-}
+const cut = (line: string): string => beginningOf(shortText(line, LONGEST_LINE), LONGEST_LINE);
 
 /** What a schema found wrong with `input`, one line for each mistake: "field: expected …, got …". */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown): string[] {

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
 import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
-import { messageOf } from '../../host/files/fileErrors.ts';
+import { messageOf } from '../../pod/failure.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { fieldsActedOn } from './fieldsActedOn.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { lookUp } from '../lookUp.ts';
 import { nearest } from '../show/nearest.ts';
+import { beginningOf } from '../show/shortText.ts';
 
 /** What is wrong with an object, and where: `spec.containers[0].image`, empty for the whole. */
 export interface Problem {
@@ -13,7 +14,7 @@ const LONGEST_VALUE = 200;
 /** A value in a message, as JSON, or its beginning. */
 export function shownValue(value: unknown): string {
   const json = JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_VALUE + 1) : value);
-  return json.length <= LONGEST_VALUE ? json : `${json.slice(0, LONGEST_VALUE)}…`;
+  return beginningOf(json, LONGEST_VALUE);
 }
 
 /** A field's path as Kubernetes writes it. */

@@ -3,6 +3,7 @@ import { type ForeignPod, UNKNOWN } from '../lifecycle/observed.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
 import { clockText, endCause, failureText, KIND_NAMES, queueText, shortened, untilText } from './explainText.ts';
+import { beginningOf } from './shortText.ts';
 
 const WIDTH = 80;
 const LONGEST_LABEL = 36;
@@ -113,15 +114,11 @@ function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
 }
 
 function labelOf({ branch, actor }: Line): string {
-  return cut(`${branch}${KIND_NAMES[actor.kind]} ${actor.name}`, LONGEST_LABEL);
+  return beginningOf(`${branch}${KIND_NAMES[actor.kind]} ${actor.name}`, LONGEST_LABEL);
 }
 
 function stateOf({ state }: ExplainedActor): string {
-  return cut(state, LONGEST_STATE);
-}
-
-function cut(text: string, longest: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+  return beginningOf(state, LONGEST_STATE);
 }
 
 interface Layout {

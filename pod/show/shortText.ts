@@ -11,3 +11,7 @@ export function shortText(text: string, longest: number): string {
     word.length <= LONGEST_WORD ? word : `${word.slice(0, LONGEST_WORD - end - 1)}…${word.slice(-end)}`,
   );
 }
+
+/** A text of at most `longest` characters, or its beginning: an ellipsis then stands for the rest. */
+export const beginningOf = (text: string, longest: number): string =>
+  text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;

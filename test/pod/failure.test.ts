@@ -1,6 +1,7 @@
+import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import type { RefusalReason } from '../../pod/admission/refusal.ts';
-import { type FailureReason, NodeFailure, toFailure } from '../../pod/failure.ts';
+import { type FailureReason, messageOf, NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { RunReason } from '../../pod/lifecycle/restart.ts';
 import type { TerminationReason, WaitReason } from '../../pod/show/view.ts';
 
@@ -25,4 +26,9 @@ test('a failure keeps its reason; any other error is the fallback, or an interna
   });
   expect(toFailure(new Error('oh'), 7)).toEqual({ reason: 'InternalError', message: 'oh', at: 7 });
   expect(toFailure('oh', 7, 'FailedRead')).toEqual({ reason: 'FailedRead', message: 'oh', at: 7 });
+});
+
+test('what an error says is found by its shape, as each realm has a class of its own', () => {
+  expect(messageOf(runInNewContext("new Error('elsewhere')"))).toBe('elsewhere');
+  expect(messageOf(null)).toBe('null');
 });

@@ -1,5 +1,6 @@
 /** Reads YAML or JSON whose author is not known, with bounds on the work: what is beyond them is refused with one sentence. */
 import { Composer, type Document, isScalar, Lexer, LineCounter, type ParsedNode, Parser, type Tags, visit } from 'yaml';
+import { messageOf } from '../../../pod/failure.ts';
 import { expandedSize } from './expandedSize.ts';
 
 /** How much there may be in a text before it is refused. */
@@ -52,7 +53,7 @@ export function parseDocuments(text: string, limits: TextLimits): BoundedDocumen
     const composed = composedOf(text, limits, lines);
     return Array.isArray(composed) ? contentsOf(composed, limits, lines) : composed;
   } catch (error) {
-    return { problem: messageOf(error) };
+    return { problem: firstLine(messageOf(error)) };
   }
 }
 
@@ -75,11 +76,9 @@ function contentOf(document: ComposedDocument): BoundedDocument {
     return { value };
   } catch (error) {
     // An alias without its anchor is found only when the value is made.
-    return { problem: messageOf(error) };
+    return { problem: firstLine(messageOf(error)) };
   }
 }
-
-const messageOf = (error: unknown): string => firstLine(error instanceof Error ? error.message : String(error));
 
 /** JSON is YAML as well, but the parser that is made for it takes a hundredth of the time. */
 function jsonOf(text: string): { readonly value: unknown } | undefined {

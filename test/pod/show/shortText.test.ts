@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { problemsToTell } from '../../../actors/sources/problemsToTell.ts';
 import { describeIssues } from '../../../node/config/configError.ts';
 import { shortened } from '../../../pod/show/explainText.ts';
-import { shortText } from '../../../pod/show/shortText.ts';
+import { beginningOf, shortText } from '../../../pod/show/shortText.ts';
 
 const path = `/var/lib/${'directory/'.repeat(400)}data`;
 const text = `cannot mount ${path}: it belongs to another pod; expected a path below ${path}`;
@@ -24,4 +24,9 @@ test('so it is wherever a message is shortened', () => {
   expect(problemsToTell([{ path: 'spec.volumes', message: text }])[0]?.message).toContain(reason);
   const issue = { code: 'custom' as const, path: ['staticPodPath'], message: text, input: path };
   expect(describeIssues([issue], {}).join()).toContain(reason);
+});
+
+test('the beginning of a text has as many characters as it may have, the ellipsis among them', () => {
+  expect(beginningOf('four', 4)).toBe('four');
+  expect(beginningOf('fifth', 4)).toBe('fif…');
 });
