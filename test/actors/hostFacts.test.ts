@@ -8,7 +8,7 @@ import { readResolvConf } from '../../cri/resolvConf.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
-test('C20: the host’s resolv.conf is read for each pod; while it cannot be, the pod waits and says why', async () => {
+test("C20: the host's resolv.conf is read for each pod; while it cannot be, the pod waits and says why", async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));
   const file = join(directory, 'resolv.conf');
   const node = await simulatedNode({ pods: [podWith('a')], config: { readResolvConf: () => readResolvConf(file) } });
@@ -63,7 +63,7 @@ async function replayed({ agent: live, entries }: SimulatedNode) {
   return shown;
 }
 
-test('C27: new addresses reach the statuses of pods on the host’s network, and of all in a replay as well', async () => {
+test("C27: new addresses reach the statuses of pods on the host's network, and of all in a replay as well", async () => {
   let addresses = ['192.0.2.1'];
   const pods = [podWith('own'), podWith('host', { hostNetwork: true })];
   const node = await simulatedNode({ pods, config: { hostIps: () => addresses } });

@@ -92,7 +92,7 @@ describe('images', () => {
     expect(message.length).toBeLessThan(1_000);
   });
 
-  test('the pod’s annotations and its sandbox’s configuration go with a look and a pull, and the tag that none stands for', async () => {
+  test("the pod's annotations and its sandbox's configuration go with a look and a pull, and the tag that none stands for", async () => {
     const node = await simulatedNode({ runtime: { images: { registry: { 'registry.local/app:latest': {} } } } });
     const pod = withImage('registry.local/app');
     node.apply({ ...pod, metadata: { ...pod.metadata, annotations: { 'example.com/key': 'value' } } });

@@ -98,7 +98,7 @@ describe('C24: a critical pod that there is no room for', () => {
 describe('the node that pods ask for', () => {
   const picky = (name: string, spec: Partial<Pod['spec']>) => podWith(name, spec);
 
-  test('a pod that does not fit it is Failed with the kubelet’s reason, and so it stays', async () => {
+  test("a pod that does not fit it is Failed with the kubelet's reason, and so it stays", async () => {
     const admissionNode = { labels: { zone: 'a' }, taints: [{ key: 'broken', effect: 'NoExecute' as const }] };
     const tolerations = [{ operator: 'Exists' as const }];
     const node = await simulatedNode({

@@ -26,7 +26,7 @@ const handlerOf = (runtimeClassName?: string) =>
 const classNamed = (name: string, handler: string) =>
   `apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: ${name}}\nhandler: ${handler}\n`;
 
-test('a pod without a class has the runtime’s default', async () => {
+test("a pod without a class has the runtime's default", async () => {
   expect(await handlerOf()).toBe('');
   expect(await handlerOf('')).toBe('');
 });

@@ -55,7 +55,7 @@ describe('the start limiter', () => {
     expect(order(node).length - done.length).toBeLessThanOrEqual(2);
   });
 
-  test('explain shows a pod’s place in the queue', async () => {
+  test("explain shows a pod's place in the queue", async () => {
     const node = await nodeWith(burst(6), 2);
     await node.advance('500ms');
     expect(node.agent.explain('pod-00')?.pod.waitingFor).toBe('its sandbox to be created');

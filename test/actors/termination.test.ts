@@ -14,7 +14,7 @@ const withPreStop = (command: string, seconds: number) =>
   });
 
 describe('graceful termination', () => {
-  test('a container gets its pod’s grace, and the pod is Running with a deletion time until it has ended', async () => {
+  test("a container gets its pod's grace, and the pod is Running with a deletion time until it has ended", async () => {
     const behaviours = { [IMAGE]: { termAfterMs: 8_000 } };
     const node = await simulatedNode({ pods: [podWith('web')], runtime: { behaviours } });
     await node.advance('1s');

@@ -142,7 +142,7 @@ describe('C21: the environment', () => {
     expect(envOf([{ name: 'X', valueFrom: { fieldRef: { fieldPath } } }], {}, spec)).toEqual({ X: expected });
   });
 
-  test('a pod on the host network has the host’s addresses', () => {
+  test("a pod on the host network has the host's addresses", () => {
     const env = [{ name: 'X', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } }];
     expect(envOf(env, {}, { hostNetwork: true })).toEqual({ X: '192.168.1.10,fd01::10' });
   });

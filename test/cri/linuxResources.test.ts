@@ -50,7 +50,7 @@ describe('C25: oom_score_adj', () => {
   });
 });
 
-test('the sandbox has the pod’s own figures before the sum of the containers’', () => {
+test("the sandbox has the pod's own figures before the sum of the containers'", () => {
   const containers = [container({ resources: { limits: { memory: '1Mi', cpu: '1' }, requests: { cpu: '1' } } })];
   const own = { limits: { memory: '8Mi' }, requests: { cpu: '2' } };
   expect(sandboxResources(pod({ containers, resources: own }).spec, node())).toMatchObject({
@@ -86,7 +86,7 @@ describe('C25: what containers may not do', () => {
     ]);
   });
 
-  test('a pod’s own bound each container that has no limit of that size', () => {
+  test("a pod's own bound each container that has no limit of that size", () => {
     const own = { limits: { 'hugepages-2Mi': '8Mi', 'hugepages-1Gi': '1Gi' } };
     const one = container({ resources: { limits: { 'hugepages-2Mi': '4Mi' } } });
     const { hugepageLimits } = containerResources(

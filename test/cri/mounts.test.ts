@@ -96,7 +96,7 @@ test.each([
 });
 
 describe('C18: the hosts file', () => {
-  test('is the pod’s own', () => {
+  test("is the pod's own", () => {
     expect(mountsOf([])).toEqual([
       expect.objectContaining({ containerPath: '/etc/hosts', hostPath: '/var/lib/kubelet/pods/u-1/etc-hosts' }),
     ]);

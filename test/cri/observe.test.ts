@@ -99,7 +99,7 @@ describe('lists', () => {
     expect(pod?.containers[0]?.ports?.[0]?.hostPort).toBe(hostPort);
   });
 
-  test('what has no pod uid in its labels is nobody’s', () => {
+  test("what has no pod uid in its labels is nobody's", () => {
     const pods = observedPods([sandbox('s1', 0, NS, { labels: {} })], [container('c1', 0, NS, { labels: {} })]);
     expect(pods.size).toBe(0);
   });

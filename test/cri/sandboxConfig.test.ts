@@ -46,7 +46,7 @@ test('what it says survives the wire', () => {
   expect(PodSandboxConfig.decode(PodSandboxConfig.encode(config).finish())).toEqual(config);
 });
 
-test('the host network: no hostname, no port mappings, the host’s namespace', () => {
+test("the host network: no hostname, no port mappings, the host's namespace", () => {
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const config = sandboxConfig(pod({ hostNetwork: true, containers: [container({ ports })] }), 0, node());
   expect(config).toMatchObject({
@@ -73,7 +73,7 @@ test('host ports of containers and sidecars are mapped, others are not', () => {
   ]);
 });
 
-test('the pod’s security context, sysctls, overhead and sums', () => {
+test("the pod's security context, sysctls, overhead and sums", () => {
   const limits = { cpu: '500m', memory: '64Mi' };
   const config = sandboxConfig(
     pod({
@@ -125,7 +125,7 @@ test('a pod with users of its own', () => {
   expect(linux?.securityContext?.namespaceOptions?.usernsOptions).toEqual({ mode: 0, uids: ids, gids: ids });
 });
 
-describe('C25: the cgroup below the node’s root', () => {
+describe("C25: the cgroup below the node's root", () => {
   test.each([
     ['cgroupfs', '', '/kubepods/besteffort/podu-1'],
     ['cgroupfs', '/', '/kubepods/besteffort/podu-1'],

@@ -20,19 +20,19 @@ test.each<[string, SecurityContext, PodSecurityContext, object]>([
     { runAsUser: undefined, runAsGroup: undefined, privileged: false, noNewPrivs: false, readonlyRootfs: false },
   ],
   [
-    'the pod’s user and group',
+    "the pod's user and group",
     {},
     { runAsUser: 5, runAsGroup: 6 },
     { runAsUser: { value: 5n }, runAsGroup: { value: 6n } },
   ],
   [
-    'the container’s win',
+    "the container's win",
     { runAsUser: 0 },
     { runAsUser: 5, runAsGroup: 6 },
     { runAsUser: root, runAsGroup: { value: 6n } },
   ],
   [
-    'groups are the pod’s',
+    "groups are the pod's",
     {},
     { fsGroup: 1, supplementalGroups: [2, 1] },
     { supplementalGroups: [1n, 2n], supplementalGroupsPolicy: 0 },
@@ -49,7 +49,7 @@ test.each<[string, SecurityContext, PodSecurityContext, object]>([
   ['no escalation', { allowPrivilegeEscalation: false }, {}, { noNewPrivs: true }],
   ['escalation allowed', { allowPrivilegeEscalation: true }, {}, { noNewPrivs: false }],
   [
-    'SELinux, the container’s',
+    "SELinux, the container's",
     { seLinuxOptions: { type: 't' } },
     { seLinuxOptions: { level: 'l' } },
     { selinuxOptions: { type: 't', level: '', user: '', role: '' } },
@@ -59,7 +59,7 @@ test.each<[string, SecurityContext, PodSecurityContext, object]>([
   expect(securityOf(own, ofPod)).toMatchObject(expected);
 });
 
-describe('the image’s user, where the pod names none', () => {
+describe("the image's user, where the pod names none", () => {
   test.each<[string, SecurityContext, ImageUser, object]>([
     [
       'a number',
@@ -73,7 +73,7 @@ describe('the image’s user, where the pod names none', () => {
       { username: 'www' },
       { runAsUser: undefined, runAsUsername: 'www', runAsGroup: { value: 6n } },
     ],
-    ['the pod’s wins', { runAsUser: 1 }, { username: 'www' }, { runAsUser: { value: 1n }, runAsUsername: '' }],
+    ["the pod's wins", { runAsUser: 1 }, { username: 'www' }, { runAsUser: { value: 1n }, runAsUsername: '' }],
   ])('%s', (_, own, image, expected) => {
     expect(securityOf(own, {}, image)).toMatchObject(expected);
   });
@@ -83,10 +83,10 @@ describe('seccomp', () => {
   const local = { type: 'Localhost', localhostProfile: 'a/b.json' } as const;
   test.each<[string, SecurityContext, PodSecurityContext, boolean, object]>([
     ['none is unconfined', {}, {}, false, { profileType: 1 }],
-    ['none under seccompDefault is the runtime’s', {}, {}, true, { profileType: 0 }],
-    ['the pod’s', {}, { seccompProfile: { type: 'RuntimeDefault' } }, false, { profileType: 0 }],
+    ["none under seccompDefault is the runtime's", {}, {}, true, { profileType: 0 }],
+    ["the pod's", {}, { seccompProfile: { type: 'RuntimeDefault' } }, false, { profileType: 0 }],
     [
-      'the container’s wins',
+      "the container's wins",
       { seccompProfile: { type: 'Unconfined' } },
       { seccompProfile: { type: 'RuntimeDefault' } },
       true,
@@ -153,7 +153,7 @@ test.each<[Partial<PodSpec>, object]>([
   expect(security.namespaceOptions).toMatchObject(expected);
 });
 
-test('AppArmor: a container’s field, else its old annotation, else the pod’s field', () => {
+test("AppArmor: a container's field, else its old annotation, else the pod's field", () => {
   const annotations = { 'container.apparmor.security.beta.kubernetes.io/main': 'localhost/noted' };
   const securityContext = { appArmorProfile: { type: 'Unconfined' as const } };
   const named = (over: Parameters<typeof container>[0], metadata = {}) => {

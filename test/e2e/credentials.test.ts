@@ -29,7 +29,7 @@ async function allSaid(name: string): Promise<string> {
   return JSON.stringify(answers) + node.agent.out() + node.agent.err();
 }
 
-test('C16: an image of a registry that asks for a password is pulled with the node’s credentials, which nobody is told', async () => {
+test("C16: an image of a registry that asks for a password is pulled with the node's credentials, which nobody is told", async () => {
   const config = join(node.rootDir, 'config.json');
   await writeFile(config, `{"auths": {"${registry.host}": {"password": "${password}`);
   await node.write('app', pulled('app', `${registry.host}/team/app:1`));

@@ -21,7 +21,7 @@ async function withoutNetwork(directory: string): Promise<() => Promise<unknown>
   return () => Promise.all(files.map((file, index) => writeFile(file, texts[index] ?? '')));
 }
 
-test('while a real runtime has no network pods wait and say so, those of the host’s network run; all run when it is back', async () => {
+test("while a real runtime has no network pods wait and say so, those of the host's network run; all run when it is back", async () => {
   await heard('the node has its network', 'node: NodeReady');
   const bringBack = await withoutNetwork(node.runtime.directory);
   await heard('the node misses its network', 'node: NodeNotReady');

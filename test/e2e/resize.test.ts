@@ -90,7 +90,7 @@ describe('C25: in-place resize, as the kernel has it', () => {
   });
 });
 
-test('C25: a pod’s own limits bound its containers together and each', async () => {
+test("C25: a pod's own limits bound its containers together and each", async () => {
   const own = { limits: { cpu: '200m', memory: '48Mi' } };
   node.want(apiPod('own', [shell('main', steadily())], { resources: own }));
   const pod = await node.running('own');

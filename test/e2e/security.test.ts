@@ -40,7 +40,7 @@ async function said(
 const statusOf = (field: string) => `sed -n 's/^${field}:[[:space:]]*//p' /proc/self/status`;
 
 describe('what a container may', () => {
-  test('users and groups: the container’s own, else the pod’s; supplemental ones and fsGroup beside them', async () => {
+  test("users and groups: the container's own, else the pod's; supplemental ones and fsGroup beside them", async () => {
     const whoami = 'id -u; id -g; id -G';
     const ids = await said(
       'users',

@@ -28,7 +28,7 @@ async function saidBy(name: string, script: string, spec: Partial<PodSpec>, more
 
 const mountsOfPods = async () => (await mountsUnder(join(node.rootDir, 'pods'), noAbort)).map(({ path }) => path);
 
-test('downwardAPI: a container sees the pod’s labels, and new ones in place when the manifest is edited', async () => {
+test("downwardAPI: a container sees the pod's labels, and new ones in place when the manifest is edited", async () => {
   const items = [
     { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } },
     { path: 'of/main/memory', resourceFieldRef: { containerName: 'main', resource: 'limits.memory', divisor: '1Mi' } },
@@ -283,7 +283,7 @@ describe('names', () => {
     ]);
   });
 
-  test('C18, C19: on the host’s network it has the host’s name and hosts', async () => {
+  test("C18, C19: on the host's network it has the host's name and hosts", async () => {
     const hostAliases = [{ ip: '192.0.2.1', hostnames: ['alias'] }];
     const said = await saidBy('hosted', 'head -n 1 /etc/hosts; tail -n 1 /etc/hosts; hostname', {
       hostNetwork: true,

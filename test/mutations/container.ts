@@ -67,14 +67,14 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C19',
-    breaks: 'a hostname is as long as the pod’s name',
+    breaks: "a hostname is as long as the pod's name",
     file: 'pod/environment/hostname.ts',
     find: 'return name.length <= LONGEST_LABEL ? name :',
     put: 'return name.length <= 1000 ? name :',
   },
   {
     rule: 'C20',
-    breaks: 'the cluster’s search domains are missing',
+    breaks: "the cluster's search domains are missing",
     file: 'cri/dns.ts',
     find: 'searches: distinct(own, cluster, resolvConf.searches)',
     put: 'searches: distinct(cluster.slice(1), own.slice(2), resolvConf.searches)',
@@ -95,7 +95,7 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C21',
-    breaks: 'a limit of the pod itself is not a container’s',
+    breaks: "a limit of the pod itself is not a container's",
     file: 'pod/environment/fieldRef.ts',
     find: 'return own || parsed(',
     put: 'return parsed(',
@@ -123,7 +123,7 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C23',
-    breaks: 'a log folder does not name its pod’s uid',
+    breaks: "a log folder does not name its pod's uid",
     file: 'host/pods/layout.ts',
     find: "segment('pod name', name), segment('pod uid', uid)].join('_');",
     put: "segment('pod name', name), segment('pod uid', uid).slice(0, 4)].join('_');",

@@ -39,7 +39,7 @@ export const nodeMutations: readonly Mutation[] = [
   },
   {
     rule: 'C24',
-    breaks: 'a static pod has its manifest’s name',
+    breaks: "a static pod has its manifest's name",
     file: 'pod/api/staticPod.ts',
     find: '`$'.concat('{name}-$', '{nodeName.toLowerCase()}`;'),
     put: 'name;',

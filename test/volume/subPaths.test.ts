@@ -51,7 +51,7 @@ function withVolume(name: string, story: (place: Place) => Promise<void>): void 
 }
 
 withVolume(
-  'C26: a part of a volume is mounted at a path of the pod’s own, once however often it is asked for',
+  "C26: a part of a volume is mounted at a path of the pod's own, once however often it is asked for",
   async (place) => {
     const { volume, layout, bind, mounted } = place;
     const path = await bind('inside');

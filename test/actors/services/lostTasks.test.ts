@@ -30,7 +30,7 @@ test('after it was removed it is counted again, and another failure is told as i
   expect(restarts).toEqual([]);
 });
 
-test('where the runtime is not the node’s own, the failure says what to do', () => {
+test("where the runtime is not the node's own, the failure says what to do", () => {
   const told = lostTasks(undefined).failed('s1', lost);
   expect(told).toMatchObject({ reason: 'RuntimeError', message: expect.stringContaining(words) });
   expect(String(told)).toContain('restart the container runtime (systemctl restart containerd)');

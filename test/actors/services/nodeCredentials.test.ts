@@ -30,7 +30,7 @@ function finder() {
   return { told, who: async () => (await find('r.example/app')).map(({ username }) => username) };
 }
 
-test('C16: the first file counts: a config.json of the root directory, the working one or the user’s, then the old form', async () => {
+test("C16: the first file counts: a config.json of the root directory, the working one or the user's, then the old form", async () => {
   const { who, told } = finder();
   expect(await who()).toEqual([]);
   await put('home/.dockercfg', entry('e'));

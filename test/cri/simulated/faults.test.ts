@@ -129,7 +129,7 @@ describe('images', () => {
   });
   const pull = (name: string) => ({ ...spec(name), auth: undefined, sandboxConfig: undefined });
 
-  test('are pulled in the registry’s time, and unknown ones are not found', async () => {
+  test("are pulled in the registry's time, and unknown ones are not found", async () => {
     const registry = { 'nginx:1.27': { pullMs: 3000, sizeBytes: 70_000_000 } };
     const { clock, cri } = simulate({ images: { present: [IMAGE], registry } });
     const before = clock.now();

@@ -64,7 +64,7 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     await put('memory/own/kubepods/memory.limit_in_bytes', '7');
   });
 
-  test('it and their class stay as they are, this node’s pods have their limits, and the set-up says why', async () => {
+  test("it and their class stay as they are, this node's pods have their limits, and the set-up says why", async () => {
     const { cgroups, warnings } = node(v1());
     await cgroups.setUp();
     await cgroups.prepare(burstable('one', '500m'));
@@ -83,7 +83,7 @@ describe('the cgroup of all pods while pods of somebody else are in it', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('a class that was made for this node’s pods alone has their share', async () => {
+  test("a class that was made for this node's pods alone has their share", async () => {
     await rm(join(root, 'cpu/own/kubepods/burstable'), { recursive: true });
     await put('cpu/own/kubepods/podtheirs/cpu.shares', '7');
     const { cgroups } = node(v1());
@@ -187,7 +187,7 @@ test('systemd: slices that are there stay as they are while a pod of somebody el
   expect(await own.cgroups.setUp()).toEqual(enforced);
 });
 
-test('v2: no controller is turned on for pods of somebody else; limits that a pod’s cgroup cannot have are told', async () => {
+test("v2: no controller is turned on for pods of somebody else; limits that a pod's cgroup cannot have are told", async () => {
   const above = ['', 'own/', 'own/kubepods/', 'own/kubepods/burstable/'];
   for (const each of above) await put(`${each}cgroup.subtree_control`, 'cpu');
   await put(`${theirs}/cgroup.controllers`, 'cpu');

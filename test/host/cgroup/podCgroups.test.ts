@@ -74,7 +74,7 @@ describe('C25: the cgroups above containers', () => {
       expect(value('memory/own/kubepods/memory.limit_in_bytes')).toBe('1000000');
     });
 
-    test('that the kernel refuses is a failure in the kubelet’s words each time, until it can be set', async () => {
+    test("that the kernel refuses is a failure in the kubelet's words each time, until it can be set", async () => {
       await cgroups().setUp();
       await refuse();
       const node = cgroups();
@@ -249,7 +249,7 @@ describe('C25: the cgroups above containers', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('what fails otherwise is a failure of the pod, in the kubelet’s words', async () => {
+  test("what fails otherwise is a failure of the pod, in the kubelet's words", async () => {
     await writeFile(join(root, 'cpu'), 'not a directory');
     await expect(cgroups().prepare(burstable('one', '500m'))).rejects.toMatchObject({
       reason: 'FailedCreatePodContainer',

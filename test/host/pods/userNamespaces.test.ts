@@ -37,7 +37,7 @@ test('it is noted as a kubelet does, and known to the next agent', async () => {
   expect((await ranges().rangeOf('a')).hostId).toBe(65_536);
 });
 
-test('it is free again when the pod’s directory is gone; there are no more than the node has pods', async () => {
+test("it is free again when the pod's directory is gone; there are no more than the node has pods", async () => {
   const given = ranges();
   await given.rangeOf('a');
   await given.rangeOf('b');

@@ -62,7 +62,7 @@ describe('admission', () => {
     ]);
   });
 
-  test('C24: a port of the host is one pod’s; a critical pod for which nobody can end is refused with another reason', () => {
+  test("C24: a port of the host is one pod's; a critical pod for which nobody can end is refused with another reason", () => {
     const of = admission(small);
     ask(of, 'a', { requests: requests({ hostPorts: [http], cpuMillis: 2_000, critical: true }) });
     expect(ask(of, 'b', { requests: requests({ hostPorts: [http], cpuMillis: 0 }) }).answers()).toEqual(['NodePorts']);

@@ -304,7 +304,7 @@ describe('the end by itself', () => {
   });
 });
 
-test('a fault of ours in a child ends the pod’s actor, so that the node rebuilds it', () => {
+test("a fault of ours in a child ends the pod's actor, so that the node rebuilds it", () => {
   const story = podStory({ held: ['findImage'] });
   story.send({ type: 'xstate.error.actor.container/main', error: new Error('a mistake'), actorId: 'container/main' });
   expect(story.state()).toBe('broken');

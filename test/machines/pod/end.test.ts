@@ -30,7 +30,7 @@ function expectGone(story: ReturnType<typeof podStory>) {
 }
 
 describe('termination', () => {
-  test('containers, sandbox, volumes, cgroup, the runtime’s objects, the directory, in this order', () => {
+  test("containers, sandbox, volumes, cgroup, the runtime's objects, the directory, in this order", () => {
     const story = runningPod();
     const before = story.ports.calls.length;
     story.terminate();

@@ -48,7 +48,7 @@ test('a version that was sent already with the one before is not sent again', ()
   expect([state(), asked()]).toEqual(['idle', ['a']]);
 });
 
-test('what was not taken is tried again after 10 s, which others’ failures do not put off', () => {
+test("what was not taken is tried again after 10 s, which others' failures do not put off", () => {
   const { ports, change, failed, took, asked, state, failure } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
   expect([state(), failure()]).toEqual(['awaitingRetry', 'connection refused']);

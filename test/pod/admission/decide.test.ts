@@ -71,7 +71,7 @@ describe('why a node takes a pod in no case', () => {
       "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
     ],
     [
-      'another node’s name',
+      "another node's name",
       aPod({ nodeName: 'node-2' }),
       'NodeName',
       "Predicate NodeName failed: node(s) didn't match the requested node name",

@@ -32,7 +32,7 @@ test.each<[Toleration[], boolean]>([
   expect(toleratesNode(aPod({ tolerations }).spec, [taint])).toBe(expected);
 });
 
-test('C30: taints for the scheduler are none of the node’s business', () => {
+test("C30: taints for the scheduler are none of the node's business", () => {
   const taints = (['NoSchedule', 'PreferNoSchedule'] as const).map((effect) => ({ key: 'load', effect }));
   expect(toleratesNode(aPod().spec, taints)).toBe(true);
 });

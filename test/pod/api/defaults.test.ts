@@ -11,7 +11,7 @@ const volume = (source: Omit<Volume, 'name'>) =>
   withDefaults(aPod({ volumes: [{ name: 'v', ...source }] })).spec.volumes?.[0];
 
 describe('withDefaults', () => {
-  test('a bare pod gets the API server’s values', () => {
+  test("a bare pod gets the API server's values", () => {
     expect(withDefaults(aPod()).spec).toEqual({
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 30,
@@ -94,7 +94,7 @@ describe('withDefaults', () => {
     expect(container({ resources })?.resources?.requests).toEqual({ cpu: '1', memory: '1Gi' });
   });
 
-  test('a pod’s own requests are those of its containers, else its limits', () => {
+  test("a pod's own requests are those of its containers, else its limits", () => {
     const pod = aPod({
       resources: { limits: { cpu: '2', memory: '1Gi' } },
       containers: [

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { containerHash } from '../../../pod/api/identity.ts';
 
-test('C6: the hash is the kubelet’s, so that its containers can be adopted', () => {
+test("C6: the hash is the kubelet's, so that its containers can be adopted", () => {
   expect(containerHash({ name: 'test_container', image: 'foo/image:v1' })).toBe('8e45cbd0');
 });
 

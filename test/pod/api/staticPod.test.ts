@@ -16,7 +16,7 @@ const manifest = (
 const uid = (...args: Parameters<typeof manifest>) => staticPod(manifest(...args), source).metadata.uid;
 
 describe('C24: static pods', () => {
-  test('get the node’s name in lower case, a namespace, and where they come from', () => {
+  test("get the node's name in lower case, a namespace, and where they come from", () => {
     const pod = staticPod(manifest({}, { annotations: { a: 'b' } }), source);
     expect(pod.metadata).toEqual({
       name: 'web-node-1',
@@ -77,7 +77,7 @@ describe('C24: static pods', () => {
     expect(isCriticalPod(aPod({ priority: 1_999_999_999 }))).toBe(false);
   });
 
-  test('the system’s priority classes have their numbers, a number of one’s own stays', () => {
+  test("the system's priority classes have their numbers, a number of one's own stays", () => {
     const priority = (spec: Partial<PodManifest['spec']>) => staticPod(manifest(spec), source).spec.priority;
     expect(priority({ priorityClassName: 'system-node-critical' })).toBe(2_000_001_000);
     expect(priority({ priorityClassName: 'system-cluster-critical' })).toBe(2_000_000_000);

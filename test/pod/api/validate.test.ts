@@ -50,7 +50,7 @@ describe('names', () => {
     expect(check(aPod({}, { name }))).toEqual([]);
   });
 
-  test('a container’s is a label, and its own among all containers', () => {
+  test("a container's is a label, and its own among all containers", () => {
     expect(container({ name: 'a.b' })).toEqual([`${main}.name: Invalid value: "a.b": ${label}`]);
     expect(container({ name: '' })).toEqual([`${main}.name: Required value`]);
     expect(spec({ initContainers: [aContainer()] })).toEqual([`${main}.name: Duplicate value: "main"`]);
@@ -93,7 +93,7 @@ describe('the spec', () => {
     expect(spec(over)).toEqual([message]);
   });
 
-  test('on the host’s network a port is the host’s', () => {
+  test("on the host's network a port is the host's", () => {
     const ports = [{ containerPort: 80, hostPort: 81 }];
     expect(spec({ hostNetwork: true, containers: [aContainer({ ports })] })).toEqual([
       `${main}.ports[0].hostPort: Invalid value: 81: must match \`containerPort\` when \`hostNetwork\` is true`,
@@ -171,7 +171,7 @@ describe('a container', () => {
     expect(container(over)).toEqual(messages);
   });
 
-  test('a port’s name', () => {
+  test("a port's name", () => {
     for (const name of ['HTTP', '80', 'a--b', 'a'.repeat(16), '-a']) {
       expect(container({ ports: [{ name, containerPort: 1 }] })).toEqual([
         expect.stringContaining(`${main}.ports[0].name: Invalid value`),

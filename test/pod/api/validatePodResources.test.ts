@@ -19,7 +19,7 @@ describe('C25: the resources of a pod itself', () => {
 
   test.each<[string, Partial<PodSpec>, string]>([
     [
-      'requests below the sum of the containers’',
+      "requests below the sum of the containers'",
       { containers: one({ cpu: '1500m' }), resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } },
       'spec.resources.requests[cpu]: Invalid value: "1": must be greater than or equal to aggregate container requests of 1500m',
     ],

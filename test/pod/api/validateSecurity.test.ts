@@ -49,7 +49,7 @@ test.each<[PodSecurityContext, string[]]>([
     },
     ['spec.securityContext.sysctls[1].name: Duplicate value: "a.b"'],
   ],
-])('a pod’s context %j', (securityContext, expected) => {
+])("a pod's context %j", (securityContext, expected) => {
   expect(wrong({ securityContext })).toEqual(expected);
 });
 
@@ -89,7 +89,7 @@ test.each<[SecurityContext, string[]]>([
     { appArmorProfile: { type: 'Unconfined', localhostProfile: 'a' } },
     [`${own}.appArmorProfile.localhostProfile: Invalid value: "a": can only be set when AppArmor type is Localhost`],
   ],
-])('a container’s context %j', (securityContext, expected) => {
+])("a container's context %j", (securityContext, expected) => {
   expect(wrong({ containers: [aContainer({ securityContext })] })).toEqual(expected);
 });
 
@@ -148,11 +148,11 @@ test.each<[string, string, string[]]>([
     'mine',
     [`metadata.annotations[${annotation}main]: Invalid value: "mine": invalid AppArmor profile name: "mine"`],
   ],
-])('AppArmor’s annotation of %s: %s', (name, value, expected) => {
+])("AppArmor's annotation of %s: %s", (name, value, expected) => {
   expect(wrong({}, { [`${annotation}${name}`]: value })).toEqual(expected);
 });
 
-test('AppArmor’s annotation and field say the same', () => {
+test("AppArmor's annotation and field say the same", () => {
   const containers = [aContainer({ securityContext: { appArmorProfile: { type: 'Unconfined' } } })];
   expect(wrong({ containers }, { [`${annotation}main`]: 'unconfined' })).toEqual([]);
   expect(wrong({ containers }, { [`${annotation}main`]: 'runtime/default' })).toEqual([

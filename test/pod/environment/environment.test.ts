@@ -53,7 +53,7 @@ describe('C21: $(VAR) expansion', () => {
   });
 });
 
-describe('C21: a container’s environment', () => {
+describe("C21: a container's environment", () => {
   test('a variable sees those before it and not those after it', () => {
     const container = aContainer({
       env: [{ name: 'A', value: '$(B)' }, { name: 'B', value: 'b' }, { name: 'C', value: '$(B)$(C)' }, { name: 'D' }],

@@ -64,7 +64,7 @@ describe('C21: resourceFieldRef', () => {
     expect(resourceValue(both, reference, { self, allocatable })).toBe(value);
   });
 
-  test('a limit that is not set, or zero, is the pod’s own before the node’s; a set one goes before both', () => {
+  test("a limit that is not set, or zero, is the pod's own before the node's; a set one goes before both", () => {
     const own = { limits: { cpu: '2', memory: '64Mi', 'ephemeral-storage': '1Gi' } };
     const zero = aContainer({ resources: { limits: { memory: '0' } } });
     const limited = aContainer({ name: 'limited', resources: { limits: { memory: '32Mi' } } });

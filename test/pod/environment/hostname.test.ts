@@ -7,9 +7,9 @@ const sandbox = (spec: Partial<PodSpec>, name = 'web') => sandboxHostname(aPod(s
 
 describe('C19: the hostname', () => {
   test.each<[string, Partial<PodSpec>, string]>([
-    ['is the pod’s name', {}, 'web'],
+    ["is the pod's name", {}, 'web'],
     ['is what the spec says', { hostname: 'own' }, 'own'],
-    ['is not set on the host’s network', { hostNetwork: true, hostname: 'own' }, ''],
+    ["is not set on the host's network", { hostNetwork: true, hostname: 'own' }, ''],
     ['is short with a subdomain', { subdomain: 'sub' }, 'web'],
     [
       'is the FQDN when that is asked for',

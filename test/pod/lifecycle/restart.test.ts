@@ -42,7 +42,7 @@ describe('C5: whether a container is started', () => {
     expect(shouldRestart({ pod, container, role, run: { exitCode }, podEnding: false })).toBe(expected);
   });
 
-  test('a container’s own policy goes before the pod’s', () => {
+  test("a container's own policy goes before the pod's", () => {
     const decide = (own: 'Always' | 'Never', pod: 'Always' | 'Never') =>
       shouldRestart({
         pod: aPod({ restartPolicy: pod }),

@@ -50,7 +50,7 @@ describe('C24: whether the node can take it', () => {
     expect(conflicts(requests({ cpuMillis: 100 }), [requests({ cpuMillis: 900 })], capacity)).toBeUndefined();
   });
 
-  test('one more is refused in the kubelet’s words', () => {
+  test("one more is refused in the kubelet's words", () => {
     expect(conflicts(requests({ cpuMillis: 101 }), [requests({ cpuMillis: 900 })], capacity)).toEqual({
       reason: 'OutOfcpu',
       message: "Node didn't have enough resource: cpu, requested: 101, used: 900, capacity: 1000",

@@ -30,7 +30,7 @@ describe('the resources of a pod', () => {
     expect(podRequest({ containers: [asks({ cpu: '500m' })], initContainers }, 'cpu')).toBe(600);
   });
 
-  test('the pod’s own figure replaces the sum, the overhead comes on top', () => {
+  test("the pod's own figure replaces the sum, the overhead comes on top", () => {
     const spec = { containers: [asks({ memory: '64Mi' })], overhead: { memory: '1Mi' } };
     expect(podRequest(spec, 'memory')).toBe(65 * Mi);
     expect(podRequest({ ...spec, resources: { requests: { memory: '100Mi' } } }, 'memory')).toBe(101 * Mi);
@@ -75,7 +75,7 @@ describe('the QoS class', () => {
     expect(qosClass({ containers, initContainers: [aContainer()] })).toBe('Burstable');
   });
 
-  test('a pod’s own resources replace those of its containers', () => {
+  test("a pod's own resources replace those of its containers", () => {
     expect(qosClass({ containers: [aContainer()], resources: limited('1', '1Gi') })).toBe('Guaranteed');
     expect(qosClass({ containers: [aContainer()], resources: { requests: { cpu: '1' } } })).toBe('Burstable');
   });
@@ -125,7 +125,7 @@ describe('C25: cgroup numbers', () => {
     expect(oom(aContainer(), { priorityClassName: 'system-node-critical' })).toBe(-997);
   });
 
-  test('oom_score_adj: a sidecar takes the lower of its own and the regular containers’ lowest', () => {
+  test("oom_score_adj: a sidecar takes the lower of its own and the regular containers' lowest", () => {
     const sidecar = asks({ memory: '100Mi' }, { name: 'side', restartPolicy: 'Always' });
     const spec = { containers: [asks({ memory: '300Mi' }), asks({ memory: '200Mi' })], initContainers: [sidecar] };
     expect(oomScoreAdj(spec, sidecar, 1000 * Mi)).toBe(700);

@@ -32,7 +32,7 @@ describe('C25: the cgroup of a pod that is resized', () => {
     expect(story.context().fitted).toEqual(sized('2'));
   });
 
-  test('shows the pod’s own resources as it has them, not as it is to have them', () => {
+  test("shows the pod's own resources as it has them, not as it is to have them", () => {
     const whole = (cpu: string) => aPod({ ...sized('1').spec, resources: { limits: { cpu } } });
     const story = podStory({ pod: whole('2'), held: ['fitPod'] });
     story.send(update(whole('3')));
