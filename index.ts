@@ -9,7 +9,7 @@ export { createNode } from './actors/createNode.ts';
 /** What the machines tell, and the core/v1 Events that it becomes. */
 export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
 export type { EventSink } from './actors/events/eventSink.ts';
-export type { NodeAgent, NodeOverview } from './actors/nodeAgent.ts';
+export type { Keyframe, NodeAgent, NodeOverview } from './actors/nodeAgent.ts';
 export type { NodeAgentConfig } from './actors/nodeConfig.ts';
 export type { NodeParts } from './actors/nodeParts.ts';
 /** A recording, fed to a fresh agent. */

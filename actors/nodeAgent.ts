@@ -1,5 +1,5 @@
 /** The actors of a node, with who looks on: the only way in to them while they run. */
-import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent } from 'xstate';
+import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent, type Snapshot } from 'xstate';
 import type { nodeAgentMachine } from '../machines/node/chart.ts';
 import type { NodeContext, NodeInput } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
@@ -9,6 +9,7 @@ import type { NodeFact } from '../machines/shared/events.ts';
 import { awaitedViews, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
+import type { PodStatus } from '../pod/api/schema/status.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
 import { type Explanation, explainPod } from '../pod/show/explain.ts';
@@ -20,7 +21,7 @@ import type { Clock } from './clock.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { providedMachine } from './providedMachine.ts';
-import { createSinceMap, type SinceMap } from './status/since.ts';
+import { createSinceMap, type SinceMap, type Stay } from './status/since.ts';
 import { createStatusBoard, type PersistFacts, type PodChange, type StatusBoard } from './status/statusBoard.ts';
 
 /** How the node stands, for tables and the socket. */
@@ -34,11 +35,25 @@ export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since'
   readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
 }
 
+/** A whole node agent at one moment, as plain JSON: with what enters after it all that a replay needs. */
+export interface Keyframe {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** All actors, as xstate writes them down. */
+  readonly actors: unknown;
+  /** Which state each actor is in since when, by its path. */
+  readonly since: Readonly<Record<string, Stay>>;
+  /** The last status of each pod, by uid. */
+  readonly statuses: Readonly<Record<string, PodStatus>>;
+}
+
 /** A node agent: pods in, statuses out. */
 export interface NodeAgent {
   /** What its actors began with: with the entries of the boundary all that a replay needs. */
   readonly input: NodeInput;
   start(): void;
+  /** Writes all of it down, at a moment at which nothing that was recorded has yet to take effect. */
+  keyframe(): Keyframe;
   /** Stops all actors at once and leaves whatever runs; resolves when nothing is left to write. */
   stop(): Promise<void>;
   /** Ends every pod gracefully; resolves when none is left. */
@@ -66,6 +81,8 @@ interface Onlookers {
   readonly keep?: PersistFacts | undefined;
   /** Takes note of a change that is told; gives what sinks are to hear of it. */
   readonly report?: ((change: PodChange) => DueStatus | undefined) | undefined;
+  /** The moment that its actors go on from; absent: they begin. */
+  readonly from?: Keyframe | undefined;
 }
 
 /** An agent into which everything comes through the given boundary: that of a live node, or a recording. */
@@ -77,6 +94,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
   return {
     input,
     start: () => void root.start(),
+    keyframe: () => keyframeOf(actors, boundary),
     stop: async () => {
       board.close();
       root.stop();
@@ -92,6 +110,18 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
   };
 }
 
+function keyframeOf({ root, board, since }: NodeActors, { now }: Boundary): Keyframe {
+  const statuses = board.pods().flatMap(({ metadata, status }) => (status ? [[metadata.uid, status] as const] : []));
+  const frame = {
+    at: now(),
+    actors: root.getPersistedSnapshot(),
+    since: since.below(root),
+    statuses: Object.fromEntries(statuses),
+  };
+  // It shares nothing with the actors that go on.
+  return JSON.parse(JSON.stringify(frame));
+}
+
 type Root = ActorRefFrom<typeof nodeAgentMachine>;
 
 interface NodeActors {
@@ -102,17 +132,22 @@ interface NodeActors {
 
 /** The actors, the board of their statuses, and since when each is in its state. */
 function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers): NodeActors {
-  const { clock, onError, keep } = onlookers;
-  const since = createSinceMap(boundary);
+  const { clock, onError, keep, from } = onlookers;
+  const since = createSinceMap(boundary, from?.since);
   const board = createStatusBoard({
     clock: boundary,
     hostIps: () => root.getSnapshot().context.hostIps,
     since: since.of,
     runtimeName: () => root.getSnapshot().context.health.name,
     keep: keep && guarded('statuses', keep, onError),
+    known: from?.statuses,
   });
   const inspect = inspection({ board, since }, boundary, onlookers);
-  const root: Root = createActor(providedMachine(boundary), { id: 'nodeAgent', input, clock, inspect });
+  const root: Root = createActor(providedMachine(boundary), {
+    ...{ id: 'nodeAgent', input, clock, inspect },
+    // What a keyframe holds of the actors is what xstate wrote.
+    ...(from ? { snapshot: from.actors as Snapshot<unknown> } : {}),
+  });
   root.subscribe({
     error: (error) => onError('nodeAgent', error),
     complete: () => {

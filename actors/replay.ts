@@ -6,7 +6,7 @@ import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../machines/shared/ports.ts';
 import type { Boundary, Entry, FactTaker } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import { agentBehind, type NodeAgent } from './nodeAgent.ts';
+import { agentBehind, type Keyframe, type NodeAgent } from './nodeAgent.ts';
 import type { NodeParts } from './nodeParts.ts';
 
 export interface Replay {
@@ -19,16 +19,19 @@ export interface Replay {
   readonly play: () => Promise<readonly Entry[]>;
 }
 
-/** Makes an agent that begins with what the recorded one began with; everything else that enters it is in the entries. */
+/**
+ * Makes an agent that begins with what the recorded one began with, or goes on from a keyframe of it; everything else
+ * that enters it is in the entries. After a keyframe these are those that had not been recorded before it.
+ */
 export function createReplay(
   input: NodeInput,
   entries: readonly Entry[],
-  onlookers: Pick<NodeParts, 'inspect' | 'events'> = {},
+  { from, ...onlookers }: Pick<NodeParts, 'inspect' | 'events'> & { readonly from?: Keyframe } = {},
 ): Replay {
   const awaited = new Map<string, (entry: Entry) => void>();
-  let now = entries[0]?.at ?? 0;
+  let now = from?.at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  const agent = agentBehind(recordedBoundary(awaited, clock), input, { ...onlookers, clock, onError: () => {} });
+  const agent = agentBehind(recordedBoundary(awaited, clock), input, { ...onlookers, from, clock, onError: () => {} });
   const play = async () => {
     const unplaced: Entry[] = [];
     agent.start();

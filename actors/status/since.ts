@@ -1,9 +1,11 @@
 /** Since when each actor is in its present state: seen from outside, so that the machines need no clock. */
 import type { AnyActorRef } from 'xstate';
+import { pathOf } from '../../machines/shared/actorRefs.ts';
 import { statePath } from '../../machines/shared/stateMeta.ts';
 import type { Clock } from '../clock.ts';
 
-interface Stay {
+/** The state that an actor is in, and since when. */
+export interface Stay {
   readonly state: string;
   readonly since: number;
 }
@@ -15,12 +17,20 @@ export interface SinceMap {
   note(ref: AnyActorRef): void;
   /** Milliseconds since the epoch. */
   of(ref: AnyActorRef): number;
+  /** All that it knows of these actors and those below them, by path: plain data, with which another one begins. */
+  below(root: AnyActorRef): Readonly<Record<string, Stay>>;
 }
 
-export function createSinceMap(clock: Pick<Clock, 'now'>): SinceMap {
+export function createSinceMap(clock: Pick<Clock, 'now'>, known: Readonly<Record<string, Stay>> = {}): SinceMap {
+  const earlier = new Map(Object.entries(known));
   const stays = new WeakMap<AnyActorRef, Stay>();
   return {
-    begin: (ref) => void stays.set(ref, { state: '', since: clock.now() }),
+    begin: (ref) => {
+      const key = keyOf(ref);
+      stays.set(ref, earlier.get(key) ?? { state: '', since: clock.now() });
+      // The next one at its path is another actor.
+      earlier.delete(key);
+    },
     note: (ref) => {
       // Only machines have states: the snapshots of promises and callbacks have no value.
       const snapshot: { value?: unknown } = ref.getSnapshot();
@@ -29,5 +39,21 @@ export function createSinceMap(clock: Pick<Clock, 'now'>): SinceMap {
       if (stays.get(ref)?.state !== state) stays.set(ref, { state, since: clock.now() });
     },
     of: (ref) => stays.get(ref)?.since ?? clock.now(),
+    below: (root) =>
+      Object.fromEntries(
+        actorsBelow(root).flatMap((ref) => {
+          const stay = stays.get(ref);
+          return stay ? [[keyOf(ref), stay]] : [];
+        }),
+      ),
   };
+}
+
+const keyOf = (ref: AnyActorRef): string => pathOf(ref).join('/');
+
+/** An actor, and all below it. */
+function actorsBelow(ref: AnyActorRef): AnyActorRef[] {
+  // Only machines have children.
+  const { children = {} }: { children?: Readonly<Record<string, AnyActorRef>> } = ref.getSnapshot();
+  return [ref, ...Object.values(children).flatMap(actorsBelow)];
 }

@@ -4,7 +4,10 @@ import { isBeingAdopted, type PodRef, podView, type SinceOf } from '../../machin
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
+
+import { lookUp } from '../../pod/lookUp.ts';
 import type { PodView } from '../../pod/show/view.ts';
+
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { Clock } from '../clock.ts';
 import { heldChanges } from './heldChanges.ts';
@@ -58,6 +61,8 @@ export interface StatusBoardOptions {
   /** The scheme of container ids. */
   readonly runtimeName: () => string;
   readonly keep?: PersistFacts | undefined;
+  /** The statuses that pods had before the board was made, by uid: what has not changed since keeps its times. */
+  readonly known?: Readonly<Record<string, PodStatus>> | undefined;
 }
 
 export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => new Board(options);
@@ -158,7 +163,7 @@ class Board implements StatusBoard {
     const known = this.#posted.get(uid);
     const removed = view.tags.includes('terminated');
     if (removed && known?.ref !== ref) return;
-    const previous = known?.pod.status;
+    const previous = known?.pod.status ?? lookUp(this.#options.known, uid);
     const status = podStatus(view, this.#statusContext(previous));
     const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
     const pod = same ? known.pod : withStatus(view, status);

@@ -1,5 +1,6 @@
 /** What the runtime has of a pod, as admission is told: the requests of the containers that are there. */
 import { type PodRequests, requestsOf } from '../../pod/resources/requests.ts';
+import { sameValue } from '../../pod/sameValue.ts';
 import type { PodContext } from './context.ts';
 
 /** The containers in the present sandbox that have not ended: dead ones take nothing. */
@@ -14,7 +15,7 @@ export const presentNames = ({ observed, sandbox }: PodContext): string =>
 export function isActualStale(context: PodContext): boolean {
   const present = presentNames(context);
   const { names, pod } = context.actual;
-  return present !== names || (present !== '' && pod.spec !== context.allocated.spec);
+  return present !== names || (present !== '' && !sameValue(pod.spec, context.allocated.spec));
 }
 
 /** What those containers request; null when there are none. */

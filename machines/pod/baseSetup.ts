@@ -11,6 +11,7 @@ import {
 } from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { requestsOf } from '../../pod/resources/requests.ts';
+import { sameValue } from '../../pod/sameValue.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import { containerMachine } from '../container/chart.ts';
 import { pathOf, served } from '../shared/actorRefs.ts';
@@ -69,7 +70,7 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
   pod: context.asked,
   requests: requestsOf(context.asked),
   ...(context.allocation ? { allocated: context.allocation } : {}),
-  adopted: context.observed.sandboxes.length > 0 && context.asked.spec === context.allocated.spec,
+  adopted: context.observed.sandboxes.length > 0 && sameValue(context.asked.spec, context.allocated.spec),
   holder,
 });
 

@@ -13,6 +13,7 @@ import {
   withResources,
 } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
+import { sameValue } from '../../pod/sameValue.ts';
 import type { PodContext } from './context.ts';
 
 /** What to ask of the node for a version of the pod: one that can not be resized to it keeps its resources. */
@@ -53,7 +54,7 @@ const hasMissized = ({ allocated, containers, sizes }: PodContext): boolean => {
 
 /** The node has yet to answer an update: others are ending to make room for it (C24). */
 export const awaitsRoom = ({ asked, allocated, unadmitted }: PodContext): boolean =>
-  asked.spec !== allocated.spec && unadmitted === undefined;
+  unadmitted === undefined && !sameValue(asked.spec, allocated.spec);
 
 /** The pod's own cgroup is not yet that of the resources that were admitted. */
 export const isUnfitted = ({ fitted, allocated }: PodContext): boolean =>
