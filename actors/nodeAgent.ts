@@ -3,8 +3,9 @@ import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent,
 import type { nodeAgentMachine } from '../machines/node/chart.ts';
 import type { NodeContext, NodeInput } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
-import { nodeOwnView, nodeView, runtimeView } from '../machines/node/view.ts';
+import { nodeView, runtimeView } from '../machines/node/view.ts';
 import { isWanted } from '../machines/node/wanted.ts';
+import { actorView } from '../machines/shared/actorTree.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import { awaitedViews, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
@@ -151,8 +152,8 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
   root.subscribe({
     error: (error) => onError('nodeAgent', error),
     complete: () => {
-      const { fault } = root.getSnapshot().context;
-      if (fault) onError('nodeAgent', new NodeFailure(fault.reason, fault.message));
+      const { failure } = root.getSnapshot().context;
+      if (failure) onError('nodeAgent', new NodeFailure(failure.reason, failure.message));
     },
   });
   return { root, board, since };
@@ -225,7 +226,7 @@ function overviewOf({ root, since }: NodeActors): NodeOverview {
   const { context } = root.getSnapshot();
   const { hostIps, capacity, admissionNode } = context;
   return {
-    ...nodeOwnView(root, since.of),
+    ...actorView(root, root.id, since.of),
     runtime: runtimeView(context.health),
     foreign: foreignPods(context),
     facts: { hostIps, capacity, ...(admissionNode ? { admissionNode } : {}) },

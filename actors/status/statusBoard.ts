@@ -1,6 +1,7 @@
 /** The board of all pods: after each turn of the actors it recomputes the statuses and tells what changed. */
 import type { AnyActorRef } from 'xstate';
-import { isBeingAdopted, type PodRef, podView, type SinceOf } from '../../machines/shared/views.ts';
+import type { SinceOf } from '../../machines/shared/stateMeta.ts';
+import { isBeingAdopted, type PodRef, podView } from '../../machines/shared/views.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';

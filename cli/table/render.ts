@@ -57,9 +57,9 @@ function painter({ colour }: Surface): (text: string, format: Format) => string 
 
 /** How far it is: on its way in and out it has other things to tell than how many pods run. */
 function progress({ node, pods, now }: Scene): string {
-  const { state, waitingFor, until } = node;
-  if (state === 'draining' && pods.length > 0) return endingText(pods.length, until, now);
-  if (pods.length === 0 && state === 'stopped') return 'no pods left';
+  const { tags, waitingFor, until } = node;
+  if (tags.includes('ending') && pods.length > 0) return endingText(pods.length, until, now);
+  if (pods.length === 0 && tags.includes('done')) return 'no pods left';
   if (pods.length === 0 && waitingFor !== undefined) return `waits for ${waitingFor}`;
   const { running, expected } = nodeReadiness(
     pods.map(({ pod }) => pod),

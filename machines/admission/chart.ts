@@ -3,9 +3,10 @@
  * with each request. All admission happens here, one pod at a time, in the order of arrival.
  */
 import { assign, enqueueActions, setup } from 'xstate';
+import { namespacedName } from '../../pod/show/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
-import type { StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import {
   type AdmissionContext,
   type AdmissionEntry,
@@ -13,6 +14,7 @@ import {
   entryOf,
   isUpdate,
   nextStep,
+  type Request,
   reopened,
   withEntry,
   without,
@@ -23,11 +25,20 @@ function markPreempted(entries: AdmissionContext['entries'], uids: readonly stri
   return entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, preempted: true } : entry));
 }
 
+const namesOf = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
+
+/** Who was admitted is a number; who waits for a decision, or was refused an update, is named. */
+const facts = ({ snapshot: { context } }: Seen<AdmissionContext>) => ({
+  facts: [`${context.entries.filter(({ allocated }) => allocated !== null).length} admitted`],
+  lists: { 'in line': namesOf(context.waiting), 'no room for updates of': namesOf(context.refused) },
+});
+
 export const admissionMachine = setup({
   types: {
     input: {} as AdmissionInput,
     context: {} as AdmissionContext,
     events: {} as AdmissionEvent,
+    meta: {} as StateMeta,
     tags: {} as StateTag,
   },
   guards: {
@@ -120,6 +131,7 @@ export const admissionMachine = setup({
   },
 }).createMachine({
   id: 'admission',
+  meta: { facts },
   context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [] }),
   initial: 'open',
   on: {

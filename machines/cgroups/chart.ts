@@ -8,7 +8,7 @@ import type { Failure } from '../../pod/failure.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /** As in a kubelet: until then what runs may have come to use less. */
 const EVERY_MS = 60_000;
@@ -85,6 +85,7 @@ const waiting = (waitsFor: string, tag: StateTag) =>
 
 export const cgroupsMachine = cgroupsSetup.createMachine({
   id: 'cgroups',
+  meta: { facts: ({ snapshot: { context } }: Seen<CgroupsContext>) => ({ facts: context.warnings }) },
   context: ({ input }) => ({ ...input, warnings: [], failure: undefined }),
   initial: 'settingUp',
   states: {

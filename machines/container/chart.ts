@@ -1,5 +1,6 @@
 /** One container of a pod over all its restarts. Its role is input; its pod decides when its turn has come. */
-import { initialContext } from './context.ts';
+import type { Seen } from '../shared/stateMeta.ts';
+import { type ContainerContext, initialContext } from './context.ts';
 import { containerSetup } from './setup.ts';
 import { adopting } from './states/adopting.ts';
 import { ended } from './states/ended.ts';
@@ -11,6 +12,13 @@ import { stopping } from './states/stopping.ts';
 
 export const containerMachine = containerSetup.createMachine({
   id: 'container',
+  meta: {
+    // A back-off after an end that nobody saw lasts its delay from its own beginning.
+    moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({
+      retryAt: context.retryAt || since + (context.crashDelayMs ?? 0),
+    }),
+    facts: ({ snapshot: { context } }: Seen<ContainerContext>) => ({ kind: context.role }),
+  },
   context: ({ input }) => initialContext(input),
   initial: 'new',
   /** Where nothing else is said it is kept in mind, for the next decision. */

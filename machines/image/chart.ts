@@ -1,6 +1,7 @@
 /** One image that a container or a volume needs: looked for, and pulled by its policy (C17). */
 import { assign } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
+import type { Seen } from '../shared/stateMeta.ts';
 import { SHOWN_FAILED_MS } from '../shared/waitingReason.ts';
 import {
   imageError,
@@ -13,13 +14,18 @@ import {
   pullDone,
   pullFailed,
 } from './recordedEvents.ts';
-import { imageSetup } from './setup.ts';
+import { type ImageContext, imageSetup } from './setup.ts';
 
 /** How often one that nobody may pull is looked for. */
 const LOOK_AGAIN_MS = 10_000;
 
 export const imageMachine = imageSetup.createMachine({
   id: 'image',
+  meta: {
+    moments: ({ since, snapshot: { context } }: Seen<ImageContext>) =>
+      context.limitMs === undefined ? {} : { pullBy: since + context.limitMs },
+    facts: ({ snapshot: { context } }: Seen<ImageContext>) => ({ kind: 'image', name: context.image }),
+  },
   context: ({ input }) => ({ ...input, imageRef: '', soughtAt: 0, retryAt: 0 }),
   initial: 'checking',
   on: { 'image.update': { actions: 'update' } },

@@ -1,7 +1,7 @@
 /** What who waits for an image shows of it as its own: the look or the pull, and until when. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import type { ActorView } from '../../pod/show/view.ts';
-import { actorView } from '../shared/actorView.ts';
+import { actorView } from '../shared/actorTree.ts';
 import { STATE_TAGS } from '../shared/stateMeta.ts';
 import type { imageMachine } from './chart.ts';
 
@@ -19,11 +19,7 @@ export function withImage<V extends ActorView>(
 ): V {
   if (image === undefined) return view;
   const snapshot = image.getSnapshot();
-  const { retryAt, limitMs, failure } = snapshot.context;
-  const since = sinceOf(image);
-  const moments = { retryAt, pullBy: limitMs === undefined ? undefined : since + limitMs };
-  const own = actorView({ path: `${view.path}/${image.id}`, since, snapshot, moments, failure });
-  const { path: _, state, tags, waitingFor, ...shown } = own;
+  const { path: _, state, tags, waitingFor, ...shown } = actorView(image, `${view.path}/${image.id}`, sinceOf);
   return {
     ...view,
     ...shown,

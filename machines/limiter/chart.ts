@@ -3,7 +3,7 @@ import { assign, enqueueActions, setup } from 'xstate';
 import { actorAt } from '../shared/actorRefs.ts';
 import type { ActorPath, LimiterEvent, SlotGranted } from '../shared/events.ts';
 import { timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 interface SlotRequest {
   /** Who asks for what: begins with the pod's uid. */
@@ -66,6 +66,28 @@ export const lineOf = (context: LimiterContext): readonly SlotRequest[] => {
 export const holdersFor = ({ held }: LimiterContext, { origin }: SlotRequest): readonly HeldSlot[] =>
   held.filter((each) => each.slow === undefined || each.origin === origin);
 
+/** What trees of actors show of it: the keys of who holds a slot and of who waits for one. */
+const meta: StateMeta = {
+  // It counts again for whoever gets a slot that is given back, which the limiter's state does not show.
+  moments({ snapshot: { context, children }, sinceOf }: Seen<LimiterContext>) {
+    const [timer] = Object.values(children);
+    return timer && context.slowAfterMs !== undefined ? { dueAt: sinceOf(timer) + context.slowAfterMs } : {};
+  },
+  facts({ id, snapshot: { context } }: Seen<LimiterContext>) {
+    const { capacity, held } = context;
+    const slow = held.length - inTime(context).length;
+    const keysOf = (requests: readonly SlotRequest[]) => requests.map(({ key }) => key);
+    return {
+      ...{ kind: 'limiter', name: id.replace(/Limiter$/, '') },
+      facts: [
+        `${held.length - slow}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
+        ...(slow > 0 ? [`and ${slow} slow ${slow === 1 ? 'one' : 'ones'} besides`] : []),
+      ],
+      lists: { 'held by': keysOf(held), 'in line': keysOf(lineOf(context)) },
+    };
+  },
+};
+
 /** One limiter: `open` while a slot is free, `full` while all are held. */
 export const limiterMachine = setup({
   types: {
@@ -113,6 +135,7 @@ export const limiterMachine = setup({
   },
 }).createMachine({
   id: 'limiter',
+  meta,
   context: ({ input }) => ({ ...input, held: [], queue: [] }),
   initial: 'open',
   on: {

@@ -2,6 +2,7 @@
 import type { LimiterInput } from '../limiter/chart.ts';
 import type { NodeEvent } from '../shared/events.ts';
 import { admissionNode, recordReadinessEvent } from './context.ts';
+import { facts, moments } from './facts.ts';
 import { newPleg } from './pleg.ts';
 import { nodeSetup, sinkId } from './setup.ts';
 import { concerned } from './wanted.ts';
@@ -22,6 +23,7 @@ const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
+  meta: { moments, facts },
   context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn }) => {
     const serve = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
       spawn('limiter', { id: name, systemId: name, input: limits });

@@ -101,7 +101,7 @@ export interface NodeContext
   /** When it was told to stop, in milliseconds since the epoch; 0 before. */
   readonly drainAt: number;
   /** Why the node agent cannot go on. */
-  readonly fault?: Failure;
+  readonly failure?: Failure;
 }
 
 export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({

@@ -6,7 +6,7 @@ import { parent } from '../shared/actorRefs.ts';
 import type { LogsEvent, LogsWord } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 export interface LogRotationInput {
   readonly everyMs: number;
@@ -35,6 +35,9 @@ export const logRotationMachine = setup({
   },
 }).createMachine({
   id: 'logRotation',
+  meta: {
+    moments: ({ since, snapshot: { context } }: Seen<LogRotationContext>) => ({ retryAt: since + context.everyMs }),
+  },
   context: ({ input }) => ({ ...input, logs: [] }),
   initial: 'waiting',
   on: { 'logs.found': {} },

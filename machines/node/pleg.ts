@@ -1,6 +1,6 @@
 /** How the PLEG learns of changes at the runtime: a plain reducer, whose state its feed tells and `explain node` shows. */
 import type { Failure } from '../../pod/failure.ts';
-import type { NamedView } from '../../pod/show/view.ts';
+import type { FeedView } from '../../pod/show/actorNode.ts';
 
 export interface PlegState {
   /** Since when it is so, in milliseconds since the epoch; 0 before anything has happened. */
@@ -47,17 +47,17 @@ const isSame = (one: Failure | undefined, other: Failure): boolean =>
 const listed = ({ stream }: PlegState): string => (stream === 'open' ? 'every 10s' : 'every second');
 
 /** The PLEG as it is shown; `begun` is when the node began. */
-export function plegView(pleg: PlegState, begun: number): NamedView {
+export function plegView(pleg: PlegState, begun: number): FeedView {
   const { since, listFailure, streamFailure } = pleg;
   const own = {
     name: 'pleg',
     path: 'nodeAgent/pleg',
     since: since || begun,
-    notes: [`lists the runtime ${listed(pleg)}`],
+    facts: [`lists the runtime ${listed(pleg)}`],
   };
   if (listFailure) {
     const waitingFor = `the runtime to list its pods, tried again ${listed(pleg)}`;
-    return { ...own, state: 'failing', tags: ['retrying'], waitingFor, notes: [], lastFailure: listFailure };
+    return { ...own, state: 'failing', tags: ['retrying'], waitingFor, facts: [], lastFailure: listFailure };
   }
   if (pleg.stream === 'open') return { ...own, state: 'streaming', tags: ['steady'] };
   const waitingFor = "the runtime's event stream, tried again every second";

@@ -256,7 +256,7 @@ export const nodeSetup = setup({
     recordFault: assign(({ event }) => {
       const failure = failureOf(event);
       const part = 'actorId' in event ? String(event.actorId) : 'a part';
-      return { fault: { ...failure, message: `${part} of the node agent broke: ${failure.message}` } };
+      return { failure: { ...failure, message: `${part} of the node agent broke: ${failure.message}` } };
     }),
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
     forgetSeen: assign(({ context, event }) => withoutSeen(context, uidOf(event))),

@@ -1,7 +1,7 @@
 /** How a source of pods gets on: a plain state, which it tells when it changes and `explain node` shows. */
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Failure } from '../../pod/failure.ts';
-import type { NamedView } from '../../pod/show/view.ts';
+import type { FeedView } from '../../pod/show/actorNode.ts';
 import type { StateTag } from '../shared/stateMeta.ts';
 
 export interface SourceState {
@@ -63,7 +63,7 @@ export function sourceView(
   source: string,
   told: SourceState | undefined,
   node: { readonly begun: number; readonly hasListed: boolean },
-): NamedView {
+): FeedView {
   const { state, since, until, failure } = told ?? {
     state: node.hasListed ? ('watching' as const) : ('reading' as const),
     since: node.begun,
@@ -71,7 +71,7 @@ export function sourceView(
   const waitingFor = state === 'polling' && failure ? INOTIFY : WAITS[state];
   return {
     ...{ name: `${source} source`, path: `nodeAgent/sources/${source}`, state, tags: [TAGS[state]], since },
-    ...(told ? { notes: [`reads ${told.place} every ${goDuration(told.everyMs)}`] } : {}),
+    ...(told ? { facts: [`reads ${told.place} every ${goDuration(told.everyMs)}`] } : {}),
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
     ...(failure ? { lastFailure: failure } : {}),

@@ -1,7 +1,8 @@
 /** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
 import { not } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
-import { allSandboxes, initialPodContext } from './context.ts';
+import type { Seen } from '../shared/stateMeta.ts';
+import { allSandboxes, deadlineOf, initialPodContext, type PodContext } from './context.ts';
 import { othersFailure } from './others.ts';
 import { asFailed, directoryFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from './recordedEvents.ts';
 import { podSetup } from './setup.ts';
@@ -18,6 +19,11 @@ const launches = [
 
 export const podMachine = podSetup.createMachine({
   id: 'pod',
+  meta: {
+    moments: ({ snapshot: { context } }: Seen<PodContext>) =>
+      context.termination ? { deadline: deadlineOf(context.termination) } : {},
+    facts: ({ snapshot: { context } }: Seen<PodContext>) => ({ name: context.allocated.metadata.name }),
+  },
   context: ({ input }) => initialPodContext(input),
   initial: 'new',
   always: [

@@ -1,7 +1,7 @@
 /** What the probes of a container show of themselves. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import type { ProbeView } from '../../pod/show/view.ts';
-import { actorView, childrenOf } from '../shared/actorView.ts';
+import { actorView, childrenOf } from '../shared/actorTree.ts';
 import type { probeMachine } from './chart.ts';
 import { failuresOf } from './context.ts';
 
@@ -18,10 +18,9 @@ export function probeViews(
 ): ProbeView[] {
   return probeRefs(snapshot).map((ref) => {
     const own = ref.getSnapshot();
-    const { kind, dueAt, failure } = own.context;
-    const actor = { path: `${container}/${ref.id}`, since: sinceOf(ref), snapshot: own, moments: { dueAt }, failure };
+    const { kind } = own.context;
     const result = own.hasTag('passing') ? 'passing' : own.hasTag('failing') ? 'failing' : 'unknown';
     const failures = failuresOf(own.context);
-    return { ...actorView(actor), kind, result, ...(failures ? { failures } : {}) };
+    return { ...actorView(ref, `${container}/${ref.id}`, sinceOf), kind, result, ...(failures ? { failures } : {}) };
   });
 }

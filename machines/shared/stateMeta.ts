@@ -1,3 +1,23 @@
+import type { AnyActorRef } from 'xstate';
+import type { ActorFacts } from '../../pod/show/actorNode.ts';
+
+/** Since when an actor has been in its present state, in milliseconds since the epoch. */
+export type SinceOf = (ref: AnyActorRef) => number;
+
+/** An actor of a machine with this context, as the functions in the meta of its root see it. */
+export interface Seen<Context> {
+  readonly id: string;
+  readonly since: number;
+  readonly snapshot: {
+    readonly context: Context;
+    readonly children: Readonly<Record<string, AnyActorRef | undefined>>;
+  };
+  readonly sinceOf: SinceOf;
+}
+
+/** The moments that `StateMeta.until` can name, in milliseconds since the epoch. */
+export type Moments = Readonly<Partial<Record<NonNullable<StateMeta['until']>, number | undefined>>>;
+
 /** What a state says of itself, for people: waiting is always visible. A state without `waitsFor` rests. */
 export interface StateMeta {
   /** In words, what must happen for it to go on. */
@@ -6,6 +26,10 @@ export interface StateMeta {
   readonly until?: 'retryAt' | 'stopBy' | 'pullBy' | 'deadline' | 'dueAt';
   /** How long the wait lasts from its beginning, in milliseconds, where it is always the same. */
   readonly afterMs?: number;
+  /** Of a machine's root: the moments that are not in its context under their names. */
+  readonly moments?: (actor: Seen<never>) => Moments;
+  /** Of a machine's root: what trees of actors show beside its state. */
+  readonly facts?: (actor: Seen<never>) => ActorFacts;
 }
 
 /**

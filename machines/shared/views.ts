@@ -1,5 +1,5 @@
 /** Plain views of the actors' snapshots: nobody else reads a snapshot. What they show is in pod/show/view.ts. */
-import type { ActorRefFrom, AnyActorRef } from 'xstate';
+import type { ActorRefFrom } from 'xstate';
 import { waitingReasonOfVolumes } from '../../pod/api/containers.ts';
 import { KIND_NAMES } from '../../pod/show/explainText.ts';
 import type { ContainerView, LimiterView, PodView, VolumeView } from '../../pod/show/view.ts';
@@ -11,16 +11,14 @@ import { holdersFor, type limiterMachine, lineOf } from '../limiter/chart.ts';
 import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
-import { deadlineOf } from '../pod/context.ts';
 import { blockedBy } from '../pod/launchOrder.ts';
 import { awaitsRoom, isResizing, isUnfitted } from '../pod/resizing.ts';
 import { probeRefs, probeViews } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
-import { actorView, childrenOf, latestViews } from './actorView.ts';
+import { actorView, childrenOf } from './actorTree.ts';
 import type { RuntimeHealth } from './events.ts';
-
-/** Since when an actor has been in its present state, in milliseconds since the epoch. */
-export type SinceOf = (ref: AnyActorRef) => number;
+import { latestViews } from './latestViews.ts';
+import type { SinceOf } from './stateMeta.ts';
 
 export type PodRef = ActorRefFrom<typeof podMachine>;
 type ContainerRef = ActorRefFrom<typeof containerMachine>;
@@ -37,9 +35,8 @@ const volumeViews = latestViews<VolumeView>();
 export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
-  const { sandbox, refused, unadmitted, termination, restored, initialized, retryAt, failure } = context;
+  const { sandbox, refused, unadmitted, termination, restored, initialized } = context;
   const path = `pod/${context.allocated.metadata.uid}`;
-  const deadline = termination && deadlineOf(termination);
   const restartsAll = snapshot.hasTag('restartingAll');
   const oldest = context.observed.sandboxes.at(-1);
   const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => viewOfVolume(path, child, sinceOf));
@@ -47,7 +44,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     viewOfContainer(child, { path, ends: termination !== undefined, restartsAll, volumes, sinceOf }),
   );
   return {
-    ...actorView({ path, since: sinceOf(ref), snapshot, moments: { retryAt, deadline }, failure }),
+    ...actorView(ref, path, sinceOf),
     ...{ pod: context.allocated, conditions: context.conditions },
     ...(sandbox ? { sandbox } : {}),
     ...(oldest ? { startedAt: oldest.createdAt } : {}),
@@ -89,12 +86,9 @@ function viewOfContainer(ref: ContainerRef, { path, ends, restartsAll, volumes, 
   ];
   const shows = [own, since, ends, restartsAll, volumeReason?.reason, volumeReason?.message, ...children];
   return containerViews(ref, shows, () => {
-    const { retryAt: again, stopBy, failure, crashDelayMs = 0 } = own.context;
-    // A back-off after an end that nobody saw lasts its delay from its own beginning.
-    const moments = { retryAt: again || since + crashDelayMs, stopBy };
-    const actor = { path: `${path}/${ref.id}`, since, snapshot: own, moments, failure };
-    const side = { ends, restartsAll, volumeReason, probes: probeViews(actor.path, own, sinceOf) };
-    return containerView(withImage(actorView(actor), image, sinceOf), own, side);
+    const view = actorView(ref, `${path}/${ref.id}`, sinceOf);
+    const side = { ends, restartsAll, volumeReason, probes: probeViews(view.path, own, sinceOf) };
+    return containerView(withImage(view, image, sinceOf), own, side);
   });
 }
 
@@ -167,10 +161,9 @@ function viewOfVolume(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView
 
 function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   const snapshot = ref.getSnapshot();
-  const { name, retryAt, failure, waitingReason } = snapshot.context;
-  const own = actorView({ path: `${pod}/${ref.id}`, since: sinceOf(ref), snapshot, moments: { retryAt }, failure });
+  const { name, waitingReason } = snapshot.context;
   return {
-    ...withImage(own, snapshot.children.image, sinceOf),
+    ...withImage(actorView(ref, `${pod}/${ref.id}`, sinceOf), snapshot.children.image, sinceOf),
     name,
     mounted: snapshot.hasTag('mounted'),
     ...(waitingReason && snapshot.hasTag('gettingImage')

@@ -7,7 +7,7 @@ import type { Failure } from '../../pod/failure.ts';
 import type { StatusFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /** As a kubelet: so often all statuses are looked through that the API server has not got. */
 const RETRY_MS = 10_000;
@@ -47,6 +47,12 @@ const sentIn = (event: object): number =>
   // Only `putStatus` is done here.
   'output' in event ? (event.output as { version: number }).version : 0;
 
+/** How many it has yet to take. */
+function facts({ snapshot: { context } }: Seen<StatusSinkContext>) {
+  const left = context.due.length + context.failed.length;
+  return { facts: left === 0 ? [] : [`${left} ${left === 1 ? 'status' : 'statuses'} to send`] };
+}
+
 export const statusSinkMachine = setup({
   types: {
     input: {} as StatusSinkInput,
@@ -82,6 +88,7 @@ export const statusSinkMachine = setup({
   },
 }).createMachine({
   id: 'statusSink',
+  meta: { facts },
   context: ({ input }) => ({ ...input, failed: [], retryAt: 0 }),
   initial: 'idle',
   on: { 'status.changed': { actions: 'queue' } },

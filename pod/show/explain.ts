@@ -1,34 +1,18 @@
 import type { Refusal } from '../admission/refusal.ts';
 import type { PodPhase } from '../api/schema/status.ts';
-import type { Failure } from '../failure.ts';
 import { podStatus } from '../status/status.ts';
+import type { ActorNode } from './actorNode.ts';
 import { answerOf } from './explainAnswer.ts';
-import { AWAITS_ROOM, type ExplainedKind, failureText, type QueuePlace, queuePlace } from './explainText.ts';
+import { AWAITS_ROOM, failureText, type QueuePlace, queuePlace } from './explainText.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
 import { podRow } from './table.ts';
 import type { ActorView, ContainerView, LimiterView, PodView, TerminatedRun } from './view.ts';
 import { withWaitObjects } from './waitObject.ts';
 
 /** One actor as an explanation shows it; times are milliseconds since the epoch. */
-export interface ExplainedActor {
-  readonly kind: ExplainedKind;
-  readonly name: string;
-  readonly path: string;
-  readonly state: string;
-  readonly since: number;
-  /** Short facts: `ready`, `3 restarts`. */
-  readonly notes: readonly string[];
-  readonly waitingFor?: string;
-  readonly until?: number;
+export interface ExplainedActor extends ActorNode {
   readonly queue?: QueuePlace;
-  /** Of a limiter: the pods that hold its slots. */
-  readonly holders?: readonly string[];
-  /** The pods that stand in line for it; the next stands first. */
-  readonly line?: readonly string[];
-  /** Of admission: the pods whose updates there is no room for. */
-  readonly refused?: readonly string[];
   readonly lastRun?: TerminatedRun;
-  readonly lastFailure?: Failure;
   /** How the log of its last failed run ends. */
   readonly log?: LogTail;
   readonly children: readonly ExplainedActor[];
@@ -89,7 +73,7 @@ export function explainPod(
     addresses: view.sandbox?.ips ?? [],
     pod: {
       ...explained('pod', name, view, queuePlace(view, limiters)),
-      notes: updateNotes(view),
+      facts: updateNotes(view),
       children: [
         ...view.volumes.map((volume) => explained('volume', volume.name, volume)),
         ...view.containers.map((container) => {
@@ -114,7 +98,7 @@ function explainContainer(view: PodView, container: ContainerView, limiters: rea
   const lastRun = now.kind === 'terminated' ? now.run : last;
   return {
     ...explained(role, container.name, container, queuePlace(view, limiters, container.name)),
-    notes: [
+    facts: [
       ...(lasting && now.kind === 'running' ? [ready ? 'ready' : 'not ready'] : []),
       ...(restartCount > 0 ? [`${restartCount} ${restartCount === 1 ? 'restart' : 'restarts'}`] : []),
     ],
@@ -124,15 +108,10 @@ function explainContainer(view: PodView, container: ContainerView, limiters: rea
 }
 
 /** What all actors show of themselves. */
-export function explained(kind: ExplainedKind, name: string, actor: ActorView, queue?: QueuePlace): ExplainedActor {
-  const { path, state, since, waitingFor, until, lastFailure } = actor;
+export function explained(kind: string, name: string, actor: ActorView, queue?: QueuePlace): ExplainedActor {
+  const { path, state, tags, since, waitingFor, until, lastFailure } = actor;
   return {
-    kind,
-    name,
-    path,
-    state,
-    since,
-    notes: [],
+    ...{ id: `${kind}/${name}`, machine: kind, kind, name, path, state, tags, since, facts: [] },
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
     ...(queue ? { queue } : {}),

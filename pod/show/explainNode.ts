@@ -3,8 +3,8 @@ import { humanDuration } from '../api/duration.ts';
 import type { Failure } from '../failure.ts';
 import type { ForeignPod } from '../lifecycle/observed.ts';
 import { lookUp } from '../lookUp.ts';
+import type { ActorNode, NodeView } from './actorNode.ts';
 import { type ExplainedActor, explained } from './explain.ts';
-import type { NodeView, SharedLimiterView } from './view.ts';
 
 /** Why the node is where it is, as plain JSON. */
 export interface NodeExplanation {
@@ -25,29 +25,11 @@ export interface NodeExplanation {
   readonly use?: readonly string[];
 }
 
-/** Explains a node from the states of its own actors alone. */
+/** Explains a node from the tree of its own actors, and what it knows of its runtime and its pods. */
 export function explainNode(view: NodeView, now: number): NodeExplanation {
-  const { name, admissions, parts, limiters } = view;
-  return {
-    name,
-    at: now,
-    answer: answerOf(view, now),
-    foreign: view.foreign,
-    node: {
-      ...explained('node', name, view),
-      children: [
-        runtimeOf(view),
-        ...limiters.map((limiter) => limiterOf(limiter, view)),
-        ...admissions.map((admission) => ({
-          ...explained('actor', admission.name, admission),
-          notes: [`${admission.admitted} admitted`],
-          ...lined(admission.waiting),
-          ...(admission.refused.length > 0 ? { refused: admission.refused } : {}),
-        })),
-        ...parts.map((part) => ({ ...explained('actor', part.name, part), notes: part.notes ?? [] })),
-      ],
-    },
-  };
+  const { tree, pods, foreign } = view;
+  const children = tree.children.map((actor) => (actor.kind === 'limiter' ? withClaimants(actor, pods) : actor));
+  return { name: tree.name, at: now, answer: answerOf(view, now), foreign, node: { ...tree, children } };
 }
 
 /** The explanation with one more of the node's own parts. */
@@ -69,7 +51,7 @@ export function withUnwritten(
   const view = { path: 'store', ...state, waitingFor: 'the disk', until, lastFailure: failure };
   const store = {
     ...explained('actor', 'store', view),
-    notes: [`${facts} ${facts === 1 ? 'fact' : 'facts'} not written`],
+    facts: [`${facts} ${facts === 1 ? 'fact' : 'facts'} not written`],
   };
   const words = `${facts} durable ${facts === 1 ? 'fact' : 'facts'} cannot be written: ${failure.message}`;
   return withPart({ ...explanation, answer: `${explanation.answer}; ${words}` }, store);
@@ -96,9 +78,10 @@ export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | unde
   return withPart({ ...explanation, answer }, explained('actor', 'root directory', view));
 }
 
-function answerOf({ name, state, runtime, waitingFor, until, limiters, pods }: NodeView, now: number): string {
+function answerOf({ tree, runtime, pods }: NodeView, now: number): string {
+  const { name, tags, waitingFor, until, children } = tree;
   const count = Object.keys(pods).length;
-  if (state === 'draining' && count > 0) {
+  if (tags.includes('ending') && count > 0) {
     const held = runtime.ready ? '' : `; the container runtime is not ready: ${troubleOf(runtime)}`;
     return `node ${name} drains: ${endingText(count, until, now)}${held}`;
   }
@@ -107,11 +90,14 @@ function answerOf({ name, state, runtime, waitingFor, until, limiters, pods }: N
   if (runtime.networkNotReady !== undefined) {
     return `node ${name} runs, but its pods wait for a network: ${runtime.networkNotReady}`;
   }
-  const queues = limiters.flatMap(({ name: limiter, queue }) =>
-    queue.length > 0 ? [`${queue.length} in the ${limiter} queue`] : [],
-  );
+  const queues = children.flatMap(({ kind, name: limiter, lists }) => {
+    const { length } = lists?.[LINE] ?? [];
+    return kind === 'limiter' && length > 0 ? [`${length} in the ${limiter} queue`] : [];
+  });
   return `node ${name} runs with ${count} ${count === 1 ? 'pod' : 'pods'}${queues.length > 0 ? `; ${queues.join(', ')}` : ''}`;
 }
+
+const LINE = 'in line';
 
 const troubleOf = ({ message = 'it does not say why' }: NodeView['runtime']): string => message;
 
@@ -121,34 +107,14 @@ export function endingText(pods: number, until: number | undefined, now: number)
   return `${pods} ${pods === 1 ? 'pod' : 'pods'} ending${left}`;
 }
 
-function runtimeOf({ runtime, since: sinceNode }: NodeView): ExplainedActor {
-  const { name, version, ready, since = sinceNode, networkNotReady } = runtime;
-  const actor = {
-    ...{ path: 'nodeAgent/runtimeHealth', since },
-    ...(ready ? { state: 'ready', tags: ['steady'] } : { state: 'not ready', tags: ['retrying'] }),
-  };
-  const waits = ready ? networkNotReady && `its network: ${networkNotReady}` : `it to be ready: ${troubleOf(runtime)}`;
+/** A limiter knows who claims a slot by keys: here they have the names of their pods. */
+function withClaimants(limiter: ActorNode, pods: NodeView['pods']): ActorNode {
+  const lists = Object.entries(limiter.lists ?? {});
   return {
-    ...explained('runtime', name || 'unknown', waits === undefined ? actor : { ...actor, waitingFor: waits }),
-    notes: version === '' ? [] : [version],
+    ...limiter,
+    lists: Object.fromEntries(lists.map(([of, keys]) => [of, keys.map((key) => claimantOf(key, pods))])),
   };
 }
-
-function limiterOf(limiter: SharedLimiterView, { pods }: NodeView): ExplainedActor {
-  const { name, capacity, held, slow = [], queue } = limiter;
-  const named = (keys: readonly string[]) => keys.map((key) => claimantOf(key, pods));
-  return {
-    ...explained('limiter', name, limiter),
-    notes: [
-      `${held.length - slow.length}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
-      ...(slow.length > 0 ? [`and ${slow.length} slow ${slow.length === 1 ? 'one' : 'ones'} besides`] : []),
-    ],
-    ...(held.length > 0 ? { holders: named(held) } : {}),
-    ...lined(named(queue)),
-  };
-}
-
-const lined = (line: readonly string[]): Pick<ExplainedActor, 'line'> => (line.length > 0 ? { line } : {});
 
 /** `default/web (app)`: who stands behind the key of a claim at a limiter. */
 function claimantOf(key: string, pods: NodeView['pods']): string {

@@ -22,22 +22,14 @@ export interface QueuePlace {
 
 const LONGEST_MESSAGE = 240;
 
-export type ExplainedKind = 'pod' | 'volume' | 'probe' | ContainerRole | 'node' | 'runtime' | 'limiter' | 'actor';
-
-/** What users call an actor of this kind. */
-export const KIND_NAMES: Readonly<Record<ExplainedKind, string>> = {
-  pod: 'pod',
-  volume: 'volume',
-  probe: 'probe',
+/** What users call an actor of a kind whose own name is not that. */
+export const KIND_NAMES = {
   init: 'init container',
   sidecar: 'sidecar',
   regular: 'container',
   ephemeral: 'ephemeral container',
-  node: 'node',
-  runtime: 'runtime',
-  limiter: 'limiter',
-  actor: 'actor',
-};
+  statusSink: 'status sink',
+} as const satisfies Record<ContainerRole | 'statusSink', string>;
 
 /** The first place that a container of the pod, or without `container` the pod itself, has in a queue. */
 export function queuePlace(

@@ -1,5 +1,7 @@
 import { humanDuration } from '../api/duration.ts';
 import { type ForeignPod, UNKNOWN } from '../lifecycle/observed.ts';
+import { lookUp } from '../lookUp.ts';
+import { CALL } from './actorNode.ts';
 import type { ExplainedActor, Explanation } from './explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
 import { clockText, endCause, failureText, KIND_NAMES, queueText, shortened, untilText } from './explainText.ts';
@@ -75,7 +77,7 @@ interface Explained extends Pick<Explanation, 'at' | 'answer' | 'addresses'> {
 }
 
 function textOf({ title, at, answer, addresses, more, top }: Explained): string {
-  const lines = treeOf(top);
+  const lines = treeOf(withoutCalls(top));
   const labels = Math.max(...lines.map((line) => labelOf(line).length));
   const states = Math.max(...lines.map(({ actor }) => stateOf(actor).length));
   return [
@@ -98,6 +100,12 @@ function headOf(title: string, at: number): string[] {
   return [...head, last + clock.padStart(WIDTH - last.length)];
 }
 
+/** What an actor waits for tells of its calls. */
+const withoutCalls = (actor: ExplainedActor): ExplainedActor => ({
+  ...actor,
+  children: actor.children.filter(({ kind }) => kind !== CALL).map(withoutCalls),
+});
+
 function treeOf(pod: ExplainedActor): Line[] {
   const trunk = pod.children.length > 0 ? '│    ' : '     ';
   return [{ branch: '', trunk, actor: pod }, ...linesBelow(pod, '')];
@@ -114,7 +122,7 @@ function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
 }
 
 function labelOf({ branch, actor }: Line): string {
-  return beginningOf(`${branch}${KIND_NAMES[actor.kind]} ${actor.name}`, LONGEST_LABEL);
+  return beginningOf(`${branch}${lookUp<string>(KIND_NAMES, actor.kind) ?? actor.kind} ${actor.name}`, LONGEST_LABEL);
 }
 
 function stateOf({ state }: ExplainedActor): string {
@@ -132,11 +140,11 @@ function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
   const { actor, trunk } = line;
   const since = humanDuration(at - actor.since);
   const start = `${labelOf(line).padEnd(labels)}  ${stateOf(actor).padEnd(states)}  ${since}`;
-  const notes = actor.notes.join(', ');
-  const whole = notes === '' ? start : `${start.padEnd(labels + states + 9)}  ${notes}`;
+  const facts = actor.facts.join(', ');
+  const whole = facts === '' ? start : `${start.padEnd(labels + states + 9)}  ${facts}`;
   const fits = whole.length <= WIDTH;
   const details = [
-    ...(fits ? [] : [notes]),
+    ...(fits ? [] : [facts]),
     ...(actor.kind === 'pod' && addresses.length > 0 ? [`address ${addresses.join(', ')}`] : []),
     ...detailsOf(actor, at),
   ];
@@ -144,12 +152,10 @@ function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
 }
 
 function detailsOf(actor: ExplainedActor, at: number): string[] {
-  const { waitingFor, until, queue, lastRun, lastFailure, holders, line, refused } = actor;
+  const { waitingFor, until, queue, lastRun, lastFailure, lists = {} } = actor;
   return [
     ...(queue ? [`waits ${queueText(queue)}`] : waitText(waitingFor, until, at)),
-    ...(holders ? [`held by ${holders.join(', ')}`] : []),
-    ...(line ? [`in line: ${line.join(', ')}`] : []),
-    ...(refused ? [`no room for updates of ${refused.join(', ')}`] : []),
+    ...Object.entries(lists).flatMap(([of, names]) => (names.length > 0 ? [`${of}: ${names.join(', ')}`] : [])),
     ...(lastRun ? [`last run: ${endCause(lastRun)}${endedAt(lastRun, at)}`] : []),
     ...messageOf(lastRun),
     ...(lastFailure ? [`last failure, ${ago(lastFailure.at, at)}: ${failureText(lastFailure)}`] : []),

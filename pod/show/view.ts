@@ -7,7 +7,7 @@ import type { Refusal } from '../admission/refusal.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../api/schema/status.ts';
 import type { Failure, FailureReason } from '../failure.ts';
-import type { ForeignPod, MadeContainer, ObservedSandbox } from '../lifecycle/observed.ts';
+import type { MadeContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 
 /** What any actor shows of itself. Times are milliseconds since the epoch. */
@@ -24,13 +24,6 @@ export interface ActorView {
   /** The deadline of the wait; absent where there is none. */
   readonly until?: number;
   readonly lastFailure?: Failure;
-}
-
-/** An actor of the node itself. */
-export interface NamedView extends ActorView {
-  readonly name: string;
-  /** What else there is to tell of it, a sentence each. */
-  readonly notes?: readonly string[];
 }
 
 /** Why a container waits, in the words of a ContainerStateWaiting (C16). */
@@ -173,9 +166,6 @@ export interface LimiterView {
   readonly behind?: readonly (readonly string[])[];
 }
 
-/** One of the node's limiters, as an actor. */
-export interface SharedLimiterView extends NamedView, LimiterView {}
-
 /** The container runtime, as its answers show it. */
 export interface RuntimeView {
   /** Empty until it has been asked. */
@@ -188,21 +178,4 @@ export interface RuntimeView {
   readonly message?: string;
   /** Why its pods cannot have a network. */
   readonly networkNotReady?: string;
-}
-
-/** The node agent, and the actors that serve all of its pods. */
-export interface NodeView extends NamedView {
-  /** The namespace and name of the pods that have an actor, by uid. */
-  readonly pods: Readonly<Record<string, string>>;
-  readonly runtime: RuntimeView;
-  readonly limiters: readonly SharedLimiterView[];
-  /** Who was admitted is a number; who waits for a decision, or was refused an update, is named. None once it broke. */
-  readonly admissions: readonly (NamedView & {
-    readonly admitted: number;
-    readonly waiting: readonly string[];
-    readonly refused: readonly string[];
-  })[];
-  /** What comes round by itself: garbage, logs, and the cgroups above those of pods. */
-  readonly parts: readonly NamedView[];
-  readonly foreign: readonly ForeignPod[];
 }

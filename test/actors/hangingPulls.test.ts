@@ -83,8 +83,8 @@ test('a registry that hangs holds up the pulls from others until it is slow, and
   expect(answerOf(node, 'same')).toContain(`in the pull queue: place 1 of 1, 1 at a time, ${behind}`);
   expect(node.agent.explainNode().node.children).toContainEqual(
     expect.objectContaining({
-      ...{ kind: 'limiter', name: 'pull', notes: ['0 of 1 held', 'and 1 slow one besides'] },
-      ...{ holders: ['default/slow (main)'], line: ['default/same (main)'] },
+      ...{ kind: 'limiter', name: 'pull', facts: ['0 of 1 held', 'and 1 slow one besides'] },
+      lists: { 'held by': ['default/slow (main)'], 'in line': ['default/same (main)'] },
     }),
   );
 
@@ -103,9 +103,17 @@ test('until when the one that holds the slot is waited for is told, also of the 
   await node.advance('1s');
   node.apply(pulling('two', 'two.example/app:1'));
   await node.advance('30s');
-  expect(limiter()).toMatchObject({ state: 'fullForNow', until: slowAt('one'), holders: ['default/one (main)'] });
+  expect(limiter()).toMatchObject({
+    state: 'fullForNow',
+    until: slowAt('one'),
+    lists: { 'held by': ['default/one (main)'] },
+  });
   await node.advance('60s');
-  expect(limiter()).toMatchObject({ state: 'fullForNow', until: slowAt('two'), holders: ['default/two (main)'] });
+  expect(limiter()).toMatchObject({
+    state: 'fullForNow',
+    until: slowAt('two'),
+    lists: { 'held by': ['default/two (main)'] },
+  });
 });
 
 test('of a registry that hangs the image of a volume holds up nobody else either', async () => {

@@ -133,7 +133,7 @@ describe('images', () => {
     await node.advance('10s');
     expect(node.calls('pullImage')).toHaveLength(2);
     expect(node.agent.explainNode().node.children).toContainEqual(
-      expect.objectContaining({ kind: 'limiter', name: 'pull', state: 'open', notes: ['2 held'] }),
+      expect.objectContaining({ kind: 'limiter', name: 'pull', state: 'open', facts: ['2 held'] }),
     );
   });
 });

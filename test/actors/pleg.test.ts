@@ -60,7 +60,7 @@ describe('what the runtime shows', () => {
   test('explain node shows whether it follows the stream, why it does not, and that a list fails', async () => {
     const node = await runningNode();
     const shown = () => node.agent.explainNode().node.children.find(({ name }) => name === 'pleg');
-    expect(shown()).toMatchObject({ state: 'streaming', notes: ['lists the runtime every 10s'] });
+    expect(shown()).toMatchObject({ state: 'streaming', facts: ['lists the runtime every 10s'] });
     node.runtime.down();
     await node.advance('11s');
     expect(shown()).toMatchObject({

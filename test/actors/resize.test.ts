@@ -98,7 +98,7 @@ describe('C25: in-place resize', () => {
     expect(conditionOf(node, 'PodResizePending')).toBe(
       "True Deferred Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000",
     );
-    expect(node.agent.explain('web')?.pod.notes).toEqual([
+    expect(node.agent.explain('web')?.pod.facts).toEqual([
       'update not admitted: Deferred: asks for 3 CPUs, the node has 2',
     ]);
     node.apply(sized('500m', '64Mi'));
@@ -136,7 +136,7 @@ describe('C25: in-place resize', () => {
     await node.advance('5s');
     node.apply(important('1500m'));
     const words = 'update waits for room: other pods are ending to make it';
-    const notes = () => node.agent.explain('web')?.pod.notes;
+    const notes = () => node.agent.explain('web')?.pod.facts;
     await node.advance('9m');
     expect([notes(), podReason(node.view('web'), node.clock.now())]).toEqual([[words], words]);
     await node.advance('2m');
@@ -157,7 +157,7 @@ describe('C25: in-place resize', () => {
     expect(conditionOf(node, 'PodResizePending')).toBe(
       'True Deferred Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 500), ]',
     );
-    expect(node.agent.explain('web')?.pod.notes).toEqual([
+    expect(node.agent.explain('web')?.pod.facts).toEqual([
       "update not admitted: Deferred: asks for 1.5 CPUs, but 1 of the node's 2 are taken",
     ]);
     node.remove('other');

@@ -69,18 +69,21 @@ describe('the start limiter', () => {
     expect(own.map(({ name, state }) => `${name}: ${state}`)).toEqual([
       ...[
         'simulated: ready',
+        'pleg: streaming',
+        'test source: watching',
+        'nodeFacts: active',
+        'ticker: active',
         'start: fullForNow',
         'pull: open',
         'admission: open',
-        'garbage: waiting',
+        'cgroups: unused',
         'logRotation: waiting',
-        'pleg: streaming',
-        'test source: watching',
+        'garbage: waiting',
       ],
     ]);
-    expect(own[1]).toMatchObject({
-      holders: ['default/pod-00 (sandbox)', 'default/pod-01 (sandbox)'],
-      line: [2, 3, 4, 5].map((each) => `default/pod-0${each} (sandbox)`),
+    expect(own.find(({ name }) => name === 'start')?.lists).toEqual({
+      'held by': ['default/pod-00 (sandbox)', 'default/pod-01 (sandbox)'],
+      'in line': [2, 3, 4, 5].map((each) => `default/pod-0${each} (sandbox)`),
     });
     await node.advance('2s');
     expect(node.agent.explain('pod-00')?.pod.queue).toBeUndefined();

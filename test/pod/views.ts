@@ -1,10 +1,10 @@
 /** Views of pods as the machines would export them, for the tests of statuses, tables and explanations. */
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { ActorNode, NodeView } from '../../pod/show/actorNode.ts';
 import type {
   ContainerRole,
   ContainerView,
-  NodeView,
   PodView,
   TerminatedRun,
   VolumeView,
@@ -132,25 +132,35 @@ export const ending = (more: Partial<NonNullable<PodView['termination']>> = {}):
   termination: { reason: 'Removed', graceSeconds: 30, at: NOW - 10_000, ...more },
 });
 
+/** One of the node's own actors, as the tree has it. */
+export const nodeActor = (name: string, more: Partial<ActorNode> = {}): ActorNode => ({
+  ...{ id: name, machine: name, kind: 'actor', name, path: `nodeAgent/${name}` },
+  ...{ state: 'open', tags: ['steady'], since: NOW - 60_000, facts: [], children: [], ...more },
+});
+
+/** What the tree of a node that has nothing to do is made of. */
+export const nodeActors = {
+  runtime: nodeActor('runtimeHealth', {
+    ...{ kind: 'runtime', name: 'containerd', state: 'ready', since: NOW - 65_000, facts: ['v1.6.20'] },
+  }),
+  start: nodeActor('start', { kind: 'limiter', facts: ['0 of 4 held'] }),
+  pull: nodeActor('pull', { kind: 'limiter', facts: ['0 of 1 held'] }),
+  admission: nodeActor('admission', { facts: ['0 admitted'] }),
+  garbage: nodeActor('garbage', { state: 'waiting', waitingFor: 'the next garbage collection', until: NOW + 3_000 }),
+  logRotation: nodeActor('logRotation', {
+    ...{ state: 'waiting', waitingFor: 'the next check of log sizes', until: NOW + 1_000 },
+  }),
+};
+
 /** The view of a node that runs, with nothing to do. */
-export function nodeView(name = 'host', more: Partial<NodeView> = {}): NodeView {
-  const part = (id: string, state = 'open') => ({
-    name: id,
-    path: `nodeAgent/${id}`,
-    state,
-    tags: [],
-    since: NOW - 60_000,
-  });
-  const limiter = (id: string, capacity: number) => ({ ...part(id), capacity, held: [], queue: [] });
+export function nodeView(name = 'host', tree: Partial<ActorNode> = {}, more: Partial<NodeView> = {}): NodeView {
   return {
-    ...{ name, path: 'nodeAgent', state: 'running', tags: ['steady'], since: NOW - 60_000, pods: {} },
+    tree: nodeActor('nodeAgent', {
+      ...{ kind: 'node', name, path: 'nodeAgent', state: 'running', tags: ['steady', 'active'] },
+      ...{ children: Object.values(nodeActors), ...tree },
+    }),
+    pods: {},
     runtime: { name: 'containerd', version: 'v1.6.20', ready: true, since: NOW - 65_000 },
-    limiters: [limiter('start', 4), limiter('pull', 1)],
-    admissions: [{ ...part('admission'), admitted: 0, waiting: [], refused: [] }],
-    parts: [
-      { ...part('garbage', 'waiting'), waitingFor: 'the next garbage collection', until: NOW + 3_000 },
-      { ...part('logRotation', 'waiting'), waitingFor: 'the next check of log sizes', until: NOW + 1_000 },
-    ],
     foreign: [],
     ...more,
   };

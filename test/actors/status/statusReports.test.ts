@@ -43,7 +43,7 @@ const refusal = { reason: 'StatusNotSent', message: 'api: connection refused' };
 
 /** What `explain node` shows of a sink. */
 const shown = (node: SimulatedNode, name = 'api') =>
-  node.agent.explainNode().node.children.find((child) => child.name === `status sink ${name}`);
+  node.agent.explainNode().node.children.find((child) => child.id === `statusSink/${name}`);
 
 const kept = (node: SimulatedNode) => readdir(node.path('root/statelet/unacknowledged'));
 
@@ -56,7 +56,7 @@ describe('a sink is told the latest status of each pod', () => {
     expect(ofJob.at(-1)).toBe('job: Failed, ended');
     expect(new Set(ofJob).size).toBeGreaterThan(2);
     expect(api.sent.at(-1)).not.toBe(api.sent.at(-2));
-    expect(shown(node)).toMatchObject({ state: 'idle', notes: [] });
+    expect(shown(node)).toMatchObject({ state: 'idle', facts: [] });
     const { length } = api.sent;
     await node.advance('60s');
     expect(api.sent).toHaveLength(length);
@@ -85,7 +85,7 @@ describe('a sink that does not take a status', () => {
     const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [api] } });
     await node.advance('5s');
     expect(shown(node)).toMatchObject({
-      ...{ state: 'awaitingRetry', notes: ['1 status to send'], lastFailure: refusal },
+      ...{ state: 'awaitingRetry', facts: ['1 status to send'], lastFailure: refusal },
       until: expect.any(Number),
     });
     const tries = api.sent.length;
@@ -95,7 +95,7 @@ describe('a sink that does not take a status', () => {
     await node.advance('10s');
     expect(api.sent.at(-1)).toBe('web: Running, ready');
     const healed = shown(node);
-    expect(healed).toMatchObject({ state: 'idle', notes: [] });
+    expect(healed).toMatchObject({ state: 'idle', facts: [] });
     expect(healed).not.toHaveProperty('lastFailure');
   });
 
@@ -217,9 +217,9 @@ test('a recording brings the sinks to the same states, and has no status in it',
   await node.advance('15s');
   const replay = createReplay(node.agent.input, JSON.parse(JSON.stringify(node.entries)));
   await replay.play();
-  const sinkOf = ({ node: { children } }: NodeExplanation) => children.find(({ name }) => name === 'status sink api');
+  const sinkOf = ({ node: { children } }: NodeExplanation) => children.find(({ id }) => id === 'statusSink/api');
   expect(sinkOf(replay.agent.explainNode())).toEqual(shown(node));
-  expect(shown(node)).toMatchObject({ state: 'awaitingRetry', notes: ['2 statuses to send'] });
+  expect(shown(node)).toMatchObject({ state: 'awaitingRetry', facts: ['2 statuses to send'] });
   const sent = node.entries.filter(
     ({ actor, value }) => actor === '' && JSON.stringify(value).includes('status.changed'),
   );

@@ -119,7 +119,7 @@ describe('the live table', () => {
     ],
     ['node host draining · 2 pods ending, up to 57s · containerd', [web, late], ending(NOW + 57_000)],
     ['node host draining · 1 pod ending · containerd', [web], ending()],
-    ['node host stopped · no pods left · containerd', [], { state: 'stopped' }],
+    ['node host stopped · no pods left · containerd', [], { state: 'stopped', tags: ['done', 'ending'] }],
   ])('its first line: %s', (words, views, node) => {
     const [line = ''] = frame(views, on(100, 30), { node }).lines;
     expect(line.startsWith(words)).toBe(true);

@@ -22,18 +22,18 @@ function node() {
     found: (output: CgroupSetUp) => ports.answer('setUpCgroups', output),
     refused: (because: string) => ports.fail('setUpCgroups', 'FailedNodeAllocatableEnforcement', `${why}: ${because}`),
     looks: () => ports.asked('setUpCgroups').length,
-    cgroups: () => story.view().parts.find(({ name }) => name === 'cgroups'),
+    cgroups: () => story.own('cgroups'),
     told: () => story.told().filter((event) => event.includes('Allocatable')),
     /** What `explain node` prints of them. */
     explained: () => {
       const view = story.view();
       // As if everything had begun just now: the stories of nodes date no states.
-      const own = view.parts.filter(({ name }) => name === 'cgroups');
-      const parts = own.map((part) => ({
+      const own = view.tree.children.filter(({ name }) => name === 'cgroups');
+      const children = own.map((part) => ({
         ...{ ...part, since: ports.now },
         ...(part.until === undefined ? {} : { until: ports.now + part.until }),
       }));
-      const text = formatNodeExplanation(explainNode({ ...view, parts }, ports.now));
+      const text = formatNodeExplanation(explainNode({ ...view, tree: { ...view.tree, children } }, ports.now));
       return text.slice(text.indexOf('actor cgroups')).trimEnd();
     },
   };
@@ -45,7 +45,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect(looks()).toBe(1);
     expect(cgroups()).toMatchObject({ state: 'settingUp', waitingFor: 'the cgroups above those of pods to be set up' });
     found(enforced);
-    expect(cgroups()).toMatchObject({ state: 'enforced.waiting', notes: [] });
+    expect(cgroups()).toMatchObject({ state: 'enforced.waiting', facts: [] });
     expect(told()).toEqual([IN_FORCE]);
     ports.advance(MINUTE);
     found(enforced);
@@ -84,7 +84,7 @@ describe('C25: the cgroups above those of pods', () => {
     found(shared);
     expect(told()).toEqual([`${inTheWay}: /kubepods holds others`]);
     expect(cgroups()).toMatchObject({
-      ...{ state: 'sharedWithOthers.waiting', until: MINUTE, notes: shared.warnings },
+      ...{ state: 'sharedWithOthers.waiting', until: MINUTE, facts: shared.warnings },
       waitingFor: 'the pods of others to leave the cgroups',
     });
     ports.advance(MINUTE);
@@ -102,14 +102,15 @@ describe('C25: the cgroups above those of pods', () => {
     const { found, cgroups, told, looks, ports } = node();
     found({ outcome: 'forbidden', warnings: ['read-only'] });
     ports.advance(10 * MINUTE);
-    expect([cgroups()?.state, cgroups()?.notes, looks(), told()]).toEqual(['forbidden', ['read-only'], 1, []]);
+    expect([cgroups()?.state, cgroups()?.facts, looks(), told()]).toEqual(['forbidden', ['read-only'], 1, []]);
   });
 
-  test('where the runtime alone makes cgroups there is nothing to show', () => {
+  test('where the runtime alone makes cgroups they are shown as unused, and are not looked at again', () => {
     const { found, cgroups, looks, ports } = node();
     found({ outcome: 'unused', warnings: [] });
     ports.advance(10 * MINUTE);
-    expect([cgroups(), looks()]).toEqual([undefined, 1]);
+    expect(cgroups()).toMatchObject({ state: 'unused', tags: ['done', 'unused'], facts: [] });
+    expect(looks()).toBe(1);
   });
 
   test('are not looked at any more when the node has ended', () => {
@@ -125,7 +126,7 @@ describe('C25: the cgroups above those of pods', () => {
     const { refused, explained } = node();
     refused('device or resource busy');
     expect(`\n${explained()}`).toBe(`
-actor cgroups    awaitingEnforcement.waiting  0s
+actor cgroups  awaitingEnforcement.waiting  0s
      waits for another attempt to set the limit of all pods until 00:01:00 (in
      60s)
      last failure, 0s ago: FailedNodeAllocatableEnforcement: Failed to update

@@ -74,9 +74,9 @@ describe('the garbage of a node', () => {
     story.told();
     story.ports.fail('removeGarbage', 'RuntimeUnavailable', 'the runtime is away');
     expect(story.told()).toEqual(['Warning ContainerGCFailed: the runtime is away']);
-    expect(story.view().parts[0]?.lastFailure).toMatchObject({ reason: 'RuntimeUnavailable' });
+    expect(story.own('garbage')?.lastFailure).toMatchObject({ reason: 'RuntimeUnavailable' });
     story.ports.fail('surveyDisk', 'InternalError');
-    expect(story.view().parts[0]).toMatchObject({
+    expect(story.own('garbage')).toMatchObject({
       name: 'garbage',
       state: 'waiting',
       lastFailure: { reason: 'InternalError' },

@@ -23,7 +23,7 @@ test('C23: every 10 s the logs of what runs are looked at, and of nothing else',
   story.ports.advance(30_000);
   expect(story.ports.asked('rotateLogs')).toHaveLength(1);
   story.ports.fail('rotateLogs', 'RuntimeUnavailable');
-  expect(story.view().parts[1]).toMatchObject({
+  expect(story.own('logRotation')).toMatchObject({
     ...{ name: 'logRotation', state: 'waiting', until: 10_000 },
     lastFailure: { reason: 'RuntimeUnavailable' },
   });

@@ -17,17 +17,17 @@ describe('the PLEG as it is shown', () => {
     const waitingFor = "the runtime's event stream, tried again every second";
     expect(shown()).toEqual({
       ...{ ...own, since: 500, state: 'opening', tags: ['working'], waitingFor },
-      notes: ['lists the runtime every second'],
+      facts: ['lists the runtime every second'],
     });
     expect(shown({ type: 'streamOpened' })).toEqual({
       ...{ ...own, since: 1_000, state: 'streaming', tags: ['steady'] },
-      notes: ['lists the runtime every 10s'],
+      facts: ['lists the runtime every 10s'],
     });
   });
 
   test('polls while the stream is broken, since it broke, and with why it could not be opened last', () => {
     const view = shown({ type: 'streamOpened' }, broke('reset'), broke('refused'));
-    expect(view).toMatchObject({ state: 'polling', since: 2_000, notes: ['lists the runtime every second'] });
+    expect(view).toMatchObject({ state: 'polling', since: 2_000, facts: ['lists the runtime every second'] });
     expect(view.lastFailure).toMatchObject({ message: 'refused' });
     expect(shown(broke('reset'), { type: 'streamOpened' })).not.toHaveProperty('lastFailure');
   });

@@ -52,7 +52,7 @@ describe('a source as it is shown', () => {
   ])('in %j says what it waits for, until when and why', (step, more) => {
     const { state } = step;
     const view = shown(step);
-    expect(view).toMatchObject({ state, since: 1_000, notes: ['reads /pods every 20s'], ...more });
+    expect(view).toMatchObject({ state, since: 1_000, facts: ['reads /pods every 20s'], ...more });
     if (!('waitingFor' in more)) expect(view).not.toHaveProperty('waitingFor');
   });
 
@@ -75,7 +75,7 @@ test('explain node has each source of the configuration, with what it has told o
   const story = nodeStory({ sources: ['file', 'http'] });
   const state = nextSourceState(undefined, { state: 'absent', until: 2_000 }, { ...own, now: 1_000 });
   story.tell({ type: 'config.sourceChanged', source: 'file', state });
-  const parts = story.view().parts.filter(({ name }) => name.endsWith(' source'));
+  const parts = story.view().tree.children.filter(({ name }) => name.endsWith(' source'));
   expect(parts).toMatchObject([
     { name: 'file source', state: 'absent', until: 2_000 },
     { name: 'http source', state: 'reading', tags: ['working'] },

@@ -6,7 +6,7 @@ import { containerView } from '../../../machines/container/view.ts';
 import { imageMachine } from '../../../machines/image/chart.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import { probeViews } from '../../../machines/probe/view.ts';
-import { actorView } from '../../../machines/shared/actorView.ts';
+import { actorView } from '../../../machines/shared/actorTree.ts';
 import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
@@ -106,9 +106,11 @@ export function containerStory(options: Options = {}) {
     /** What its pod's status is computed from. */
     view: () => {
       const snapshot = actor.getSnapshot();
-      const { failure } = snapshot.context;
-      const shown = actorView({ path: 'main', since: 0, snapshot, moments: {}, failure });
-      return containerView(shown, snapshot, { ends: false, probes: probeViews('main', snapshot, () => 0) });
+      return containerView(
+        actorView(actor, 'main', () => 0),
+        snapshot,
+        { ends: false, probes: probeViews('main', snapshot, () => 0) },
+      );
     },
     /** What it emitted since it was last asked, as `Normal Started: Container started`. */
     told,

@@ -94,6 +94,8 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
     context: () => actor.getSnapshot().context,
     /** The node's own actors as they are shown. */
     view: () => nodeView(actor, () => 0),
+    /** One of them. */
+    own: (name: string) => nodeView(actor, () => 0).tree.children.find((child) => child.name === name),
     /** The state of a pod's actor, if there is one. */
     pod: (uid: string) => {
       const ref = podRef(uid);

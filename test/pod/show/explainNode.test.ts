@@ -1,68 +1,64 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ActorNode, NodeView } from '../../../pod/show/actorNode.ts';
 import { explainNode, withUnwritten } from '../../../pod/show/explainNode.ts';
 import { formatNodeExplanation } from '../../../pod/show/formatExplanation.ts';
-import type { NodeView } from '../../../pod/show/view.ts';
-import { NOW, nodeView } from '../views.ts';
+import { NOW, nodeActor, nodeActors, nodeView } from '../views.ts';
 
-const answer = (more: Partial<NodeView>) => explainNode(nodeView('host', more), NOW).answer;
-const { runtime, limiters, admissions, parts } = nodeView();
-const [start, pull] = limiters;
-const [admission] = admissions;
-const [garbage, logRotation] = parts;
-if (!(start && pull && admission && garbage && logRotation)) throw new Error('a part of the node is missing');
+const answer = (tree: Partial<ActorNode>, more: Partial<NodeView>) =>
+  explainNode(nodeView('host', tree, more), NOW).answer;
+const { start, pull, admission, garbage, logRotation } = nodeActors;
+const { runtime } = nodeView();
+const draining = { state: 'draining', tags: ['working', 'ending'] };
 
 describe('the answer is what all pods wait for', () => {
-  test.each<[string, Partial<NodeView>]>([
-    ['node host runs with 0 pods', {}],
+  test.each<[string, Partial<ActorNode>, Partial<NodeView>]>([
+    ['node host runs with 0 pods', {}, {}],
     [
       'node host runs with 1 pod; 2 in the start queue',
-      { pods: { a: 'default/web' }, limiters: [{ ...start, queue: ['a/:sandbox/start', 'a/main/start'] }, pull] },
+      { children: [{ ...start, lists: { 'in line': ['a/:sandbox/start', 'a/main/start'] } }, pull] },
+      { pods: { a: 'default/web' } },
     ],
-    ['node host drains: 1 pod ending', { state: 'draining', pods: { a: 'default/web' } }],
+    ['node host drains: 1 pod ending', draining, { pods: { a: 'default/web' } }],
     [
       'node host drains: 2 pods ending, up to 57s; the container runtime is not ready: no such socket',
+      { ...draining, until: NOW + 57_000 },
       {
-        ...{ state: 'draining', pods: { a: 'default/web', b: 'default/db' }, until: NOW + 57_000 },
+        pods: { a: 'default/web', b: 'default/db' },
         runtime: { ...runtime, ready: false, message: 'no such socket' },
       },
     ],
     [
       'node host waits for the container runtime, which is not ready: no such socket',
-      { runtime: { ...runtime, ready: false, message: 'no such socket' }, waitingFor: 'the first list' },
+      { waitingFor: 'the first list' },
+      { runtime: { ...runtime, ready: false, message: 'no such socket' } },
     ],
     [
       'node host runs, but its pods wait for a network: cni plugin not initialized',
+      {},
       { runtime: { ...runtime, networkNotReady: 'cni plugin not initialized' } },
     ],
-  ])('%s', (words, more) => expect(answer(more)).toBe(words));
-});
-
-test('a runtime that has not answered yet is waited for since the node began', () => {
-  const message = 'it has not answered yet';
-  const view = nodeView('host', {
-    ...{ state: 'starting', since: NOW - 3_000, waitingFor: 'the first list' },
-    runtime: { name: '', version: '', ready: false, message },
-  });
-  const text = formatNodeExplanation(explainNode(view, NOW));
-  expect(text).toContain('    waits for it to be ready: it has not answered yet\n');
-  expect(text).toMatch(/├─ runtime unknown +not ready +3s\n/);
+  ])('%s', (words, tree, more) => expect(answer(tree, more)).toBe(words));
 });
 
 test('each actor of the node is shown with who holds it, who waits, and what went wrong last', () => {
   const pods = { a: 'default/web', b: 'shop/db', c: 'default/late' };
   const lastFailure = { reason: 'RuntimeUnavailable', message: 'no such socket', at: NOW - 12_000 } as const;
-  const view = nodeView('host', {
-    pods,
-    limiters: [
-      { ...start, state: 'full', capacity: 1, held: ['a/main/start'], queue: ['b/:sandbox/start', 'gone/x/start'] },
-      pull,
-    ],
-    admissions: [{ ...admission, admitted: 2, waiting: ['default/late'], refused: ['shop/db'] }],
-    parts: [
-      { ...garbage, lastFailure },
-      { ...logRotation, state: 'rotating', since: NOW },
-    ],
-  });
+  const children = [
+    nodeActors.runtime,
+    {
+      ...admission,
+      facts: ['2 admitted'],
+      lists: { 'in line': ['default/late'], 'no room for updates of': ['shop/db'] },
+    },
+    {
+      ...{ ...start, state: 'full', facts: ['1 of 1 held'] },
+      lists: { 'held by': ['a/main/start'], 'in line': ['b/:sandbox/start', 'gone/x/start'] },
+    },
+    { ...pull, lists: { 'held by': [], 'in line': [] } },
+    { ...garbage, lastFailure, children: [nodeActor('removeGarbage', { kind: 'call' })] },
+    { ...logRotation, state: 'rotating', since: NOW },
+  ];
+  const view = nodeView('host', { children }, { pods });
   const explanation = explainNode(view, NOW);
   expect(`\n${formatNodeExplanation(explanation)}`).toBe(`
 node host                                                           12:02:56 UTC
@@ -71,22 +67,22 @@ node host                                                           12:02:56 UTC
 
 node host              running   60s
 ├─ runtime containerd  ready     65s    v1.6.20
-├─ limiter start       full      60s    1 of 1 held
-│    held by default/web (main)
-│    in line: shop/db (sandbox), gone (x)
-├─ limiter pull        open      60s    0 of 1 held
 ├─ actor admission     open      60s    2 admitted
 │    in line: default/late
-│    no room for updates of shop/db
+│    no room for updates of: shop/db
+├─ limiter start       full      60s    1 of 1 held
+│    held by: default/web (main)
+│    in line: shop/db (sandbox), gone (x)
+├─ limiter pull        open      60s    0 of 1 held
 ├─ actor garbage       waiting   60s
 │    waits for the next garbage collection until 12:02:59 (in 3s)
 │    last failure, 12s ago: RuntimeUnavailable: no such socket
 └─ actor logRotation   rotating  0s
      waits for the next check of log sizes until 12:02:57 (in 1s)
 `);
-  expect(explanation.node.children[1]).toMatchObject({
-    ...{ kind: 'limiter', name: 'start', holders: ['default/web (main)'] },
-    line: ['shop/db (sandbox)', 'gone (x)'],
+  expect(explanation.node.children[2]).toMatchObject({
+    ...{ kind: 'limiter', name: 'start' },
+    lists: { 'held by': ['default/web (main)'], 'in line': ['shop/db (sandbox)', 'gone (x)'] },
   });
 });
 
@@ -101,7 +97,7 @@ test('pods of others are listed with what is here of them and why they are left 
       ...{ directory: '/var/lib/kubelet/pods/u8', why: 'it is a symbolic link' },
     },
   ];
-  const text = formatNodeExplanation(explainNode(nodeView('host', { foreign }), NOW));
+  const text = formatNodeExplanation(explainNode(nodeView('host', {}, { foreign }), NOW));
   expect(text.split('\n').slice(3, 9)).toEqual([
     '',
     '  it leaves alone 2 pods of others:',

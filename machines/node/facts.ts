@@ -1,0 +1,47 @@
+/** What trees of actors show of the node beside its state. */
+import { lookUp } from '../../pod/lookUp.ts';
+import type { ActorFacts, FeedView } from '../../pod/show/actorNode.ts';
+import { deadlineOf } from '../pod/context.ts';
+import { childrenOf } from '../shared/actorTree.ts';
+import type { RuntimeHealth } from '../shared/events.ts';
+import type { Moments, Seen } from '../shared/stateMeta.ts';
+import type { PodRef } from '../shared/views.ts';
+import type { NodeContext } from './context.ts';
+import { plegView } from './pleg.ts';
+import { sourceView } from './source.ts';
+
+/** While it drains it waits until the last of its pods has had its grace. */
+export function moments({ snapshot }: Seen<NodeContext>): Moments {
+  const ends = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
+    const pod = child.getSnapshot();
+    const { termination } = pod.context;
+    return termination && pod.hasTag('stoppingContainers') ? [deadlineOf(termination)] : [];
+  });
+  return ends.length > 0 ? { deadline: Math.max(...ends) } : {};
+}
+
+/** The node has heard how each of its feeds gets on. */
+export function facts({ since, snapshot: { context } }: Seen<NodeContext>): ActorFacts {
+  const { nodeName, health, pleg, sources, sourceStates, desired } = context;
+  const sourceViews = sources.map((source) =>
+    sourceView(source, lookUp(sourceStates, source), { begun: since, hasListed: Object.hasOwn(desired, source) }),
+  );
+  const feeds = { runtimeHealth: [runtimeFeed(health, since)], pleg: [plegView(pleg, since)], sources: sourceViews };
+  return { kind: 'node', name: nodeName, feeds };
+}
+
+const NO_REASON = 'it does not say why';
+
+/** The container runtime, as it has answered when it was asked for its health. */
+function runtimeFeed(
+  { name, version, ready, since, message = NO_REASON, networkNotReady }: RuntimeHealth,
+  begun: number,
+): FeedView {
+  const waits = ready ? networkNotReady && `its network: ${networkNotReady}` : `it to be ready: ${message}`;
+  return {
+    ...{ kind: 'runtime', name: name || 'unknown', path: 'nodeAgent/runtimeHealth', since: since || begun },
+    ...(ready ? { state: 'ready', tags: ['steady'] } : { state: 'not ready', tags: ['retrying'] }),
+    ...(waits === undefined ? {} : { waitingFor: waits }),
+    facts: version === '' ? [] : [version],
+  };
+}

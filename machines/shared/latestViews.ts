@@ -1,0 +1,14 @@
+import type { AnyActorRef } from 'xstate';
+
+/** Remembers the latest view of each actor, together with all that it was made of. */
+export function latestViews<View>() {
+  const known = new WeakMap<AnyActorRef, { readonly from: readonly unknown[]; readonly view: View }>();
+  return (ref: AnyActorRef, from: readonly unknown[], make: () => View): View => {
+    const latest = known.get(ref);
+    const isSame = latest?.from.length === from.length && latest.from.every((each, index) => each === from[index]);
+    if (isSame) return latest.view;
+    const view = make();
+    known.set(ref, { from, view });
+    return view;
+  };
+}

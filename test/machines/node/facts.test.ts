@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { facts } from '../../../machines/node/facts.ts';
+import { nodeStory } from '../support/nodeStory.ts';
+
+test('a runtime that has not answered yet is waited for since the node began, then as it has answered', () => {
+  const story = nodeStory();
+  const runtime = () => {
+    const snapshot = { context: story.context(), children: {} };
+    return facts({ id: 'nodeAgent', since: 500, snapshot, sinceOf: () => 0 }).feeds?.runtimeHealth;
+  };
+  expect(runtime()).toMatchObject([
+    {
+      ...{ kind: 'runtime', name: 'unknown', state: 'not ready', tags: ['retrying'], since: 500, facts: [] },
+      waitingFor: 'it to be ready: it has not answered yet',
+    },
+  ]);
+  story.ports.advance(2_000);
+  story.list();
+  const [answered] = runtime() ?? [];
+  expect(answered).toMatchObject({
+    name: 'fake',
+    state: 'ready',
+    tags: ['steady'],
+    since: story.ports.now,
+    facts: ['1'],
+  });
+  expect(answered).not.toHaveProperty('waitingFor');
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from '@jest/globals';
+import { createActor, fromCallback, fromPromise, setup } from 'xstate';
+import { actorTree } from '../../../machines/shared/actorTree.ts';
+import type { Seen, StateMeta, StateTag } from '../../../machines/shared/stateMeta.ts';
+import type { NodeExplanation } from '../../../pod/show/explainNode.ts';
+import { formatNodeExplanation } from '../../../pod/show/formatExplanation.ts';
+
+interface DiskContext {
+  readonly retryAt: number;
+  readonly failure: { readonly reason: string; readonly message: string; readonly at: number };
+}
+
+const types = { meta: {} as StateMeta, tags: {} as StateTag | 'spinning' };
+
+/** A machine that nothing but its own chart tells of. */
+const disk = setup({
+  types: { ...types, context: {} as DiskContext },
+  actors: { sync: fromPromise<null, { path: string }>(() => new Promise(() => {})), timer: fromCallback(() => {}) },
+}).createMachine({
+  id: 'disk',
+  context: { retryAt: 14_000, failure: { reason: 'EIO', message: 'it is worn out', at: 4_000 } },
+  meta: {
+    facts: ({ snapshot }: Seen<DiskContext>) => ({
+      facts: [`next at ${snapshot.context.retryAt}`],
+      lists: { of: ['web'] },
+    }),
+  },
+  initial: 'syncing',
+  states: {
+    syncing: {
+      tags: 'retrying',
+      meta: { waitsFor: 'the disk', until: 'retryAt' },
+      invoke: [{ src: 'sync', input: { path: '/' } }, { src: 'timer' }],
+    },
+  },
+});
+
+/** One that works in two regions, and has one that breaks. */
+const parts = setup({
+  types,
+  actors: {
+    disk,
+    fan: setup({ types }).createMachine({
+      type: 'parallel',
+      states: {
+        blades: { initial: 'turning', states: { turning: { tags: ['steady', 'spinning'] } } },
+        motor: { initial: 'hot', states: { hot: { tags: 'waiting' } } },
+      },
+    }),
+    light: setup({ types }).createMachine({
+      initial: 'on',
+      on: {
+        fail: {
+          actions: () => {
+            throw new Error('a mistake');
+          },
+        },
+      },
+      states: { on: { tags: 'steady' } },
+    }),
+    clock: fromCallback(() => {}),
+    sources: fromCallback(() => {}),
+  },
+}).createMachine({
+  id: 'parts',
+  meta: {
+    facts: () => ({
+      ...{ kind: 'node', name: 'host' },
+      feeds: { sources: [{ name: 'file', path: 'parts/file', state: 'absent', tags: ['waiting'], since: 2_000 }] },
+    }),
+  },
+  initial: 'running',
+  states: {
+    running: {
+      tags: 'steady',
+      invoke: [
+        { src: 'fan', id: 'fan' },
+        { src: 'disk', id: 'disk/sda' },
+        { src: 'light', id: 'light', onError: {} },
+        { src: 'clock', id: 'clock' },
+        { src: 'sources', id: 'sources' },
+      ],
+    },
+  },
+});
+
+function shownTree() {
+  const actor = createActor(parts).start();
+  const tree = () => actorTree(actor, 'parts', { sinceOf: () => 1_000 });
+  const child = (name: string) => tree().children.find((each) => each.name === name);
+  return { actor, tree, child };
+}
+
+describe('the tree of actors', () => {
+  test('has a machine by what its own chart declares: state, tag, wait, deadline, failure and facts', () => {
+    expect(shownTree().child('sda')).toEqual({
+      ...{ id: 'disk/sda', machine: 'disk', kind: 'disk', name: 'sda', path: 'parts/disk/sda' },
+      ...{ state: 'syncing', tags: ['retrying'], since: 1_000, waitingFor: 'the disk', until: 14_000 },
+      ...{ lastFailure: { reason: 'EIO', message: 'it is worn out', at: 4_000 } },
+      ...{ facts: ['next at 14000'], lists: { of: ['web'] } },
+      children: [
+        expect.objectContaining({ kind: 'call', machine: 'sync', state: 'called', tags: ['working'], since: 1_000 }),
+      ],
+    });
+  });
+
+  test('has feeds before machines: one as it has told of itself, the others as active', () => {
+    expect(
+      shownTree()
+        .tree()
+        .children.map(({ kind, name, state, tags }) => [kind, name, state, ...tags]),
+    ).toEqual([
+      ['feed', 'clock', 'active', 'steady'],
+      ['actor', 'file', 'absent', 'waiting'],
+      ['actor', 'fan', 'blades.turning motor.hot', 'waiting', 'spinning'],
+      ['disk', 'sda', 'syncing', 'retrying'],
+      ['actor', 'light', 'on', 'steady'],
+    ]);
+  });
+
+  test('shows the worst of parallel regions, and further tags after it', () => {
+    expect(shownTree().child('fan')?.tags).toEqual(['waiting', 'spinning']);
+  });
+
+  test('shows an actor that a fault has ended as broken', () => {
+    const { actor, child } = shownTree();
+    actor.getSnapshot().children.light?.send({ type: 'fail' });
+    expect(child('light')).toMatchObject({ state: 'broken', tags: ['broken'] });
+    expect(child('fan')).toMatchObject({ tags: ['waiting', 'spinning'] });
+  });
+
+  test('is what explain prints, calls left out, for what waits for them says so', () => {
+    const explanation: NodeExplanation = {
+      name: 'host',
+      at: 5_000,
+      answer: 'it runs',
+      node: shownTree().tree(),
+      foreign: [],
+    };
+    expect(formatNodeExplanation(explanation).split('\n').slice(4, -1)).toEqual([
+      'node host       running                   4s',
+      '├─ feed clock   active                    4s',
+      '├─ actor file   absent                    3s',
+      '├─ actor fan    blades.turning motor.hot  4s',
+      '├─ disk sda     syncing                   4s     next at 14000',
+      '│    waits for the disk until 00:00:14 (in 9s)',
+      '│    of: web',
+      '│    last failure, 1s ago: EIO: it is worn out',
+      '└─ actor light  on                        4s',
+    ]);
+  });
+});
