@@ -9,6 +9,7 @@ import type { FeedLogic, Port, PortName, PortTypes, TimerInput, TimerLogic } fro
 import { toFailure } from '../pod/failure.ts';
 import type { Clock } from './clock.ts';
 import { guarded } from './guarded.ts';
+import { createRedaction, type Redact } from './redaction.ts';
 
 /** One thing that entered: who it is for, when, and what. */
 export interface Entry {
@@ -46,6 +47,8 @@ type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'nodeFacts' | 'ticker';
 export interface Boundary {
   /** When the last thing entered, in milliseconds since the epoch: what follows from it is dated by it, live and replayed. */
   readonly now: () => number;
+  /** What may be written down of a value. */
+  readonly redact: Redact;
   port<K extends PortName>(name: K): Port<K>;
   feed(name: FeedName): FeedLogic;
   readonly timer: TimerLogic;
@@ -72,14 +75,15 @@ const ELAPSED = { type: 'timer.elapsed' };
 export function createBoundary({ ports, feeds }: World, { clock, record, onError }: BoundaryOptions): Boundary {
   // Whoever writes down must not change what happens.
   const write = record && guarded('recorder', record, onError);
+  const redact = createRedaction();
   let latest = clock.now();
   const enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => {
     latest = clock.now();
-    write?.({ at: latest, actor: pathOf(self).join('/'), kind, source, value });
+    write?.({ at: latest, actor: pathOf(self).join('/'), kind, source, value: redact(value) });
   };
 
   return {
-    now: () => latest,
+    ...{ now: () => latest, redact },
     port: (name) => portLogic(name, ports[name], { clock, enter, onError }),
     feed: (name) =>
       fromCallback(({ sendBack, self }) => {
@@ -89,8 +93,7 @@ export function createBoundary({ ports, feeds }: World, { clock, record, onError
           enter(self, 'fact', name, fact);
           queueMicrotask(() => sendBack(fact));
         };
-        const run = async () => feeds[name](send, { signal: ending.signal });
-        run().catch((error) => onError(name, error));
+        (async () => feeds[name](send, { signal: ending.signal }))().catch((error) => onError(name, error));
         return () => ending.abort();
       }),
     timer: fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {

@@ -111,7 +111,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
   };
 }
 
-function keyframeOf({ root, board, since }: NodeActors, { now }: Boundary): Keyframe {
+function keyframeOf({ root, board, since }: NodeActors, { now, redact }: Boundary): Keyframe {
   const statuses = board.pods().flatMap(({ metadata, status }) => (status ? [[metadata.uid, status] as const] : []));
   const frame = {
     at: now(),
@@ -120,7 +120,7 @@ function keyframeOf({ root, board, since }: NodeActors, { now }: Boundary): Keyf
     statuses: Object.fromEntries(statuses),
   };
   // It shares nothing with the actors that go on.
-  return JSON.parse(JSON.stringify(frame));
+  return JSON.parse(JSON.stringify(redact(frame)));
 }
 
 type Root = ActorRefFrom<typeof nodeAgentMachine>;

@@ -60,6 +60,8 @@ function recordedBoundary(awaited: Map<string, (entry: Entry) => void>, { now }:
   };
   return {
     now,
+    // What is secret was not recorded.
+    redact: (value) => value,
     port: <K extends PortName>() =>
       fromPromise<unknown>(
         ({ self, signal }) =>
