@@ -25,12 +25,7 @@ export function createSinceMap(clock: Pick<Clock, 'now'>, known: Readonly<Record
   const earlier = new Map(Object.entries(known));
   const stays = new WeakMap<AnyActorRef, Stay>();
   return {
-    begin: (ref) => {
-      const key = keyOf(ref);
-      stays.set(ref, earlier.get(key) ?? { state: '', since: clock.now() });
-      // The next one at its path is another actor.
-      earlier.delete(key);
-    },
+    begin: (ref) => stays.set(ref, stayFrom(earlier, ref) ?? { state: '', since: clock.now() }),
     note: (ref) => {
       // Only machines have states: the snapshots of promises and callbacks have no value.
       const snapshot: { value?: unknown } = ref.getSnapshot();
@@ -47,6 +42,15 @@ export function createSinceMap(clock: Pick<Clock, 'now'>, known: Readonly<Record
         }),
       ),
   };
+}
+
+/** What was known of the actor at a path; the next one at it is another. A live node begins without any. */
+function stayFrom(earlier: Map<string, Stay>, ref: AnyActorRef): Stay | undefined {
+  if (earlier.size === 0) return undefined;
+  const key = keyOf(ref);
+  const stay = earlier.get(key);
+  earlier.delete(key);
+  return stay;
 }
 
 const keyOf = (ref: AnyActorRef): string => pathOf(ref).join('/');
