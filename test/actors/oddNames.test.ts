@@ -42,6 +42,10 @@ const podNames = fc
   .record({ uid: fc.constantFrom(...uids), name: fc.constantFrom(...names), other: fc.constantFrom(...names) })
   .filter(({ name, other }) => name !== other);
 
+/** A recording has digests in the place of values. */
+const withoutValues = (pods: readonly Pod[]): unknown =>
+  JSON.parse(JSON.stringify(pods, (key, value) => (key === 'value' && typeof value === 'string' ? 'a value' : value)));
+
 test('a pod with such names runs, is adopted, restarts, is explained and ends, and nothing is left', async () => {
   await fc.assert(
     fc.asyncProperty(podNames, async ({ uid, name, other }) => {
@@ -72,7 +76,7 @@ test('a pod with such names runs, is adopted, restarts, is explained and ends, a
         JSON.parse(JSON.stringify(node.entries)),
       );
       expect(await replayed.play()).toEqual([]);
-      expect(replayed.agent.pods()).toEqual(node.agent.pods());
+      expect(withoutValues(replayed.agent.pods())).toEqual(withoutValues(node.agent.pods()));
       replayed.agent.stop();
       node.remove(name, 'beside');
       await node.advance('40s');
