@@ -43,7 +43,7 @@ done
 node=$above/node_modules/node/bin/node
 if [ ! -x "$node" ]; then
   node=$(command -v node) && "$node" -e 'process.exit(Number.parseInt(process.versions.node) < 24 ? 1 : 0)' ||
-    fail "Node.js 24 is missing, which the package node brings along: install it anew, without --ignore-scripts"
+    fail "Node.js 24 is missing, which the package node brings along: install it again, without --ignore-scripts"
 fi
 
 # One arena, a fixed limit from which on memory is given back, and pieces of 16 KiB and more that go back as soon as they
