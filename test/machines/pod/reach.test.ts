@@ -138,7 +138,8 @@ const distinguisherOf =
     if (status !== 'active') return [];
     const isAway = statePath(value).includes('awaiting') && failure?.reason === 'RuntimeUnavailable';
     if (value.terminating && value.terminating !== 'containers') return [isAway, present !== undefined];
-    const pods = [edits.indexOf(context.desired), edits.indexOf(context.allocated)];
+    const editOf = ({ spec }: Pod) => edits.findIndex((each) => each.spec === spec);
+    const pods = [editOf(context.desired), editOf(context.allocated)];
     const isEarly = !value.active && !value.resetting && !value.terminating;
     const early = isEarly
       ? [observed.sandboxes[0]?.state, mounts.data?.lifecycle, context.networkNotReady?.message]
