@@ -142,8 +142,8 @@ function describer(
   const startedAt = systemClock.now();
   const known = { name, ...born, host, capacity, startedAt };
   return () => {
-    const [{ runtime, state, since, facts }, now] = [agent.overview(), systemClock.now()];
-    const drains = state === 'draining' ? { drainsSince: since } : {};
+    const [{ runtime, tags, since, facts }, now] = [agent.overview(), systemClock.now()];
+    const drains = tags.includes('draining') ? { drainsSince: since } : {};
     const { hostIps: addresses, capacity: allocatable, admissionNode } = facts;
     return nodeObject({ ...known, ...admissionNode, addresses, allocatable, runtime, ...drains, now });
   };

@@ -10,6 +10,7 @@ import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
 import { createManifestReader, type ReadManifests } from './manifestReader.ts';
+import type { ManifestSet } from './manifestSet.ts';
 import { keyOf, withoutSecrets } from './urlSecrets.ts';
 
 const FILE_CHECK_MS = 20_000;
@@ -56,65 +57,62 @@ export function sourcesFeed(parts: SourceParts): Feed {
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { clock, nodeName, durable, store, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
+  const { durable, store, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
-    const changes = changesOf('file', clock);
-    const tell = tellingProblems(parts, send);
-    const onState = tellingState(send, 'file', { place: path, everyMs: fileCheckMs, clock });
-    const following = watchManifests({
-      onState,
-      path,
-      nodeName,
-      ...(parts.isLenient ? { isLenient: true } : {}),
+    const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send });
+    const watching = watchManifests({
+      ...{ ...common, readManifests, signal, path },
       listEveryMs: fileCheckMs,
-      readManifests,
-      clock,
-      signal,
       lastGood: durable.manifests,
-      ...(parts.readClasses ? { readClasses: parts.readClasses } : {}),
-      onSet: (set) => {
-        for (const fact of changes(set)) tell(fact);
-      },
       onManifest: ({ file, manifest }) => {
         const kept = manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
         kept.catch((error) => onError('store', error));
       },
     });
-    await orBroken(following, onState);
+    await orBroken(watching, onState);
   };
 }
 
 /** Static pods from a URL; nothing at all when none is given. */
 function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { clock, nodeName, durable, store, manifestUrl, onError } = parts;
+  const { durable, store, manifestUrl, onError } = parts;
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;
-    const key = keyOf(manifestUrl.url);
-    const changes = changesOf('http', clock);
-    const tell = tellingProblems(parts, send);
+    const { url, everyMs } = manifestUrl;
+    const key = keyOf(url);
     const keep = (kept: Promise<void>) => void kept.catch((error) => onError('store', error));
     for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
-    const { url, everyMs } = manifestUrl;
-    const onState = tellingState(send, 'http', { place: withoutSecrets(url), everyMs, clock });
-    const following = watchManifestUrl({
-      onState,
-      ...manifestUrl,
-      nodeName,
-      ...(parts.isLenient ? { isLenient: true } : {}),
-      readManifests,
-      clock,
-      signal,
+    const { common, onState, tell } = following('http', parts, { place: withoutSecrets(url), everyMs, send });
+    const watching = watchManifestUrl({
+      ...{ ...common, ...manifestUrl, readManifests, signal },
       lastGood: durable.fetched.get(key),
-      ...(parts.readClasses ? { readClasses: parts.readClasses } : {}),
-      onSet: (set) => {
-        for (const fact of changes(set)) tell(fact);
-      },
       onUnread: (problems) => tell({ type: 'config.sourceUnread', source: 'http', problems }),
       onGood: (pods) => keep(store.write('fetched', key, [...pods])),
     });
-    await orBroken(following, onState);
+    await orBroken(watching, onState);
   };
+}
+
+/** What all sources have in common: what they know of the node, and whom they tell of their pods and of themselves. */
+function following(
+  source: string,
+  parts: SourceParts,
+  { send, ...own }: { readonly place: string; readonly everyMs: number; readonly send: (fact: NodeFact) => void },
+) {
+  const { clock, nodeName, isLenient, readClasses } = parts;
+  const changes = changesOf(source, clock);
+  const tell = tellingProblems(parts, send);
+  const onState = tellingState(send, source, { ...own, clock });
+  const common = {
+    ...{ nodeName, clock, onState },
+    ...(isLenient ? { isLenient: true } : {}),
+    ...(readClasses ? { readClasses } : {}),
+    onSet: (set: ManifestSet) => {
+      for (const fact of changes(set)) tell(fact);
+    },
+  };
+  return { common, onState, tell };
 }
 
 /** Tells how a source gets on, where that is news. */

@@ -1,14 +1,13 @@
 /** The board of all pods: after each turn of the actors it recomputes the statuses and tells what changed. */
 import type { AnyActorRef } from 'xstate';
+import { type ProbeRef, resultOf } from '../../machines/probe/view.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView } from '../../machines/shared/views.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-
 import { lookUp } from '../../pod/lookUp.ts';
 import type { PodView } from '../../pod/show/view.ts';
-
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { Clock } from '../clock.ts';
 import { heldChanges } from './heldChanges.ts';
@@ -235,8 +234,8 @@ function podOf(ref: AnyActorRef): PodRef | undefined {
 function isTold(results: WeakMap<AnyActorRef, string>, ref: AnyActorRef): boolean {
   const { value }: { value?: unknown } = ref.getSnapshot();
   if (value === undefined || !ref.id.startsWith('probe/')) return value !== undefined;
-  // The outer state of a probe is its result.
-  const result = typeof value === 'object' && value !== null ? Object.keys(value).join() : String(value);
+  // The prefix of an id says of which machine its actor is.
+  const result = resultOf(ref as ProbeRef);
   if (results.get(ref) === result) return false;
   results.set(ref, result);
   return true;

@@ -1,4 +1,5 @@
 /** The statuses on their way to sinks: the latest of each pod, until all have taken it. */
+import { unlessAborted } from '../../host/limit.ts';
 import type { DueStatus } from '../../machines/statusSink/chart.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
@@ -112,10 +113,10 @@ export class StatusReports {
     const { namespace, name: podName, status, ended, version, gone } = report;
     try {
       const told = { uid, namespace, name: podName, status, ended };
-      await withinLimit((limited) => settled(sink.put(told, { signal: limited }), limited), {
-        ...{ clock, signal },
-        timeoutMs: PUT_MS,
-      });
+      // A sink need not look at its signal.
+      const act = (within: AbortSignal) =>
+        unlessAborted(sink.put(told, { signal: within }), within).catch(late(within));
+      await withinLimit(act, { clock, signal, timeoutMs: PUT_MS });
     } catch (error) {
       // Of a pod that is gone it was told in vain: nobody waits for that but those who must know how it ended.
       if (!gone || sink.mustAcknowledge) throw failureOf(name, error);
@@ -152,15 +153,10 @@ export class StatusReports {
   }
 }
 
-/** The work, or that its time was over: a sink need not look at its signal. */
-function settled(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const end = () => reject(new Error(`no answer within ${PUT_MS / 1_000}s`));
-    if (signal.aborted) return end();
-    signal.addEventListener('abort', end, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
-  });
-}
+/** What a call that was given up has come to is that its time was over. */
+const late = (within: AbortSignal) => (cause: unknown) => {
+  throw within.aborted ? new Error(`no answer within ${PUT_MS / 1_000}s`, { cause }) : cause;
+};
 
 const failureOf = (sink: string, cause: unknown): NodeFailure =>
   new NodeFailure('StatusNotSent', `${sink}: ${messageOf(cause)}`, { cause });

@@ -30,7 +30,7 @@ export function hasCgroup({ hierarchies, path }: Cgroup): boolean {
  */
 export async function makeCgroup({ hierarchies, path }: Cgroup, mayChange: (path: string) => boolean): Promise<void> {
   const used = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
-  await Promise.all(
+  await allDone(
     Array.from(used, async (hierarchy) => {
       if (hierarchy.version === 'v2') await delegate(hierarchy, dirname(path), mayChange);
       const directory = join(hierarchy.root, path);
@@ -97,7 +97,13 @@ async function eachController(
   const inOrder = async (own: readonly CgroupFile[]) => {
     for (const file of own) await act(file);
   };
-  await Promise.all([...Map.groupBy(files, ({ controller }) => controller).values()].map(inOrder));
+  await allDone([...Map.groupBy(files, ({ controller }) => controller).values()].map(inOrder));
+}
+
+/** Until all is done, or has failed: who removes the cgroup afterwards meets nobody who still makes it. */
+async function allDone(work: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(work);
+  await Promise.all(work);
 }
 
 const pathOf = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>

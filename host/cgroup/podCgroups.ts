@@ -226,8 +226,10 @@ export class PodCgroups {
     const isThere = hasCgroup(cgroup);
     const wasThere = isThere && !this.#unlimited.has(cgroup.path);
     if (!isThere && !isPodName(names)) noteMade(cgroup.path);
-    if (!wasThere) this.#unlimited.add(cgroup.path);
-    if (!wasThere) await this.#tree.start(names, limits);
+    if (!wasThere) {
+      this.#unlimited.add(cgroup.path);
+      await this.#tree.start(names, limits);
+    }
     await makeCgroup(cgroup, mayChange);
     // What runs in one that is there may use more than it is to have from now on: only `trim` takes that away.
     if (mayChange(cgroup.path)) await (wasThere ? raiseLimits : writeLimits)(cgroup, limits);

@@ -2,7 +2,7 @@
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import type { ActorView } from '../../pod/show/view.ts';
 import { actorView } from '../shared/actorTree.ts';
-import { STATE_TAGS } from '../shared/stateMeta.ts';
+import { isFacet } from '../shared/stateMeta.ts';
 import type { imageMachine } from './chart.ts';
 
 type ImageRef = ActorRefFrom<typeof imageMachine>;
@@ -32,5 +32,3 @@ export function withImage<V extends ActorView>(
 /** The chart says that it is an image; here it is which. */
 export const ofImage = (waitingFor: string, image: string): string =>
   waitingFor.replace('its image', () => `image ${image}`);
-
-const isFacet = (tag: string): boolean => !STATE_TAGS.some((each) => each === tag);

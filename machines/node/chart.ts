@@ -170,7 +170,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
       },
     },
     draining: {
-      tags: ['working', 'ending'],
+      tags: ['working', 'ending', 'draining'],
       meta: { waitsFor: 'its pods to end', until: 'deadline' },
       entry: ['endAll', 'endStranded'],
       always: { guard: 'hasNoPods', target: 'stopped' },

@@ -61,7 +61,7 @@ export const nodeSetup = setup({
     events: {} as NodeEvent,
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
-    tags: {} as StateTag | 'beginning' | 'active' | 'ending',
+    tags: {} as StateTag | 'beginning' | 'active' | 'ending' | 'draining',
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
       [Id in 'admission' | 'cgroups' | 'garbage' | 'logRotation']: Id;
     } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
@@ -202,19 +202,27 @@ export const nodeSetup = setup({
       enqueue.assign({ pods: Object.fromEntries(pods), broken: [] });
     }),
     endUnwanted: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
-      for (const { pod } of unwanted(context, scope?.uids)) {
+      const found = unwanted(context, scope?.uids);
+      if (found.length === 0) return;
+      const pods = new Map(Object.entries(context.pods));
+      for (const { pod } of found) {
         const { uid } = pod.metadata;
-        enqueue.assign(({ context: { pods } }) => ({ pods: { ...pods, [uid]: { pod, ending: true } } }));
+        pods.set(uid, { pod, ending: true });
         const termination = terminationOf(pod, 'Removed', context.heardAt);
         enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
       }
+      enqueue.assign({ pods: Object.fromEntries(pods) });
     }),
     passOnEdits: enqueueActions(({ context, enqueue }, scope: Scope | undefined) => {
-      for (const { before, pod } of edited(context, scope?.uids)) {
+      const found = edited(context, scope?.uids);
+      if (found.length === 0) return;
+      const pods = new Map(Object.entries(context.pods));
+      for (const { before, pod } of found) {
         const { uid } = pod.metadata;
-        enqueue.assign(({ context: { pods } }) => ({ pods: { ...pods, [uid]: { pod, ending: false } } }));
+        pods.set(uid, { pod, ending: false });
         for (const fact of tellUpdate(before, pod, context.heardAt)) enqueue.sendTo(podId(uid), fact);
       }
+      enqueue.assign({ pods: Object.fromEntries(pods) });
     }),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podsObserved') return;

@@ -5,10 +5,16 @@ import { actorView, childrenOf } from '../shared/actorTree.ts';
 import type { probeMachine } from './chart.ts';
 import { failuresOf } from './context.ts';
 
-type ProbeRef = ActorRefFrom<typeof probeMachine>;
+export type ProbeRef = ActorRefFrom<typeof probeMachine>;
 
 /** The probes that a container has at present. */
 export const probeRefs = (snapshot: { children: object }): ProbeRef[] => childrenOf<ProbeRef>(snapshot, 'probe/');
+
+/** What a probe's tries have come to, as its state tells. */
+export const resultOf = (probe: ProbeRef): ProbeView['result'] => {
+  const snapshot = probe.getSnapshot();
+  return snapshot.hasTag('passing') ? 'passing' : snapshot.hasTag('failing') ? 'failing' : 'unknown';
+};
 
 /** The views of the probes that a container has at present; `container` is its path. */
 export function probeViews(
@@ -19,8 +25,8 @@ export function probeViews(
   return probeRefs(snapshot).map((ref) => {
     const own = ref.getSnapshot();
     const { kind } = own.context;
-    const result = own.hasTag('passing') ? 'passing' : own.hasTag('failing') ? 'failing' : 'unknown';
     const failures = failuresOf(own.context);
-    return { ...actorView(ref, `${container}/${ref.id}`, sinceOf), kind, result, ...(failures ? { failures } : {}) };
+    const actor = actorView(ref, `${container}/${ref.id}`, sinceOf);
+    return { ...actor, kind, result: resultOf(ref), ...(failures ? { failures } : {}) };
   });
 }

@@ -4,7 +4,7 @@ import type { Failure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { type ActorNode, CALL } from '../../pod/show/actorNode.ts';
 import type { ActorView } from '../../pod/show/view.ts';
-import { type Moments, type Seen, type SinceOf, STATE_TAGS, type StateMeta, statePath } from './stateMeta.ts';
+import { isFacet, type Moments, type Seen, type SinceOf, type StateMeta, statePath } from './stateMeta.ts';
 
 /** What all contexts here have in common: the last failure, and moments under their names. */
 interface CommonContext extends Moments {
@@ -62,7 +62,7 @@ const WORST_FIRST = ['broken', 'retrying', 'failed', 'waiting', 'working', 'stea
 /** Where regions run in parallel there are several of the seven tags: the worst is shown, and what else is asked of the states. */
 function worstFirst(tags: ReadonlySet<string>): string[] {
   const worst = WORST_FIRST.find((tag) => tags.has(tag));
-  const others = [...tags].filter((tag) => !STATE_TAGS.some((each) => each === tag));
+  const others = [...tags].filter(isFacet);
   return [...(worst ? [worst] : []), ...others];
 }
 

@@ -40,6 +40,9 @@ export const STATE_TAGS = ['steady', 'working', 'waiting', 'retrying', 'done', '
 
 export type StateTag = (typeof STATE_TAGS)[number];
 
+/** Whether a tag is none of the seven, but what others ask of a state. */
+export const isFacet = (tag: string): boolean => !STATE_TAGS.some((each) => each === tag);
+
 /** Whether a container that the runtime shows in this state has no process any more. */
 export const hasEnded = (state: string): boolean => state === 'exited';
 

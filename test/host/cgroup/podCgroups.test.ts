@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -255,5 +255,8 @@ describe('C25: the cgroups above containers', () => {
       reason: 'FailedCreatePodContainer',
       message: expect.stringMatching(/^unable to ensure pod container exists: ./),
     });
+    // Nothing of it goes on behind the failure.
+    const others = v1().filter((each) => each.root !== join(root, 'cpu'));
+    expect(others.filter((each) => !existsSync(join(each.root, 'own/kubepods')))).toEqual([]);
   });
 });
