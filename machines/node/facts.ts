@@ -1,7 +1,7 @@
 /** What trees of actors show of the node beside its state. */
 import { lookUp } from '../../pod/lookUp.ts';
 import type { ActorFacts, FeedView } from '../../pod/show/actorNode.ts';
-import { deadlineOf } from '../pod/context.ts';
+import { deadlineOf } from '../pod/termination.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
 import type { Moments, Seen } from '../shared/stateMeta.ts';

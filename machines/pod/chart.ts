@@ -1,23 +1,123 @@
 /** One pod: owns the order of things. Volumes before the sandbox, the sandbox before containers, and the way back. */
-import { not } from 'xstate';
+import { assign, enqueueActions, sendTo } from 'xstate';
+import { containersOf } from '../../pod/api/containers.ts';
+import { showingChange } from '../../pod/lifecycle/update.ts';
+import { served } from '../shared/actorRefs.ts';
+import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
-import { allSandboxes, deadlineOf, initialPodContext, type PodContext } from './context.ts';
-import { othersFailure } from './others.ts';
-import { asFailed, directoryFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from './recordedEvents.ts';
-import { podSetup } from './setup.ts';
-import { resetting } from './states/resetting.ts';
-import { awaitingPodCgroupRetry, resizingPodCgroup } from './states/resizingPodCgroup.ts';
-import { sandboxing } from './states/sandboxing.ts';
-import { terminating } from './states/terminating.ts';
+import { actualRequests, isActualStale, presentNames } from './actual.ts';
+import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
+import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
+import { containerId, podSetup, volumeId } from './setup.ts';
+import { active, activeImplementations } from './states/active.ts';
+import { admitting, admittingImplementations, awaitingOthers } from './states/admitting.ts';
+import { creatingSandboxImplementations } from './states/creatingSandbox.ts';
+import { preparing, preparingImplementations } from './states/preparing.ts';
+import { resetting, resettingImplementations } from './states/resetting.ts';
+import { resizingImplementations } from './states/resizing.ts';
+import { sandboxing, sandboxingImplementations } from './states/sandboxing.ts';
+import { terminating, terminatingImplementations } from './states/terminating.ts';
+import { activeUntil, deadlineOf } from './termination.ts';
 
-/** One container after the other, in rounds (C9). */
-const launches = [
-  { guard: 'isRoundOver', actions: 'beginRound' },
-  { guard: 'isLaunchDue', actions: 'launchNext' },
-] as const;
+/** What concerns a pod whatever it is at. */
+const chartSetup = podSetup
+  .extend(admittingImplementations)
+  .extend(preparingImplementations)
+  .extend(creatingSandboxImplementations)
+  .extend(sandboxingImplementations)
+  .extend(resizingImplementations)
+  .extend(activeImplementations)
+  .extend(resettingImplementations)
+  .extend(terminatingImplementations)
+  .extend({
+    guards: {
+      isActualStale: ({ context }) => isActualStale(context),
+      isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
+    },
+    actions: {
+      settleAdmission: sendTo(served('admission'), ({ context }) => ({
+        type: 'admission.settle',
+        uid: context.allocated.metadata.uid,
+      })),
+      releaseAdmission: sendTo(served('admission'), ({ context }) => ({
+        type: 'admission.release',
+        uid: context.allocated.metadata.uid,
+      })),
+      leaveLimiters: enqueueActions(({ context, enqueue }) => {
+        const event = { type: 'slot.forget' as const, uid: context.allocated.metadata.uid };
+        enqueue.sendTo(served('startLimiter'), event);
+        enqueue.sendTo(served('pullLimiter'), event);
+      }),
+      tellActual: enqueueActions(({ context, enqueue }) => {
+        const { allocated: pod } = context;
+        enqueue.sendTo(served('admission'), {
+          type: 'admission.actual',
+          uid: pod.metadata.uid,
+          requests: actualRequests(context),
+        });
+        enqueue.assign({ actual: { pod, names: presentNames(context) } });
+      }),
+      countDeadline: enqueueActions(({ context, enqueue }) => {
+        const deadline = activeUntil(context);
+        enqueue.stopChild('activeDeadline');
+        enqueue.assign({ activeUntil: deadline });
+        if (deadline === undefined) return;
+        enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline } });
+      }),
+      recordConditions: assign(({ event }) =>
+        event.type === 'pod.conditionsChanged' ? { conditions: event.conditions } : {},
+      ),
+      recordVolume: assign(({ context, event }) => {
+        if (event.type !== 'volume.changed') return {};
+        const { name, lifecycle, mounted } = event;
+        return { volumes: { ...context.volumes, [name]: { lifecycle, ...(mounted ? { mounted } : {}) } } };
+      }),
+      recordContainer: assign(({ context, event }) => {
+        if (event.type !== 'container.changed' || !Object.hasOwn(context.containers, event.name)) return {};
+        return {
+          containers: { ...context.containers, [event.name]: event.lifecycle },
+          ...(event.id === undefined ? {} : { containerIds: { ...context.containerIds, [event.name]: event.id } }),
+          endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
+        };
+      }),
+      recordNetwork: assign(({ event }) =>
+        event.type === 'runtime.networkChanged' ? { networkNotReady: event.networkNotReady } : {},
+      ),
+      recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
+      /** A volume that came with an update: the containers that have an actor already may need it. */
+      shareVolume: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'volume.changed' || event.lifecycle !== 'mounted') return;
+        const { allocated: pod, containers } = context;
+        const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
+        for (const { container } of containersOf(pod.spec)) {
+          if (Object.hasOwn(containers, container.name)) enqueue.sendTo(containerId(container.name), update);
+        }
+      }),
+      /** Its metadata is about to be another: the volumes and containers that show of it what has changed are told. */
+      showMetadata: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'pod.metadataChanged') return;
+        const pod = { ...context.allocated, metadata: event.metadata };
+        const { volumes, containers } = showingChange(context.allocated, pod);
+        for (const name of volumes.filter((each) => Object.hasOwn(context.volumes, each))) {
+          enqueue.sendTo(volumeId(name), { type: 'volume.update', pod });
+        }
+        for (const name of containers.filter((each) => Object.hasOwn(context.containers, each))) {
+          enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
+        }
+      }),
+      /** One container's facts, read ahead of the next full look. */
+      seeContainer: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'runtime.containerSeen') return;
+        const { container } = event;
+        enqueue.assign({ observed: withContainer(context.observed, container) });
+        if (!Object.hasOwn(context.containers, container.name)) return;
+        enqueue.sendTo(containerId(container.name), { type: 'runtime.containerObserved', id: container.id, container });
+      }),
+    },
+  });
 
-export const podMachine = podSetup.createMachine({
+export const podMachine = chartSetup.createMachine({
   id: 'pod',
   meta: {
     moments: ({ snapshot: { context } }: Seen<PodContext>) =>
@@ -57,150 +157,13 @@ export const podMachine = podSetup.createMachine({
         { target: 'admitting' },
       ],
     },
-    /** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
-    awaitingOthers: {
-      tags: ['waiting', 'ofOthers'],
-      meta: { waitsFor: 'the agent that created its sandbox to remove it' },
-      entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
-      always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
-      on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
-    },
-    admitting: {
-      tags: ['waiting', 'admitting', 'settingUp', 'withoutContainers'],
-      meta: { waitsFor: 'the node to admit it' },
-      entry: 'askAdmission',
-      on: {
-        'pod.update': { actions: ['replaceDesired', 'askAdmission'] },
-        'admission.admitted': [
-          // All has run that ever will, under an earlier agent: it has given back, or does so now, what it had.
-          {
-            guard: 'needsNoSandbox',
-            target: 'terminating',
-            actions: ['applyUpdate', 'askForRest', 'initialize', 'complete'],
-          },
-          { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
-        ],
-        'admission.refused': {
-          target: 'refused',
-          actions: ['recordRefusal', { type: 'recordEvent', params: ({ event }) => refusal(event) }],
-        },
-      },
-    },
+    awaitingOthers,
+    admitting,
     /** The node does not take it: Failed, and so it stays until no source wants it. */
     refused: { tags: ['failed', 'ended'], on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {} } },
-    preparing: {
-      tags: ['preparing', 'settingUp'],
-      initial: 'directory',
-      states: {
-        directory: {
-          tags: ['working', 'withoutContainers'],
-          meta: { waitsFor: 'its directory to be created' },
-          invoke: {
-            src: 'preparePod',
-            input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
-            onDone: 'cgroup',
-            onError: {
-              target: 'awaitingRetry',
-              actions: [
-                'recordFailure',
-                { type: 'recordEvent', params: ({ event }) => directoryFailed(failureOf(event)) },
-              ],
-            },
-          },
-        },
-        cgroup: {
-          tags: ['working', 'withoutContainers'],
-          meta: { waitsFor: 'its cgroup to be created' },
-          invoke: {
-            src: 'prepareCgroup',
-            input: ({ context }) => ({ pod: context.allocated }),
-            onDone: 'volumes',
-            onError: {
-              target: 'awaitingRetry',
-              actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => asFailed(failureOf(event)) }],
-            },
-          },
-        },
-        awaitingRetry: {
-          tags: 'retrying',
-          meta: { waitsFor: 'another attempt to create its directory and cgroup', until: 'retryAt' },
-          invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-          on: { 'timer.elapsed': 'directory' },
-        },
-        volumes: {
-          tags: ['working', 'withoutContainers'],
-          meta: { waitsFor: 'its volumes to be mounted' },
-          entry: 'spawnVolumes',
-          always: { guard: 'areVolumesSettled', target: '#pod.sandboxing' },
-          on: { 'admission.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
-        },
-      },
-    },
+    preparing,
     sandboxing,
-    active: {
-      tags: 'active',
-      initial: 'choosing',
-      on: {
-        'runtime.podObserved': [
-          { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
-          { actions: 'observe' },
-        ],
-        'admission.admitted': [
-          {
-            guard: 'changesNetworkMode',
-            target: 'resetting',
-            actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'],
-          },
-          { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] },
-        ],
-      },
-      always: [
-        { guard: 'hasRemoved', actions: 'forgetRemoved' },
-        // At any time, also before the init containers are done.
-        { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
-      ],
-      states: {
-        choosing: {
-          tags: 'working',
-          always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }],
-        },
-        /** Init containers and sidecars, each in its turn (C3, C4). */
-        initializing: {
-          tags: 'working',
-          meta: { waitsFor: 'its init containers to complete' },
-          always: [
-            { guard: 'mustRestartAll', target: 'restartingAll' },
-            { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-            { guard: 'hasNewContainers', actions: 'spawnContainers' },
-            { guard: 'isLastTurnOver', target: 'running' },
-            { guard: 'isTurnOver', actions: 'startNext' },
-            ...launches,
-          ],
-        },
-        /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
-        restartingAll: {
-          tags: ['working', 'restartingAll'],
-          meta: { waitsFor: 'all its containers to stop before they restart' },
-          entry: 'resetContainers',
-          always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
-        },
-        running: {
-          entry: ['initialize', 'startRegular'],
-          initial: 'steady',
-          always: [
-            { guard: 'mustRestartAll', target: 'restartingAll' },
-            { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-            { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
-            ...launches,
-          ],
-          states: {
-            steady: { tags: 'steady', always: { guard: 'mustFit', target: 'resizingPodCgroup' } },
-            resizingPodCgroup,
-            awaitingPodCgroupRetry,
-          },
-        },
-      },
-    },
+    active,
     resetting,
     terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */

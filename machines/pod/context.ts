@@ -1,15 +1,11 @@
 /** What a pod's actor knows, and the plain questions that its chart asks of it. The chart is in chart.ts. */
 
 import type { Refusal } from '../../pod/admission/refusal.ts';
-import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../../pod/api/schema/status.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import { shouldRestart } from '../../pod/lifecycle/restart.ts';
-import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
@@ -17,8 +13,6 @@ import { withResources } from '../../pod/resources/resize.ts';
 import type { Termination } from '../../pod/show/view.ts';
 import type { Probed } from '../container/context.ts';
 import type { ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
-import { retryAfter } from '../shared/failure.ts';
-import type { PortTypes } from '../shared/ports.ts';
 
 export interface PodInput {
   readonly pod: Pod;
@@ -120,13 +114,6 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   };
 }
 
-/** No container has a process now, though some may start again. */
-export const isQuiet = (context: PodContext): boolean =>
-  Object.values(context.containers).every((lifecycle) => !['launching', 'live', 'running'].includes(lifecycle));
-
-export const areVolumesUnmounted = ({ volumes }: PodContext): boolean =>
-  Object.values(volumes).every(({ lifecycle }) => lifecycle === 'unmounted');
-
 /** As far as the pod waits for them: an image that cannot be had holds up only the containers that mount it (C16). */
 export const areVolumesSettled = ({ volumes }: PodContext): boolean =>
   Object.values(volumes).every(({ lifecycle }) => lifecycle === 'mounted' || lifecycle === 'delayed');
@@ -136,113 +123,6 @@ export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
 
 /** Whether it may have a process. */
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
-
-/** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
-export const decideSandbox = ({ allocated: pod, observed }: PodContext) =>
-  sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });
-
-/** Why the pod can not live in a sandbox of which the runtime has told all: its readiness, network mode, addresses (C8). */
-function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
-  const observed = { sandboxes: [sandbox], containers: [] };
-  const decision = sandboxDecision({ pod, observed, somethingToStart: true });
-  return typeof decision === 'object' ? decision.reason : undefined;
-}
-
-export const fits = (context: PodContext, sandbox: ObservedSandbox): boolean => flawOf(context, sandbox) === undefined;
-
-/** What came of a sandbox that was made in vain: it counts as a failed try, and the next one waits like after any (C8). */
-export const unfit = (
-  context: PodContext,
-  sandbox: PortTypes['runSandbox']['output'],
-): Pick<PodContext, 'failure' | 'retryAt'> =>
-  retryAfter({
-    reason: 'FailedCreatePodSandBox',
-    message: `the sandbox that was made is of no use: ${flawOf(context, sandbox)}`,
-    at: sandbox.madeAt,
-  });
-
-/** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */
-function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
-  return [...containersOf(pod.spec)].some(({ container, role }) => {
-    const newest = observed.containers.find(({ name }) => name === container.name);
-    if (newest === undefined) return role !== 'ephemeral';
-    return shouldRestart({ pod, container, role, run: newest, podEnding: false });
-  });
-}
-
-export const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
-  sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
-
-/** The sandbox that the pod had is not ready any more, not even listed, without an address, or another is ready beside it (C8). */
-export function doubtsSandbox(context: PodContext, observed: ObservedPod): boolean {
-  const { sandbox } = context;
-  if (sandbox === undefined) return false;
-  return readySandboxes(observed).join() !== sandbox.id || observed.sandboxes.some((each) => isFlawed(context, each));
-}
-
-const isFlawed = (context: PodContext, shown: ObservedSandbox): boolean =>
-  shown.id === context.sandbox?.id && !fits(context, shown);
-
-/** By the runtime's own word the pod can go on in its sandbox. A list without it, being older, tells nothing of another. */
-export function isStillSound(context: PodContext, sandbox: ObservedSandbox): boolean {
-  const ready = readySandboxes(context.observed);
-  return fits(context, sandbox) && (ready.length <= 1 || !ready.includes(sandbox.id));
-}
-
-/** The number of the sandbox after the latest one (C8). */
-export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number => {
-  const known = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
-  return known.length === 0 ? attempt : Math.max(...known) + 1;
-};
-
-/** Every sandbox of the pod that may exist at the runtime. */
-export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[] => [
-  ...new Set([...(sandbox ? [sandbox.id] : []), ...stale, ...observed.sandboxes.map(({ id }) => id)]),
-];
-
-/** The runtime shows a sandbox that was not there when those of the ending pod were stopped. */
-export const hasLateSandbox = ({ stopped, observed }: PodContext): boolean =>
-  stopped !== undefined && observed.sandboxes.some(({ id }) => !stopped.includes(id));
-
-/** The moment by which every container must have ended: all share one grace (C11). */
-export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + graceSeconds * 1_000;
-
-/** Whether the pod stays as one that has ended until nobody wants it: it completed, or the node ended it for its own reasons. */
-export const staysAfterwards = (termination: Termination | undefined): boolean =>
-  termination?.reason === 'Completed' || termination?.stays === true;
-
-/** A later command may end the pod sooner, never later (C10); it replaces a mere completion, and one that removes it wins. */
-export function mergeTermination(present: Termination | undefined, next: Termination): Termination {
-  if (present === undefined || present.reason === 'Completed') return next;
-  const { stays = false, ...cause } = present;
-  const nearer = deadlineOf(next) < deadlineOf(present) ? { at: next.at, graceSeconds: next.graceSeconds } : {};
-  return { ...cause, ...nearer, ...(stays && next.stays ? { stays } : {}) };
-}
-
-/** What a pod's author reads of that end, in its status and as an event. */
-export const DEADLINE_EXCEEDED = 'Pod was active on the node longer than the specified deadline';
-
-/** The end of a pod that was active for longer than it may be, within its own grace. */
-export const deadlineExceeded = ({ allocated, bornAt }: PodContext, at: number): Termination => ({
-  reason: 'DeadlineExceeded',
-  message: DEADLINE_EXCEEDED,
-  graceSeconds: allocated.spec.terminationGracePeriodSeconds ?? 30,
-  phase: 'Failed',
-  // What had passed while no agent was there takes nothing of the grace.
-  at: Math.max(at, bornAt),
-  stays: true,
-});
-
-/** How long the end of a pod for the node's own reasons may take beside its grace: half of that again, and 10 s at least. */
-const killLimitOf = ({ at, graceSeconds }: Termination): number =>
-  at + Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
-
-/** The moment after which the pod may not be active any more; of one that the node ends for its own reasons, not be there. */
-export function activeUntil({ allocated, startedAt, termination }: PodContext): number | undefined {
-  if (termination !== undefined) return termination.disruption === undefined ? undefined : killLimitOf(termination);
-  const seconds = allocated.spec.activeDeadlineSeconds;
-  return seconds === undefined ? undefined : startedAt + seconds * 1_000;
-}
 
 /** The observed pod with one container's newer facts in it. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
@@ -260,23 +140,3 @@ export function vanished({ observed, containerIds }: PodContext, shown: Observed
   for (const { id } of shown.containers) known.delete(id);
   return [...known.values()];
 }
-
-/** Containers that an update took out while their pod goes on; one that is wanted again by now gets another actor. */
-export const departed = ({ containers }: PodContext): string[] =>
-  Object.keys(containers).filter((name) => lookUp(containers, name) === 'removed');
-
-/** The spec has containers without an actor, and what their pod waits for is there. */
-export const hasNewContainers = (context: PodContext): boolean =>
-  areVolumesSettled(context) &&
-  [...containersOf(context.allocated.spec)].some(({ container }) => !Object.hasOwn(context.containers, container.name));
-
-/** A pod with a network of its own cannot have one now. */
-export const lacksNetwork = ({ networkNotReady, allocated }: PodContext): boolean =>
-  networkNotReady !== undefined && allocated.spec.hostNetwork !== true;
-
-/** That it waits for the runtime's network, in the kubelet's words. */
-export const networkFailure = ({ networkNotReady }: PodContext): Failure => ({
-  reason: 'NetworkNotReady',
-  message: `network is not ready: ${networkNotReady?.message}`,
-  at: networkNotReady?.since ?? 0,
-});

@@ -4,7 +4,7 @@ import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { PodEvent } from '../shared/events.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
-import { DEADLINE_EXCEEDED } from './context.ts';
+import { DEADLINE_EXCEEDED } from './termination.ts';
 
 const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 

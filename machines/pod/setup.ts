@@ -1,70 +1,161 @@
-/** What a pod does with its children: volumes and containers are spawned, commanded and forgotten. The chart is in chart.ts. */
-import { enqueueActions } from 'xstate';
+/** What all regions of a pod's chart share: its types, its ports, and the guards and actions of more than one of them. */
+import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { containersOf } from '../../pod/api/containers.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
+import { fullName } from '../../pod/api/staticPod.ts';
+import {
+  type EventMessages,
+  eventMessagesOf,
+  involvedPod,
+  type RecordedEvent,
+  recordedEvent,
+} from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import { showingChange } from '../../pod/lifecycle/update.ts';
-import {
-  isPendingResize,
-  resizeMessage,
-  resizeRefusal,
-  resourcesOf,
-  sameResources,
-  withResources,
-} from '../../pod/resources/resize.ts';
-import type { ContainerEvent } from '../shared/events.ts';
-import { departed, mayRun, mountedVolumes, staysAfterwards, vanished, withContainer } from './context.ts';
-import { nextLaunch } from './launchOrder.ts';
-import { podResizeSetup } from './resizeSetup.ts';
-import { persistedSize } from './resizing.ts';
-import {
-  afterInits,
-  earlierTurns,
-  firstTurn,
-  initNames,
-  lastingNames,
-  newEphemeral,
-  nextInit,
-  onTheirWay,
-} from './startOrder.ts';
-import { nextToStop, stopCommand } from './stopOrder.ts';
+import { requestsOf } from '../../pod/resources/requests.ts';
+import { resizeMessage, resizeRefusal, resourcesOf, sameResources } from '../../pod/resources/resize.ts';
+import { sameValue } from '../../pod/sameValue.ts';
+import { containerMachine } from '../container/chart.ts';
+import { pathOf, served } from '../shared/actorRefs.ts';
+import type { ActorPath, AdmissionEvent, ContainerEvent, PodEvent } from '../shared/events.ts';
+import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
+import { port, timerPort } from '../shared/ports.ts';
+import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { volumeMachine } from '../volume/chart.ts';
+import { activeDeadlineMachine } from './activeDeadline.ts';
+import { mayRun, mountedVolumes, type PodContext, type PodInput, vanished } from './context.ts';
+import { persistedSize, wish } from './resizing.ts';
+import { allSandboxes, decideSandbox, isStillSound, nextSandbox } from './sandbox.ts';
+import { isComplete, resetInits } from './startOrder.ts';
+import { deadlineExceeded, mergeTermination, staysAfterwards } from './termination.ts';
 
-const hasSameContainers = (one: Pod, other: Pod): boolean =>
-  [one, other]
-    .map(({ spec }) => [...containersOf(spec)].map(({ container }) => container.name).join())
-    .every((names, _, [first]) => names === first);
+export const containerId = (name: string) => `container/${name}` as const;
+export const volumeId = (name: string) => `volume/${name}` as const;
 
-const containerId = (name: string) => `container/${name}` as const;
-const volumeId = (name: string) => `volume/${name}` as const;
+/** What a guard looks at. */
+export interface PodArgs {
+  readonly context: PodContext;
+  readonly event: PodEvent;
+}
 
-export const podSetup = podResizeSetup.extend({
+/** An admitted update, in a pod whose volumes have actors. */
+export const takeUpdate = ['applyUpdate', 'updateVolumes', 'spawnVolumes'] as const;
+
+/** Asks for the admission of the pod as it is to be now. */
+export const admissionRequest = (context: PodContext, holder: ActorPath): AdmissionEvent => ({
+  type: 'admission.request',
+  uid: context.asked.metadata.uid,
+  fullName: fullName(context.asked),
+  pod: context.asked,
+  requests: requestsOf(context.asked),
+  ...(context.allocation ? { allocated: context.allocation } : {}),
+  adopted: context.observed.sandboxes.length > 0 && sameValue(context.asked.spec, context.allocated.spec),
+  holder,
+});
+
+/** What else others ask of its state. */
+type PodTag =
+  | StateTag
+  /** Another agent has it. */
+  | 'ofOthers'
+  /** What it needs before its containers is still to be made, or found. */
+  | 'settingUp'
+  | 'admitting'
+  | 'preparing'
+  /** Its containers have no actors yet, although nothing failed. */
+  | 'withoutContainers'
+  | 'active'
+  | 'restartingAll'
+  | 'stoppingContainers'
+  /** It does not run any more, and will not. */
+  | 'ended'
+  | 'terminated';
+
+export const podSetup = setup({
+  types: {
+    input: {} as PodInput,
+    context: {} as PodContext,
+    events: {} as PodEvent,
+    emitted: {} as RecordedEvent,
+    output: {} as { isGone: boolean },
+    meta: {} as StateMeta,
+    tags: {} as PodTag,
+    children: {} as { [id: `container/${string}`]: 'container' } & { [id: `volume/${string}`]: 'volume' } & {
+      activeDeadline: 'activeDeadline';
+    },
+  },
+  actors: {
+    activeDeadline: activeDeadlineMachine,
+    container: containerMachine,
+    volume: volumeMachine,
+    preparePod: port('preparePod'),
+    prepareCgroup: port('prepareCgroup'),
+    fitPod: port('fitPod'),
+    removeCgroup: port('removeCgroup'),
+    removePodData: port('removePodData'),
+    runSandbox: port('runSandbox'),
+    inspectSandbox: port('inspectSandbox'),
+    stopSandboxes: port('stopSandboxes'),
+    removeSandboxes: port('removeSandboxes'),
+    timer: timerPort(),
+  },
+  guards: {
+    mustEnd: ({ context }) => context.termination !== undefined,
+    isDeadlineOver: ({ context, event }) => event.type === 'pod.deadlineExceeded' && event.at === context.activeUntil,
+    needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
+    isComplete: ({ context }) => isComplete(context),
+    changesNetworkMode: ({ context: { asked, allocated } }) =>
+      (asked.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
+    isStillSound: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && isStillSound(context, sandbox),
+    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+  },
   actions: {
+    recordEvent: enqueueActions(({ context, enqueue }, notes: EventMessages) => {
+      for (const message of eventMessagesOf(notes))
+        enqueue.emit(recordedEvent(involvedPod(context.allocated), message));
+    }),
+    askAdmission: sendTo(served('admission'), ({ context, self }) => admissionRequest(context, pathOf(self))),
+    desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),
+    /** What others read of it is another: nothing is decided again. */
+    recordMetadata: assign(({ context, event }) => {
+      if (event.type !== 'pod.metadataChanged') return {};
+      const { metadata } = event;
+      const { desired, asked, allocated } = context;
+      return {
+        desired: { ...desired, metadata },
+        asked: { ...asked, metadata },
+        allocated: { ...allocated, metadata },
+      };
+    }),
+    recordTermination: assign(({ context, event }) =>
+      event.type === 'pod.terminate' ? { termination: mergeTermination(context.termination, event.termination) } : {},
+    ),
+    exceedDeadline: assign(({ context, event }) =>
+      event.type === 'pod.deadlineExceeded'
+        ? { termination: mergeTermination(context.termination, deadlineExceeded(context, event.at)) }
+        : {},
+    ),
+    recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
+    complete: assign(({ context }) => ({
+      termination: {
+        reason: 'Completed' as const,
+        graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
+        // What had ended before the agent came is ended from now on.
+        at: Math.max(context.endedAt, context.bornAt),
+      },
+    })),
+    loseSandbox: assign(({ context }) => ({
+      sandbox: undefined,
+      attempt: nextSandbox(context),
+      stale: allSandboxes(context),
+      turnsGiven: [],
+      round: [],
+      initialized: false,
+      containers: resetInits(context),
+    })),
+    initialize: assign({ initialized: true }),
     /** A volume whose definition was mended is tried again under the new one; one that shows its pod shows it as it is now. */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
       for (const name of Object.keys(context.volumes)) {
         enqueue.sendTo(volumeId(name), { type: 'volume.update', pod: context.allocated });
-      }
-    }),
-    /** A volume that came with an update: the containers that have an actor already may need it. */
-    shareVolume: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'volume.changed' || event.lifecycle !== 'mounted') return;
-      const { allocated: pod, containers } = context;
-      const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
-      for (const { container } of containersOf(pod.spec)) {
-        if (Object.hasOwn(containers, container.name)) enqueue.sendTo(containerId(container.name), update);
-      }
-    }),
-    /** Its metadata is about to be another: the volumes and containers that show of it what has changed are told. */
-    showMetadata: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'pod.metadataChanged') return;
-      const pod = { ...context.allocated, metadata: event.metadata };
-      const { volumes, containers } = showingChange(context.allocated, pod);
-      for (const name of volumes.filter((each) => Object.hasOwn(context.volumes, each))) {
-        enqueue.sendTo(volumeId(name), { type: 'volume.update', pod });
-      }
-      for (const name of containers.filter((each) => Object.hasOwn(context.containers, each))) {
-        enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
       }
     }),
     /** Each volume of the spec that has no actor yet gets one: to be mounted or, of a pod that has ended, to be unmounted. */
@@ -117,69 +208,6 @@ export const podSetup = podResizeSetup.extend({
       const event: ContainerEvent = { type: 'sandbox.lost', ...still };
       for (const name of Object.keys(context.containers)) enqueue.sendTo(containerId(name), event);
     }),
-    /** Who needs nothing but a sandbox may look for its image while that is being made. */
-    startFirst: enqueueActions(({ context, enqueue }) => {
-      if (context.turnsGiven.length > 0) return;
-      const names = firstTurn(context);
-      for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ turnsGiven: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
-    }),
-    /** After a restart of the agent. Of an init container that had been done and collected nothing more is wanted. */
-    recallTurns: enqueueActions(({ context, enqueue }) => {
-      const names = earlierTurns(context);
-      const isThere = (name: string) => context.observed.containers.some((shown) => shown.name === name);
-      const again = names.filter((name) => isThere(name) || afterInits(context).includes(name));
-      for (const name of again) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ turnsGiven: names, containers: onTheirWay(context, again) });
-    }),
-    startNext: enqueueActions(({ context, enqueue }) => {
-      const name = nextInit(context);
-      if (name === undefined) return;
-      enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ turnsGiven: [...context.turnsGiven, name], containers: onTheirWay(context, [name]) });
-    }),
-    /** They need nothing but the sandbox, and nobody takes notice of how they end. */
-    startEphemeral: enqueueActions(({ context, enqueue }) => {
-      const names = newEphemeral(context);
-      for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ turnsGiven: [...context.turnsGiven, ...names], containers: onTheirWay(context, names) });
-    }),
-    /** Every container but the ephemeral ones restarts in the present sandbox. */
-    resetContainers: enqueueActions(({ context, enqueue }) => {
-      for (const name of lastingNames(context)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
-    }),
-    /** Those that already had their turn take no notice. */
-    startRegular: enqueueActions(({ context, enqueue }) => {
-      const names = afterInits(context);
-      for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
-      enqueue.assign({ containers: onTheirWay(context, names) });
-    }),
-    /** One at a time: that it is being launched counts before it says so itself. */
-    launchNext: enqueueActions(({ context, enqueue }) => {
-      const name = nextLaunch(context);
-      if (name === undefined) return;
-      enqueue.sendTo(containerId(name), { type: 'container.launch' });
-      enqueue.assign({
-        containers: { ...context.containers, [name]: 'launching' as const },
-        round: context.round.filter((each) => each !== name),
-      });
-    }),
-    stopContainers: enqueueActions(({ context, enqueue }) => {
-      for (const name of Object.keys(context.containers)) {
-        enqueue.sendTo(containerId(name), stopCommand(context, name));
-      }
-    }),
-    /** The next sidecar's turn to stop has come (C11). */
-    stopNext: enqueueActions(({ context, enqueue }) => {
-      const name = nextToStop(context);
-      if (name === undefined) return;
-      const released = [...context.released, name];
-      enqueue.assign({ released });
-      enqueue.sendTo(containerId(name), stopCommand({ ...context, released }, name));
-    }),
-    unmountVolumes: enqueueActions(({ context, enqueue }) => {
-      for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'volume.unmount' });
-    }),
     /** A full look at the pod: what was known of a container and is not shown any more is told as absent. */
     observe: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'runtime.podObserved') return;
@@ -196,14 +224,6 @@ export const podSetup = podResizeSetup.extend({
         if (!Object.hasOwn(context.containers, name)) continue;
         enqueue.sendTo(containerId(name), { type: 'runtime.containerObserved', id, container: null });
       }
-    }),
-    /** One container's facts, read ahead of the next full look. */
-    seeContainer: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'runtime.containerSeen') return;
-      const { container } = event;
-      enqueue.assign({ observed: withContainer(context.observed, container) });
-      if (!Object.hasOwn(context.containers, container.name)) return;
-      enqueue.sendTo(containerId(container.name), { type: 'runtime.containerObserved', id: container.id, container });
     }),
     passOnReturn: enqueueActions(({ context, enqueue }) => {
       for (const name of Object.keys(context.containers))
@@ -225,25 +245,6 @@ export const podSetup = podResizeSetup.extend({
         } else {
           enqueue.sendTo(containerId(name), { type: 'container.stop', leavesNothing: true });
         }
-      }
-    }),
-    /** Of a resize that the node does not take on now the rest of the update counts all the same. */
-    applyRest: enqueueActions(({ context, enqueue }) => {
-      const { desired, allocated } = context;
-      const pod = withResources(desired, resourcesOf(allocated));
-      if (!isPendingResize(context.unadmitted) || !hasSameContainers(desired, allocated)) return;
-      enqueue.assign({ allocated: pod });
-      for (const name of Object.keys(context.containers)) {
-        enqueue.sendTo(containerId(name), { type: 'container.update', pod, volumes: mountedVolumes(context) });
-      }
-    }),
-    forgetRemoved: enqueueActions(({ context, enqueue }) => {
-      for (const name of departed(context)) {
-        enqueue.stopChild(containerId(name));
-        enqueue.assign(({ context: now }) => {
-          const { [name]: _gone, ...containers } = now.containers;
-          return { containers };
-        });
       }
     }),
   },

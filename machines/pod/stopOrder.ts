@@ -2,7 +2,8 @@
 import { containersOf } from '../../pod/api/containers.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { ContainerLifecycle } from '../shared/events.ts';
-import { deadlineOf, type PodContext } from './context.ts';
+import type { PodContext } from './context.ts';
+import { deadlineOf } from './termination.ts';
 
 const WITHOUT_PROCESS: readonly (ContainerLifecycle | undefined)[] = ['succeeded', 'failed', 'stopped', 'removed'];
 

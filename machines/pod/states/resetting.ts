@@ -2,11 +2,19 @@
 import { statusUnknown } from '../../container/recordedEvents.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
-import { podSetup } from '../setup.ts';
+import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 
-export const resetting = podSetup.createStateConfig({
+const guards = {
+  /** No container has a process now, though some may start again. */
+  isQuiet: ({ context }: PodArgs) =>
+    Object.values(context.containers).every((lifecycle) => !['launching', 'live', 'running'].includes(lifecycle)),
+};
+
+export const resettingImplementations = { guards };
+
+export const resetting = podSetup.extend(resettingImplementations).createStateConfig({
   initial: 'verifying',
-  on: { 'admission.admitted': { actions: ['applyUpdate', 'updateVolumes', 'spawnVolumes'] } },
+  on: { 'admission.admitted': { actions: takeUpdate } },
   states: {
     /** A list without it may be older than it: only the runtime's own word about it counts. */
     verifying: {

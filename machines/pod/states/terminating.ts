@@ -1,13 +1,50 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
 import { failureOf } from '../../shared/failure.ts';
-import { allSandboxes } from '../context.ts';
 import { killFailed, recordExceededGraceEvent } from '../recordedEvents.ts';
-import { podSetup } from '../setup.ts';
+import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
+import { containerId, type PodArgs, podSetup, volumeId } from '../setup.ts';
+import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';
+import { staysAfterwards } from '../termination.ts';
+
+const guards = {
+  hasLateSandbox: ({ context }: PodArgs) => hasLateSandbox(context),
+  hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context),
+  isStopDue: ({ context }: PodArgs) => nextToStop(context) !== undefined,
+  areVolumesUnmounted: ({ context: { volumes } }: PodArgs) =>
+    Object.values(volumes).every(({ lifecycle }) => lifecycle === 'unmounted'),
+  staysAfterwards: ({ context }: PodArgs) => staysAfterwards(context.termination),
+};
+
+const actions = {
+  noteStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxes(context) })),
+  /** It was stopped, but is kept in mind: its addresses were the pod's, and it has yet to be removed. */
+  leaveSandbox: podSetup.assign({
+    sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
+  }),
+  stopContainers: podSetup.enqueueActions(({ context, enqueue }) => {
+    for (const name of Object.keys(context.containers)) {
+      enqueue.sendTo(containerId(name), stopCommand(context, name));
+    }
+  }),
+  /** The next sidecar's turn to stop has come (C11). */
+  stopNext: podSetup.enqueueActions(({ context, enqueue }) => {
+    const name = nextToStop(context);
+    if (name === undefined) return;
+    const released = [...context.released, name];
+    enqueue.assign({ released });
+    enqueue.sendTo(containerId(name), stopCommand({ ...context, released }, name));
+  }),
+  unmountVolumes: podSetup.enqueueActions(({ context, enqueue }) => {
+    for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'volume.unmount' });
+  }),
+};
+
+export const terminatingImplementations = { guards, actions };
 
 /** One whose own time to be active is over just when it ends is in time. */
 const overdue = { guard: 'isDeadlineOver', actions: recordExceededGraceEvent } as const;
 
-export const terminating = podSetup.createStateConfig({
+export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
   initial: 'containers',
   // A call that was given up, or a runtime that came back, may bring one late: nothing of the pod may outlive it.
   always: { guard: 'hasLateSandbox', target: '.stopping' },

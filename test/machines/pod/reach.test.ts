@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type AnyMachineSnapshot, type EventObject, fromTransition } from 'xstate';
 import { podMachine } from '../../../machines/pod/chart.ts';
-import { deadlineOf } from '../../../machines/pod/context.ts';
+import { deadlineOf } from '../../../machines/pod/termination.ts';
 import type { ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';

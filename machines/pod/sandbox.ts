@@ -1,0 +1,87 @@
+/** What a pod makes of its sandboxes at the runtime (C8), and of those that another agent has of it. */
+import { containersOf } from '../../pod/api/containers.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
+import type { Failure } from '../../pod/failure.ts';
+import { madeBy, type ObservedPod, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
+import { shouldRestart } from '../../pod/lifecycle/restart.ts';
+import { sandboxDecision } from '../../pod/lifecycle/sandboxDecision.ts';
+import { retryAfter } from '../shared/failure.ts';
+import type { PortTypes } from '../shared/ports.ts';
+import type { PodContext } from './context.ts';
+
+/** What to do about the sandbox, from what the runtime shows when the actor is born (C8). */
+export const decideSandbox = ({ allocated: pod, observed }: PodContext) =>
+  sandboxDecision({ pod, observed, somethingToStart: hasSomethingToStart(pod, observed) });
+
+/** Why the pod can not live in a sandbox of which the runtime has told all: its readiness, network mode, addresses (C8). */
+function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
+  const observed = { sandboxes: [sandbox], containers: [] };
+  const decision = sandboxDecision({ pod, observed, somethingToStart: true });
+  return typeof decision === 'object' ? decision.reason : undefined;
+}
+
+export const fits = (context: PodContext, sandbox: ObservedSandbox): boolean => flawOf(context, sandbox) === undefined;
+
+/** What came of a sandbox that was made in vain: it counts as a failed try, and the next one waits like after any (C8). */
+export const unfit = (
+  context: PodContext,
+  sandbox: PortTypes['runSandbox']['output'],
+): Pick<PodContext, 'failure' | 'retryAt'> =>
+  retryAfter({
+    reason: 'FailedCreatePodSandBox',
+    message: `the sandbox that was made is of no use: ${flawOf(context, sandbox)}`,
+    at: sandbox.madeAt,
+  });
+
+/** Whether any container has yet to run, or would run again after its last end. A running one dies with its sandbox. */
+function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
+  return [...containersOf(pod.spec)].some(({ container, role }) => {
+    const newest = observed.containers.find(({ name }) => name === container.name);
+    if (newest === undefined) return role !== 'ephemeral';
+    return shouldRestart({ pod, container, role, run: newest, podEnding: false });
+  });
+}
+
+const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
+  sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
+
+/** The sandbox that the pod had is not ready any more, not even listed, without an address, or another is ready beside it (C8). */
+export function doubtsSandbox(context: PodContext, observed: ObservedPod): boolean {
+  const { sandbox } = context;
+  if (sandbox === undefined) return false;
+  return readySandboxes(observed).join() !== sandbox.id || observed.sandboxes.some((each) => isFlawed(context, each));
+}
+
+const isFlawed = (context: PodContext, shown: ObservedSandbox): boolean =>
+  shown.id === context.sandbox?.id && !fits(context, shown);
+
+/** By the runtime's own word the pod can go on in its sandbox. A list without it, being older, tells nothing of another. */
+export function isStillSound(context: PodContext, sandbox: ObservedSandbox): boolean {
+  const ready = readySandboxes(context.observed);
+  return fits(context, sandbox) && (ready.length <= 1 || !ready.includes(sandbox.id));
+}
+
+/** The number of the sandbox after the latest one (C8). */
+export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number => {
+  const known = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
+  return known.length === 0 ? attempt : Math.max(...known) + 1;
+};
+
+/** Every sandbox of the pod that may exist at the runtime. */
+export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[] => [
+  ...new Set([...(sandbox ? [sandbox.id] : []), ...stale, ...observed.sandboxes.map(({ id }) => id)]),
+];
+
+/** The runtime shows a sandbox that was not there when those of the ending pod were stopped. */
+export const hasLateSandbox = ({ stopped, observed }: PodContext): boolean =>
+  stopped !== undefined && observed.sandboxes.some(({ id }) => !stopped.includes(id));
+
+/** Another agent has a sandbox of the pod, and this one has none that lives. */
+export const isRunByOthers = ({ observed }: PodContext): boolean =>
+  (observed.others ?? []).length > 0 && readySandboxes(observed).length === 0;
+
+/** Whose sandbox it is that the pod waits for. */
+export function othersFailure({ observed: { others = [] }, bornAt: at }: PodContext): Failure {
+  const [owner = ''] = others.flatMap((sandbox) => sandbox.owner ?? []);
+  return { reason: 'FailedCreatePodSandBox', message: madeBy(owner), at };
+}

@@ -1,0 +1,168 @@
+/** A pod with a sandbox: its containers start in their order and run. A part of the chart in chart.ts. */
+import { containersOf } from '../../../pod/api/containers.ts';
+import { lookUp } from '../../../pod/lookUp.ts';
+import { areVolumesSettled, type PodContext } from '../context.ts';
+import { isRoundOver, newRound, nextLaunch } from '../launchOrder.ts';
+import { doubtsSandbox } from '../sandbox.ts';
+import { containerId, type PodArgs, podSetup, takeUpdate } from '../setup.ts';
+import {
+  afterInits,
+  ephemeralTurnsGiven,
+  hasTurnPassed,
+  isAllReset,
+  isLastTurn,
+  lastingNames,
+  newEphemeral,
+  nextInit,
+  onTheirWay,
+  wasInitialized,
+} from '../startOrder.ts';
+import { awaitingPodCgroupRetry, resizingImplementations, resizingPodCgroup } from './resizing.ts';
+
+/** Containers that an update took out while their pod goes on; one that is wanted again by now gets another actor. */
+const departed = ({ containers }: PodContext): string[] =>
+  Object.keys(containers).filter((name) => lookUp(containers, name) === 'removed');
+
+const guards = {
+  wasInitialized: ({ context }: PodArgs) => wasInitialized(context),
+  isTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && nextInit(context) !== undefined,
+  isLastTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && isLastTurn(context),
+  /** The spec has containers without an actor, and what their pod waits for is there. */
+  hasNewContainers: ({ context }: PodArgs) =>
+    areVolumesSettled(context) &&
+    containersOf(context.allocated.spec).some(({ container }) => !Object.hasOwn(context.containers, container.name)),
+  hasNewEphemeral: ({ context }: PodArgs) => newEphemeral(context).length > 0,
+  hasRemoved: ({ context }: PodArgs) => departed(context).length > 0,
+  isRoundOver: ({ context }: PodArgs) => isRoundOver(context),
+  isLaunchDue: ({ context }: PodArgs) => nextLaunch(context) !== undefined,
+  mustRestartAll: ({ context }: PodArgs) => Object.values(context.containers).includes('restartsAll'),
+  isAllReset: ({ context }: PodArgs) => isAllReset(context),
+  doubtsSandbox: ({ context, event }: PodArgs) =>
+    event.type === 'runtime.podObserved' && doubtsSandbox(context, event.pod),
+};
+
+const actions = {
+  startOver: podSetup.assign(({ context }) => ({
+    initialized: false,
+    round: [],
+    turnsGiven: ephemeralTurnsGiven(context),
+  })),
+  beginRound: podSetup.assign(({ context }) => ({ round: newRound(context) })),
+  startNext: podSetup.enqueueActions(({ context, enqueue }) => {
+    const name = nextInit(context);
+    if (name === undefined) return;
+    enqueue.sendTo(containerId(name), { type: 'container.start' });
+    enqueue.assign({ turnsGiven: [...context.turnsGiven, name], containers: onTheirWay(context, [name]) });
+  }),
+  /** They need nothing but the sandbox, and nobody takes notice of how they end. */
+  startEphemeral: podSetup.enqueueActions(({ context, enqueue }) => {
+    const names = newEphemeral(context);
+    for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+    enqueue.assign({ turnsGiven: [...context.turnsGiven, ...names], containers: onTheirWay(context, names) });
+  }),
+  /** Every container but the ephemeral ones restarts in the present sandbox. */
+  resetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
+    for (const name of lastingNames(context)) enqueue.sendTo(containerId(name), { type: 'container.reset' });
+  }),
+  /** Those that already had their turn take no notice. */
+  startRegular: podSetup.enqueueActions(({ context, enqueue }) => {
+    const names = afterInits(context);
+    for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+    enqueue.assign({ containers: onTheirWay(context, names) });
+  }),
+  /** One at a time: that it is being launched counts before it says so itself. */
+  launchNext: podSetup.enqueueActions(({ context, enqueue }) => {
+    const name = nextLaunch(context);
+    if (name === undefined) return;
+    enqueue.sendTo(containerId(name), { type: 'container.launch' });
+    enqueue.assign({
+      containers: { ...context.containers, [name]: 'launching' as const },
+      round: context.round.filter((each) => each !== name),
+    });
+  }),
+  forgetRemoved: podSetup.enqueueActions(({ context, enqueue }) => {
+    for (const name of departed(context)) {
+      enqueue.stopChild(containerId(name));
+      enqueue.assign(({ context: now }) => {
+        const { [name]: _gone, ...containers } = now.containers;
+        return { containers };
+      });
+    }
+  }),
+};
+
+export const activeImplementations = { guards, actions };
+
+/** One container after the other, in rounds (C9). */
+const launches = [
+  { guard: 'isRoundOver', actions: 'beginRound' },
+  { guard: 'isLaunchDue', actions: 'launchNext' },
+] as const;
+
+export const active = podSetup
+  .extend(resizingImplementations)
+  .extend(activeImplementations)
+  .createStateConfig({
+    tags: 'active',
+    initial: 'choosing',
+    on: {
+      'runtime.podObserved': [
+        { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
+        { actions: 'observe' },
+      ],
+      'admission.admitted': [
+        {
+          guard: 'changesNetworkMode',
+          target: 'resetting',
+          actions: takeUpdate,
+        },
+        { actions: takeUpdate },
+      ],
+    },
+    always: [
+      { guard: 'hasRemoved', actions: 'forgetRemoved' },
+      // At any time, also before the init containers are done.
+      { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
+    ],
+    states: {
+      choosing: {
+        tags: 'working',
+        always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }],
+      },
+      /** Init containers and sidecars, each in its turn (C3, C4). */
+      initializing: {
+        tags: 'working',
+        meta: { waitsFor: 'its init containers to complete' },
+        always: [
+          { guard: 'mustRestartAll', target: 'restartingAll' },
+          { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+          { guard: 'hasNewContainers', actions: 'spawnContainers' },
+          { guard: 'isLastTurnOver', target: 'running' },
+          { guard: 'isTurnOver', actions: 'startNext' },
+          ...launches,
+        ],
+      },
+      /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
+      restartingAll: {
+        tags: ['working', 'restartingAll'],
+        meta: { waitsFor: 'all its containers to stop before they restart' },
+        entry: 'resetContainers',
+        always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
+      },
+      running: {
+        entry: ['initialize', 'startRegular'],
+        initial: 'steady',
+        always: [
+          { guard: 'mustRestartAll', target: 'restartingAll' },
+          { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+          { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
+          ...launches,
+        ],
+        states: {
+          steady: { tags: 'steady', always: { guard: 'mustFit', target: 'resizingPodCgroup' } },
+          resizingPodCgroup,
+          awaitingPodCgroupRetry,
+        },
+      },
+    },
+  });

@@ -1,0 +1,65 @@
+/** The node has yet to take the pod: another agent has it, or there may be no room. A part of the chart in chart.ts. */
+import { not } from 'xstate';
+import { resourcesOf, sameResources } from '../../../pod/resources/resize.ts';
+import { pathOf, served } from '../../shared/actorRefs.ts';
+import { asFailed, refusal } from '../recordedEvents.ts';
+import { wish } from '../resizing.ts';
+import { isRunByOthers, othersFailure } from '../sandbox.ts';
+import { admissionRequest, type PodArgs, podSetup } from '../setup.ts';
+
+const guards = { isRunByOthers: ({ context }: PodArgs) => isRunByOthers(context) };
+
+const actions = {
+  /** Before it is admitted there is nothing to be resized. */
+  replaceDesired: podSetup.assign(({ event }) =>
+    event.type === 'pod.update' ? { desired: event.pod, asked: event.pod } : {},
+  ),
+  recordRefusal: podSetup.assign(({ event }) => {
+    if (event.type !== 'admission.refused') return {};
+    const { type: _, ...refused } = event;
+    return { refused };
+  }),
+  recordOthers: podSetup.assign(({ context }) => ({ failure: othersFailure(context) })),
+  forgetFailure: podSetup.assign({ failure: undefined }),
+  /** What was wanted before a restart of the agent and not admitted then, or was changed meanwhile. */
+  askForRest: podSetup.enqueueActions(({ context, enqueue, self }) => {
+    if (sameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
+    const wanted = wish(context, context.desired);
+    enqueue.assign(wanted);
+    enqueue.sendTo(served('admission'), admissionRequest({ ...context, ...wanted }, pathOf(self)));
+  }),
+};
+
+export const admittingImplementations = { guards, actions };
+const admittingSetup = podSetup.extend(admittingImplementations);
+
+/** Another agent has it: until that one has removed its sandbox nothing of the pod is made here. */
+export const awaitingOthers = admittingSetup.createStateConfig({
+  tags: ['waiting', 'ofOthers'],
+  meta: { waitsFor: 'the agent that created its sandbox to remove it' },
+  entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
+  always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
+  on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
+});
+
+export const admitting = admittingSetup.createStateConfig({
+  tags: ['waiting', 'admitting', 'settingUp', 'withoutContainers'],
+  meta: { waitsFor: 'the node to admit it' },
+  entry: 'askAdmission',
+  on: {
+    'pod.update': { actions: ['replaceDesired', 'askAdmission'] },
+    'admission.admitted': [
+      // All has run that ever will, under an earlier agent: it has given back, or does so now, what it had.
+      {
+        guard: 'needsNoSandbox',
+        target: 'terminating',
+        actions: ['applyUpdate', 'askForRest', 'initialize', 'complete'],
+      },
+      { target: 'preparing', actions: ['applyUpdate', 'askForRest'] },
+    ],
+    'admission.refused': {
+      target: 'refused',
+      actions: ['recordRefusal', { type: 'recordEvent', params: ({ event }) => refusal(event) }],
+    },
+  },
+});

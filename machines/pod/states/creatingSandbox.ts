@@ -1,0 +1,132 @@
+/** A new sandbox for the pod: once the runtime has a network and a start slot is free. A part of the chart in chart.ts. */
+import { and, assign, not } from 'xstate';
+import type { Failure } from '../../../pod/failure.ts';
+import type { ObservedSandbox } from '../../../pod/lifecycle/observed.ts';
+import { namespacedName } from '../../../pod/show/shownName.ts';
+import { pathOf, served } from '../../shared/actorRefs.ts';
+import { failureOf } from '../../shared/failure.ts';
+import type { PodContext } from '../context.ts';
+import { asFailed, recordDeadlineEvent, recordExceededGraceEvent, recordTerminationEvent } from '../recordedEvents.ts';
+import { fits, unfit } from '../sandbox.ts';
+import { containerId, type PodArgs, podSetup } from '../setup.ts';
+import { firstTurn, initNames, onTheirWay } from '../startOrder.ts';
+
+/** A kubelet says it every second, which soon uses up what its own filter lets a pod tell of itself. */
+const TOLD_AGAIN_MS = 10_000;
+
+const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
+
+/** That it waits for the runtime's network, in the kubelet's words. */
+const networkFailure = ({ networkNotReady }: PodContext): Failure => ({
+  reason: 'NetworkNotReady',
+  message: `network is not ready: ${networkNotReady?.message}`,
+  at: networkNotReady?.since ?? 0,
+});
+
+const guards = {
+  /** A pod with a network of its own cannot have one now. */
+  lacksNetwork: ({ context: { networkNotReady, allocated } }: PodArgs) =>
+    networkNotReady !== undefined && allocated.spec.hostNetwork !== true,
+  isUnfit: ({ context }: PodArgs, sandbox: ObservedSandbox) => !fits(context, sandbox),
+};
+
+const actions = {
+  requestSlot: podSetup.sendTo(served('startLimiter'), ({ context, self }) => ({
+    type: 'slot.request',
+    key: slotKey(context),
+    ticket: context.ticket,
+    holder: pathOf(self),
+    purpose: `the sandbox of ${namespacedName(context.allocated)}`,
+    origin: context.allocated.metadata.uid,
+  })),
+  releaseSlot: podSetup.sendTo(served('startLimiter'), ({ context }) => ({
+    type: 'slot.release',
+    key: slotKey(context),
+  })),
+  /** Who needs nothing but a sandbox may look for its image while that is being made. */
+  startFirst: podSetup.enqueueActions(({ context, enqueue }) => {
+    if (context.turnsGiven.length > 0) return;
+    const names = firstTurn(context);
+    for (const name of names) enqueue.sendTo(containerId(name), { type: 'container.start' });
+    enqueue.assign({ turnsGiven: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
+  }),
+};
+
+export const creatingSandboxImplementations = { guards, actions };
+
+export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).createStateConfig({
+  entry: ['spawnContainers', 'startFirst'],
+  exit: 'releaseSlot',
+  initial: 'choosing',
+  states: {
+    choosing: {
+      tags: 'working',
+      always: [{ guard: 'lacksNetwork', target: 'awaitingNetwork' }, { target: 'queued' }],
+    },
+    /** Its return is told; meanwhile the pod's author hears again and again that it is still away. */
+    awaitingNetwork: {
+      tags: 'waiting',
+      meta: { waitsFor: 'the network of the container runtime' },
+      entry: [
+        assign(({ context }) => ({ failure: networkFailure(context) })),
+        { type: 'recordEvent', params: ({ context }) => asFailed(networkFailure(context)) },
+      ],
+      invoke: { src: 'timer', input: { after: TOLD_AGAIN_MS } },
+      always: { guard: not('lacksNetwork'), target: 'queued' },
+      on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
+    },
+    queued: {
+      tags: 'waiting',
+      meta: { waitsFor: 'a start slot' },
+      entry: 'requestSlot',
+      on: { 'slot.granted': 'running' },
+    },
+    running: {
+      tags: 'working',
+      meta: { waitsFor: 'its sandbox to be created' },
+      invoke: {
+        src: 'runSandbox',
+        input: ({ context }) => ({ pod: context.allocated, attempt: context.attempt }),
+        onDone: [
+          {
+            guard: 'mustEnd',
+            target: '#pod.terminating',
+            actions: assign(({ event }) => ({ sandbox: event.output })),
+          },
+          {
+            guard: { type: 'isUnfit', params: ({ event }) => event.output },
+            target: '#pod.sandboxing.unfit',
+            actions: [
+              assign(({ context, event }) => ({ sandbox: event.output, ...unfit(context, event.output) })),
+              'loseSandbox',
+            ],
+          },
+          {
+            target: '#pod.active',
+            actions: [
+              assign(({ event }) => ({ sandbox: event.output, failure: undefined })),
+              { type: 'recordEvent', params: ({ event }) => event.output.warnings ?? [] },
+              'announceSandbox',
+            ],
+          },
+        ],
+        onError: [
+          { guard: 'mustEnd', target: '#pod.terminating' },
+          {
+            target: '#pod.sandboxing.awaitingCreateRetry',
+            actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => asFailed(failureOf(event)) }],
+          },
+        ],
+      },
+      // The call is awaited: what it makes must be known to be removed.
+      on: {
+        'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
+        'pod.deadlineExceeded': [
+          { guard: and(['mustEnd', 'isDeadlineOver']), actions: recordExceededGraceEvent },
+          { guard: 'mustEnd' },
+          { actions: ['exceedDeadline', recordDeadlineEvent] },
+        ],
+      },
+    },
+  },
+});
