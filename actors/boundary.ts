@@ -5,7 +5,7 @@
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
-import type { FeedLogic, Port, PortName, PortTypes, TimerInput, TimerLogic } from '../machines/shared/ports.ts';
+import type { FeedName, Port, PortName, PortTypes, Provider, TimerInput } from '../machines/shared/ports.ts';
 import { toFailure } from '../pod/failure.ts';
 import type { Clock } from './clock.ts';
 import { guarded } from './guarded.ts';
@@ -42,16 +42,11 @@ export interface World {
   readonly feeds: { readonly [K in FeedName]: Feed };
 }
 
-type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'nodeFacts' | 'ticker';
-
-export interface Boundary {
+export interface Boundary extends Provider {
   /** When the last thing entered, in milliseconds since the epoch: what follows from it is dated by it, live and replayed. */
   readonly now: () => number;
   /** What may be written down of a value. */
   readonly redact: Redact;
-  port<K extends PortName>(name: K): Port<K>;
-  feed(name: FeedName): FeedLogic;
-  readonly timer: TimerLogic;
   /** Lets a fact in that no feed brings. */
   tell(to: FactTaker, fact: NodeFact): void;
 }

@@ -1,12 +1,13 @@
 /** The actors of a node, with who looks on: the only way in to them while they run. */
 import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent, type Snapshot } from 'xstate';
-import type { nodeAgentMachine } from '../machines/node/chart.ts';
+import { nodeAgentMachine } from '../machines/node/chart.ts';
 import type { NodeContext, NodeInput } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
 import { nodeView, runtimeView } from '../machines/node/view.ts';
 import { isWanted } from '../machines/node/wanted.ts';
 import { actorView } from '../machines/shared/actorTree.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
+import { provided } from '../machines/shared/ports.ts';
 import { awaitedViews, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
@@ -21,7 +22,6 @@ import type { Boundary, BoundaryOptions } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
-import { providedMachine } from './providedMachine.ts';
 import { createSinceMap, type SinceMap, type Stay } from './status/since.ts';
 import { createStatusBoard, type PersistFacts, type PodChange, type StatusBoard } from './status/statusBoard.ts';
 
@@ -144,7 +144,7 @@ function nodeActors(boundary: Boundary, input: NodeInput, onlookers: Onlookers):
     known: from?.statuses,
   });
   const inspect = inspection({ board, since }, boundary, onlookers);
-  const root: Root = createActor(providedMachine(boundary), {
+  const root: Root = createActor(provided(nodeAgentMachine, boundary), {
     ...{ id: 'nodeAgent', input, clock, inspect },
     // What a keyframe holds of the actors is what xstate wrote.
     ...(from ? { snapshot: from.actors as Snapshot<unknown> } : {}),

@@ -1,10 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import {
-  charts,
   createNode,
   createReplay,
   createSimulatedRuntime,
@@ -72,16 +70,6 @@ test('a node of the public parts alone runs a pod to its end, and its recording 
     cri.close();
     await rm(directory, { recursive: true });
   }
-});
-
-test('each machine has a chart', () => {
-  const folder = join(import.meta.dirname, '..', 'machines');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
-  const ids = texts.flatMap((text) => /\.createMachine\(\{\s+id: '(\w+)'/.exec(text)?.[1] ?? []);
-  const names = charts().map(({ name }) => name);
-  expect(ids).toContain('pod');
-  expect(names.toSorted()).toEqual(ids.toSorted());
 });
 
 const hello = {

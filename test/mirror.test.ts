@@ -13,7 +13,6 @@ const THROUGH: Readonly<Record<string, string | readonly string[]>> = {
   'actors/nodeConfig.ts': 'test/index.test.ts',
   'actors/nodeFeeds.ts': 'test/actors/podLife.test.ts',
   'actors/nodeServices.ts': 'test/actors/adoption.test.ts',
-  'actors/providedMachine.ts': 'test/actors/podLife.test.ts',
   'actors/replay.ts': 'test/actors/recording.test.ts',
   'actors/events/': 'test/actors/events.test.ts',
   'actors/feeds/alarm.ts': 'test/actors/pleg.test.ts',

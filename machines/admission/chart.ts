@@ -131,6 +131,7 @@ export const admissionMachine = setup({
   },
 }).createMachine({
   id: 'admission',
+  description: 'Admission of the node: it admits pods, one at a time, in the order of their arrival.',
   meta: { facts },
   context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [] }),
   initial: 'open',

@@ -12,6 +12,7 @@ import { stopping } from './states/stopping.ts';
 
 export const containerMachine = containerSetup.createMachine({
   id: 'container',
+  description: 'One container of a pod over all its restarts.',
   meta: {
     // A back-off after an end that nobody saw lasts its delay from its own beginning.
     moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({

@@ -23,6 +23,7 @@ const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 
 
 export const nodeAgentMachine = nodeSetup.createMachine({
   id: 'nodeAgent',
+  description: 'The node: it learns what runs and what is wanted, runs the pods, and drains.',
   meta: { moments, facts },
   context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn }) => {
     const serve = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>

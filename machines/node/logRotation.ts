@@ -35,6 +35,7 @@ export const logRotationMachine = setup({
   },
 }).createMachine({
   id: 'logRotation',
+  description: 'The rotation of the logs of containers that run.',
   meta: {
     moments: ({ since, snapshot: { context } }: Seen<LogRotationContext>) => ({ retryAt: since + context.everyMs }),
   },

@@ -119,6 +119,7 @@ const chartSetup = podSetup
 
 export const podMachine = chartSetup.createMachine({
   id: 'pod',
+  description: 'One pod: volumes, then its sandbox, then its containers, and the way back.',
   meta: {
     moments: ({ snapshot: { context } }: Seen<PodContext>) =>
       context.termination ? { deadline: deadlineOf(context.termination) } : {},

@@ -1,15 +1,18 @@
 /**
  * The ports: everything that the machines ask of the world, as the types of what goes out and what comes back.
- * A machine names a port in `setup`; only `createNode` provides it, behind the one recording boundary.
+ * A machine names a port in `setup`; `provided` puts the real one there, behind the one recording boundary.
  * Everything that comes back is plain, serialisable data; a rejection is a `Failure`.
  */
 
 import {
+  type AnyActorLogic,
+  type AnyStateMachine,
   type CallbackActorLogic,
   fromCallback,
   fromPromise,
   type NonReducibleUnknown,
   type PromiseActorLogic,
+  StateMachine,
 } from 'xstate';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
@@ -180,31 +183,60 @@ export type Port<K extends PortName> = PromiseActorLogic<
   PortTypes[K]['input'] & NonReducibleUnknown
 >;
 
-/** A port as a machine declares it: a placeholder that rejects until `createNode` provides the real one. */
-export function port<K extends PortName>(name: K): Port<K> {
-  return fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
-    Promise.reject(new Error(`the port ${name} is not provided`)),
-  ) as Port<K>;
-}
-
 /** A wait: `after` milliseconds from now or `until` a moment (milliseconds since the epoch), then `timer.elapsed`. */
 export type TimerInput = { readonly after: number } | { readonly until: number };
 
 export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
 
-/** The timer as machines declare it; the real one counts on the injected clock. */
-export function timerPort(): TimerLogic {
-  return fromCallback<{ type: 'timer.never' }, TimerInput>(() => {
-    throw new Error('the timer is not provided');
-  });
-}
-
 /** A feed: a callback actor that brings facts in until it is stopped. */
 export type FeedLogic = CallbackActorLogic<{ type: 'feed.never' }>;
 
-/** A feed as machines declare it; only `createNode` provides the real one. */
-export function feedPort(name: string): FeedLogic {
-  return fromCallback<{ type: 'feed.never' }>(() => {
+export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'nodeFacts' | 'ticker';
+
+/** What takes the place of the placeholders that machines declare. */
+export interface Provider {
+  port<K extends PortName>(name: K): Port<K>;
+  feed(name: FeedName): FeedLogic;
+  readonly timer: TimerLogic;
+}
+
+const placeholders = new WeakMap<object, (provider: Provider) => AnyActorLogic>();
+
+function placeholder<L extends AnyActorLogic>(logic: L, provide: (provider: Provider) => L): L {
+  placeholders.set(logic, provide);
+  return logic;
+}
+
+/** A port as a machine declares it: a placeholder that rejects until `provided` puts the real one there. */
+export function port<K extends PortName>(name: K): Port<K> {
+  const missing = fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
+    Promise.reject(new Error(`the port ${name} is not provided`)),
+  );
+  return placeholder(missing as Port<K>, (provider) => provider.port(name));
+}
+
+/** The timer as machines declare it; the real one counts on the injected clock. */
+export function timerPort(): TimerLogic {
+  const missing = fromCallback<{ type: 'timer.never' }, TimerInput>(() => {
+    throw new Error('the timer is not provided');
+  });
+  return placeholder(missing, ({ timer }) => timer);
+}
+
+/** A feed as a machine declares it. */
+export function feedPort(name: FeedName): FeedLogic {
+  const missing = fromCallback<{ type: 'feed.never' }>(() => {
     throw new Error(`the feed ${name} is not provided`);
   });
+  return placeholder(missing, (provider) => provider.feed(name));
+}
+
+/** A machine and all that it can spawn or invoke, with every placeholder replaced. */
+export function provided<M extends AnyStateMachine>(machine: M, provider: Provider): M {
+  const actors = Object.entries(machine.implementations.actors).map(([name, logic]) => {
+    const real = logic instanceof StateMachine ? provided(logic, provider) : placeholders.get(logic)?.(provider);
+    return [name, real ?? logic];
+  });
+  // Each is of the type that it takes the place of.
+  return machine.provide({ actors: Object.fromEntries(actors) }) as M;
 }

@@ -88,6 +88,7 @@ export const statusSinkMachine = setup({
   },
 }).createMachine({
   id: 'statusSink',
+  description: 'A sink of statuses: it is sent the latest of each pod, and what it does not take again.',
   meta: { facts },
   context: ({ input }) => ({ ...input, failed: [], retryAt: 0 }),
   initial: 'idle',

@@ -4,6 +4,7 @@ import { imageInput, MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup 
 
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
+  description: 'One volume of one pod, from its mount to its unmount.',
   context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
   initial: 'new',
   states: {

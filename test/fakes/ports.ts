@@ -1,6 +1,14 @@
 /** Ports that a test answers itself, at once and in its own order: no promise stands between a question and its answer. */
 import { type ActorLogic, type AnyActorRef, type EventObject, fromCallback, type Snapshot } from 'xstate';
-import type { Port, PortName, PortTypes, TimerInput, TimerLogic } from '../../machines/shared/ports.ts';
+import type {
+  FeedLogic,
+  Port,
+  PortName,
+  PortTypes,
+  Provider,
+  TimerInput,
+  TimerLogic,
+} from '../../machines/shared/ports.ts';
 import { type Failure, type FailureReason, toFailure } from '../../pod/failure.ts';
 
 /** What a world answers by itself; a port without an answer waits for the test. */
@@ -21,7 +29,7 @@ interface Wait {
 }
 
 /** The ports of some machines, and the time that their timers count. */
-export class FakePorts {
+export class FakePorts implements Provider {
   now: number;
   readonly calls: Call[] = [];
   readonly #answers: Answers | undefined;
@@ -115,6 +123,11 @@ export class FakePorts {
     };
     // To the machine it is a promise's logic: it ends with an output or an error.
     return logic as unknown as Port<K>;
+  }
+
+  /** The test tells itself what a feed would. */
+  feed(): FeedLogic {
+    return fromCallback<{ type: 'feed.never' }>(() => {});
   }
 
   readonly timer: TimerLogic = fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack }) => {

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { imageMachine } from '../../../machines/image/chart.ts';
 import type { ImageInput } from '../../../machines/image/setup.ts';
 import type { ImageEvent, ImageFact, LimiterEvent } from '../../../machines/shared/events.ts';
+import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { involvedPod } from '../../../pod/events/recordedEvent.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
-import { fakedImage } from '../support/containerStory.ts';
 import {
   asking,
   atomicStates,
@@ -35,7 +35,11 @@ function imageStory(over: Partial<ImageInput> = {}) {
   const parent = ear<ImageFact>();
   const limiter = ear<LimiterEvent>(parent.ref, 'pullLimiter');
   const { inspect, toldOf } = eventEar();
-  const actor = childOf(parent.ref, fakedImage(ports), { id: 'image', inspect, input: inputOf(over) }).start();
+  const actor = childOf(parent.ref, provided(imageMachine, ports), {
+    id: 'image',
+    inspect,
+    input: inputOf(over),
+  }).start();
   return {
     ports,
     toldOf,

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import type { SlotGranted } from '../../../machines/shared/events.ts';
+import { provided } from '../../../machines/shared/ports.ts';
 import { limiterView } from '../../../machines/shared/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { asker, childOf, ear, limiter, START } from '../support/stand.ts';
@@ -9,8 +10,10 @@ import { asker, childOf, ear, limiter, START } from '../support/stand.ts';
 /** A limiter whose holders are slow after ten seconds. */
 function impatientLimiter(capacity: number) {
   const ports = new FakePorts(START);
-  const machine = limiterMachine.provide({ actors: { timer: ports.timer } });
-  const of = childOf(ear().ref, machine, { id: 'limiter', input: { capacity, slowAfterMs: 10_000 } }).start();
+  const of = childOf(ear().ref, provided(limiterMachine, ports), {
+    id: 'limiter',
+    input: { capacity, slowAfterMs: 10_000 },
+  }).start();
   const { holder, heard } = asker<SlotGranted>(of);
   return {
     of,

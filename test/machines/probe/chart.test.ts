@@ -3,7 +3,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import type { ProbeInput } from '../../../machines/probe/context.ts';
 import type { ProbeFact } from '../../../machines/shared/events.ts';
-import type { ProbeAnswer } from '../../../machines/shared/ports.ts';
+import { type ProbeAnswer, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Probe } from '../../../pod/api/schema/container.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -32,10 +32,7 @@ function probeStory(over: Over = {}) {
   ports.hold('runProbe');
   if (over.holds) ports.hold('pickMoment');
   const parent = ear<ProbeFact>();
-  const machine = probeMachine.provide({
-    actors: { runProbe: ports.port('runProbe'), pickMoment: ports.port('pickMoment'), timer: ports.timer },
-  });
-  const actor = childOf(parent.ref, machine, { id: 'probe', input: inputOf(over) });
+  const actor = childOf(parent.ref, provided(probeMachine, ports), { id: 'probe', input: inputOf(over) });
   const told: string[] = [];
   actor.on('event.recorded', ({ eventType, reason, message }) => void told.push(`${eventType} ${reason} ${message}`));
   actor.start();

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
+import { provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { type DueStatus, statusSinkMachine } from '../../../machines/statusSink/chart.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -10,8 +11,7 @@ const RETRY = 10_000;
 /** A sink whose every try the test answers. */
 function sinkStory(due: readonly DueStatus[] = []) {
   const ports = new FakePorts(START);
-  const machine = statusSinkMachine.provide({ actors: { putStatus: ports.port('putStatus'), timer: ports.timer } });
-  const actor = createActor(machine, { input: { name: 'api', due } });
+  const actor = createActor(provided(statusSinkMachine, ports), { input: { name: 'api', due } });
   actor.start();
   return {
     ports,

@@ -3,12 +3,11 @@ import type { ActorRefFrom } from 'xstate';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import type { ContainerInput } from '../../../machines/container/context.ts';
 import { containerView } from '../../../machines/container/view.ts';
-import { imageMachine } from '../../../machines/image/chart.ts';
-import { probeMachine } from '../../../machines/probe/chart.ts';
+import type { imageMachine } from '../../../machines/image/chart.ts';
 import { probeViews } from '../../../machines/probe/view.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
 import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
-import type { PortName } from '../../../machines/shared/ports.ts';
+import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -27,36 +26,6 @@ type Options = Partial<Pick<ContainerInput, 'role' | 'crashLoop' | 'name'>> & {
   /** Its pod does not let it start by itself: the test says when. */
   readonly heldBack?: boolean;
 };
-
-/** The probe machine with every port filled by fakes. */
-const fakedProbe = (ports: FakePorts) =>
-  probeMachine.provide({
-    actors: { runProbe: ports.port('runProbe'), pickMoment: ports.port('pickMoment'), timer: ports.timer },
-  });
-
-/** The image machine with every port filled by fakes. */
-export const fakedImage = (ports: FakePorts) =>
-  imageMachine.provide({
-    actors: { findImage: ports.port('findImage'), pullImage: ports.port('pullImage'), timer: ports.timer },
-  });
-
-/** The container machine with every port filled by fakes. */
-export const fakedContainer = (ports: FakePorts) =>
-  containerMachine.provide({
-    actors: {
-      probe: fakedProbe(ports),
-      image: fakedImage(ports),
-      countRestarts: ports.port('countRestarts'),
-      createContainer: ports.port('createContainer'),
-      startContainer: ports.port('startContainer'),
-      stopContainer: ports.port('stopContainer'),
-      inspectContainer: ports.port('inspectContainer'),
-      resizeContainer: ports.port('resizeContainer'),
-      removeContainers: ports.port('removeContainers'),
-      runHook: ports.port('runHook'),
-      timer: ports.timer,
-    },
-  });
 
 /** The state of an actor, with that of the image which it waits for. */
 export function shownState(ref: { getSnapshot(): { value: unknown; children: object } }): string {
@@ -77,7 +46,7 @@ export function containerStory(options: Options = {}) {
   const startLimiter = limiter(1, parent.ref, 'startLimiter');
   const pullLimiter = limiter(1, parent.ref, 'pullLimiter');
   const { inspect, told } = eventEar();
-  const actor = childOf(parent.ref, fakedContainer(ports), {
+  const actor = childOf(parent.ref, provided(containerMachine, ports), {
     id: `container/${name}`,
     inspect,
     input: {

@@ -152,4 +152,21 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
   activeDeadline: {
     counting: 'waits for the activeDeadlineSeconds of its pod to pass until',
   },
+  cgroups: {
+    settingUp: 'waits for the cgroups above those of pods to be set up',
+    'enforced.looking': 'waits for the cgroups above those of pods to be set up',
+    'enforced.waiting': 'waits for the next check for pods of others in the cgroups until',
+    'awaitingEnforcement.looking': 'waits for the cgroups above those of pods to be set up',
+    'awaitingEnforcement.waiting': 'waits for another attempt to set the limit of all pods until',
+    'sharedWithOthers.looking': 'waits for the cgroups above those of pods to be set up',
+    'sharedWithOthers.waiting': 'waits for the pods of others to leave the cgroups until',
+  },
+  limiter: {
+    full: 'waits for one of its slots to be released',
+    fullForNow: 'waits for one of its slots to be released, or its holders to count as slow until',
+  },
+  statusSink: {
+    sending: 'waits for the status of a pod to be accepted',
+    awaitingRetry: 'waits for another attempt to send the statuses that were not accepted until',
+  },
 };

@@ -1,13 +1,10 @@
 /** The node's machine with real pods over fake ports, told what its feeds would tell. */
-import { createActor, fromCallback } from 'xstate';
-import { cgroupsMachine } from '../../../machines/cgroups/chart.ts';
+import { createActor } from 'xstate';
 import { nodeAgentMachine } from '../../../machines/node/chart.ts';
 import type { NodeInput } from '../../../machines/node/context.ts';
-import { garbageMachine } from '../../../machines/node/garbage.ts';
-import { logRotationMachine } from '../../../machines/node/logRotation.ts';
 import { nodeView } from '../../../machines/node/view.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
-import type { PortName } from '../../../machines/shared/ports.ts';
+import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { PodRef } from '../../../machines/shared/views.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
@@ -15,7 +12,6 @@ import type { ObservedPod } from '../../../pod/lifecycle/observed.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
-import { fakedPod } from './podStory.ts';
 import { eventEar, START } from './stand.ts';
 
 type Options = Partial<
@@ -24,23 +20,6 @@ type Options = Partial<
   readonly before?: (world: FakeWorld) => unknown;
   readonly held?: readonly PortName[];
 };
-
-const feed = fromCallback<{ type: 'feed.never' }>(() => {});
-
-const fakedGarbage = (ports: FakePorts) =>
-  garbageMachine.provide({
-    actors: {
-      removeGarbage: ports.port('removeGarbage'),
-      surveyDisk: ports.port('surveyDisk'),
-      timer: ports.timer,
-    },
-  });
-
-const fakedLogs = (ports: FakePorts) =>
-  logRotationMachine.provide({ actors: { rotateLogs: ports.port('rotateLogs'), timer: ports.timer } });
-
-const fakedCgroups = (ports: FakePorts) =>
-  cgroupsMachine.provide({ actors: { setUpCgroups: ports.port('setUpCgroups'), timer: ports.timer } });
 
 /** A pod of this name, with a uid of its own. */
 export const namedPod = (name: string, spec: Partial<Pod['spec']> = {}, uid = `${name}-uid`): Pod =>
@@ -55,15 +34,8 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
   const ports: FakePorts = new FakePorts(START, world.answers);
   ports.hold(...held);
   before?.(world);
-  const machine = nodeAgentMachine.provide({
-    actors: {
-      ...{ pod: fakedPod(ports), garbage: fakedGarbage(ports), logRotation: fakedLogs(ports), timer: ports.timer },
-      cgroups: fakedCgroups(ports),
-      ...{ nodeFacts: feed, sources: feed, pleg: feed, runtimeHealth: feed, ticker: feed },
-    },
-  });
   const { inspect, told } = eventEar();
-  const actor = createActor(machine, {
+  const actor = createActor(provided(nodeAgentMachine, ports), {
     inspect,
     input: {
       ...{

@@ -1,20 +1,17 @@
 /** One pod's machine with real children over fake ports, told event by event. */
 import { entryOf } from '../../../machines/admission/context.ts';
-import { activeDeadlineMachine } from '../../../machines/pod/activeDeadline.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import type { PodInput } from '../../../machines/pod/context.ts';
 import type { PodEvent } from '../../../machines/shared/events.ts';
-import type { PortName } from '../../../machines/shared/ports.ts';
+import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { podView } from '../../../machines/shared/views.ts';
-import { volumeMachine } from '../../../machines/volume/chart.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { PodRequests } from '../../../pod/resources/requests.ts';
 import type { Termination } from '../../../pod/show/view.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
-import { fakedContainer, fakedImage } from './containerStory.ts';
 import { admission, childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady'>> & {
@@ -28,37 +25,6 @@ type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' 
   /** What other pods have been admitted for. */
   readonly taken?: PodRequests;
 };
-
-/** The volume machine with every port filled by fakes. */
-export const fakedVolume = (ports: FakePorts) =>
-  volumeMachine.provide({
-    actors: {
-      mountVolume: ports.port('mountVolume'),
-      unmountVolume: ports.port('unmountVolume'),
-      image: fakedImage(ports),
-      timer: ports.timer,
-    },
-  });
-
-/** The pod machine and its children with every port filled by fakes. */
-export const fakedPod = (ports: FakePorts) =>
-  podMachine.provide({
-    actors: {
-      activeDeadline: activeDeadlineMachine.provide({ actors: { timer: ports.timer } }),
-      container: fakedContainer(ports),
-      volume: fakedVolume(ports),
-      preparePod: ports.port('preparePod'),
-      prepareCgroup: ports.port('prepareCgroup'),
-      fitPod: ports.port('fitPod'),
-      removeCgroup: ports.port('removeCgroup'),
-      removePodData: ports.port('removePodData'),
-      runSandbox: ports.port('runSandbox'),
-      inspectSandbox: ports.port('inspectSandbox'),
-      stopSandboxes: ports.port('stopSandboxes'),
-      removeSandboxes: ports.port('removeSandboxes'),
-      timer: ports.timer,
-    },
-  });
 
 /** The pod `web` from its arrival on a node that has room for it. */
 export function podStory(options: Options = {}) {
@@ -79,7 +45,7 @@ export function podStory(options: Options = {}) {
     book.send({ type: 'admission.request', ...other });
   }
   const { inspect, told } = eventEar();
-  const actor = childOf(node, fakedPod(ports), {
+  const actor = childOf(node, provided(podMachine, ports), {
     id: `pod/${pod.metadata.uid}`,
     inspect,
     input: {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LimiterEvent, PodEvent } from '../../../machines/shared/events.ts';
+import { provided } from '../../../machines/shared/ports.ts';
+import { volumeMachine } from '../../../machines/volume/chart.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import type { Volume } from '../../../pod/api/schema/volume.ts';
 import type { FailureReason } from '../../../pod/failure.ts';
@@ -7,7 +9,6 @@ import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../pod/fixtures.ts';
 import { shownState } from '../support/containerStory.ts';
-import { fakedVolume } from '../support/podStory.ts';
 import { childOf, ear, eventEar, START } from '../support/stand.ts';
 
 /** Of its containers one mounts the volume. */
@@ -22,7 +23,7 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
   const limiter = ear<LimiterEvent>(parent.ref, 'pullLimiter');
   const { inspect, told, toldOf } = eventEar();
   const pod = podOf(volume, '1');
-  const actor = childOf(parent.ref, fakedVolume(ports), {
+  const actor = childOf(parent.ref, provided(volumeMachine, ports), {
     id: 'volume/data',
     inspect,
     input: {
