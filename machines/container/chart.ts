@@ -1,16 +1,38 @@
 /** One container of a pod over all its restarts. Its role is input; its pod decides when its turn has come. */
+import { assign } from 'xstate';
 import type { Seen } from '../shared/stateMeta.ts';
 import { type ContainerContext, initialContext } from './context.ts';
 import { containerSetup } from './setup.ts';
-import { adopting } from './states/adopting.ts';
-import { ended } from './states/ended.ts';
-import { launching } from './states/launching.ts';
-import { pending } from './states/pending.ts';
+import { adopting, adoptingImplementations } from './states/adopting.ts';
+import { ended, endedImplementations } from './states/ended.ts';
+import { launching, launchingImplementations } from './states/launching.ts';
+import { makingImplementations } from './states/making.ts';
+import { pending, pendingImplementations } from './states/pending.ts';
 import { removing } from './states/removing.ts';
-import { running } from './states/running.ts';
-import { stopping } from './states/stopping.ts';
+import { resizingImplementations } from './states/resizing.ts';
+import { running, runningImplementations } from './states/running.ts';
+import { stopping, stoppingImplementations } from './states/stopping.ts';
 
-export const containerMachine = containerSetup.createMachine({
+/** What concerns a container whatever it is at. */
+const chartSetup = containerSetup
+  .extend(adoptingImplementations)
+  .extend(pendingImplementations)
+  .extend(makingImplementations)
+  .extend(launchingImplementations)
+  .extend(resizingImplementations)
+  .extend(runningImplementations)
+  .extend(stoppingImplementations)
+  .extend(endedImplementations)
+  .extend({
+    guards: { leavesNothing: ({ context }) => context.leavesNothing },
+    actions: {
+      takeSandbox: assign(({ event }) =>
+        event.type === 'sandbox.ready' ? { sandbox: event.sandbox, former: undefined } : {},
+      ),
+    },
+  });
+
+export const containerMachine = chartSetup.createMachine({
   id: 'container',
   description: 'One container of a pod over all its restarts.',
   meta: {

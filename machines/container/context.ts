@@ -4,20 +4,15 @@ import { containerNamed } from '../../pod/api/containers.ts';
 import { containerHash } from '../../pod/api/identity.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { involvedPod } from '../../pod/events/recordedEvent.ts';
-import type { Failure } from '../../pod/failure.ts';
-import { type BackOff, crashLoopBackOff } from '../../pod/lifecycle/backoff.ts';
+import type { BackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MadeContainer, ObservedContainer, ObservedSandbox } from '../../pod/lifecycle/observed.ts';
-import { shouldRestart } from '../../pod/lifecycle/restart.ts';
 import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { keyOf, sameSize } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
-import type { ContainerRole, ProbeKind, TerminatedRun } from '../../pod/show/view.ts';
-import type { ImageInput } from '../image/setup.ts';
-import { type ProbeInput, probeOf } from '../probe/context.ts';
-import type { ContainerEvent, ProbeFact } from '../shared/events.ts';
-import type { WaitingReason } from '../shared/waitingReason.ts';
+import type { ContainerRole, TerminatedRun } from '../../pod/show/view.ts';
+import type { AwaitedImage } from '../image/awaited.ts';
+import type { ContainerEvent } from '../shared/events.ts';
 import { terminatedRun } from './terminatedRun.ts';
 
 export interface ContainerInput {
@@ -46,7 +41,10 @@ export interface Probed {
   readonly ready: boolean;
 }
 
-export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size' | 'observed' | 'probed'> {
+/** Its waiting reason is that of its image, or why it could not be started. */
+export interface ContainerContext
+  extends Omit<ContainerInput, 'sandbox' | 'size' | 'observed' | 'probed'>,
+    AwaitedImage {
   readonly sandbox?: ObservedSandbox | undefined;
   /** The sandbox that its pod has lost, null when nothing lives in that any more; absent until one is lost. */
   readonly former?: ObservedSandbox | null | undefined;
@@ -83,13 +81,8 @@ export interface ContainerContext extends Omit<ContainerInput, 'sandbox' | 'size
   readonly stopBy?: number | undefined;
   /** The last wait before a restart; absent before the first one, which is immediate. */
   readonly crashDelayMs?: number | undefined;
-  /** The wait after the last failure to get its image, in milliseconds. */
-  readonly imageDelayMs: number;
   /** When the present wait for another attempt is over; 0 when it was not known at its beginning. */
   readonly retryAt: number;
-  readonly failure?: Failure | undefined;
-  /** Why it does not come to run, as a status shows it. */
-  readonly waitingReason?: WaitingReason | undefined;
 }
 
 export function initialContext(input: ContainerInput): ContainerContext {
@@ -123,21 +116,6 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 export const isMissized = (context: ContainerContext): boolean =>
   context.role !== 'init' && context.size !== undefined && !sameSize(context.size, sizeOf(context));
 
-const imageOf = (context: ContainerContext): string => specOf(context).image ?? '';
-
-/** What its image is looked for and pulled with. */
-export const imageInput = (context: ContainerContext): ImageInput => ({
-  pod: context.pod,
-  image: imageOf(context),
-  policy: specOf(context).imagePullPolicy,
-  involved: involvedPod(context.pod, context),
-  heldUp: [involvedPod(context.pod, context)],
-  key: slotKey(context, 'pull'),
-  ticket: context.ticket,
-  delayMs: context.imageDelayMs,
-  waitingReason: context.waitingReason,
-});
-
 /** Under which a limiter knows what it asks for. */
 export const slotKey = (context: ContainerContext, limiter: string): string =>
   `${context.pod.metadata.uid}/${context.name}/${limiter}`;
@@ -151,57 +129,6 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
   const found = containerNamed(context.pod.spec, context.name);
   if (found === undefined) throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
   return found.container;
-}
-
-/** Whether the restart rules want it to run again (C5). */
-export const wantsRestart = (context: ContainerContext): boolean =>
-  context.onEnd === 'recreate' ||
-  (context.run !== undefined &&
-    shouldRestart({
-      pod: context.pod,
-      container: specOf(context),
-      role: context.role,
-      run: context.onEnd === 'asFailed' ? asFailed(context.run) : context.run,
-      podEnding: context.onEnd === 'stay',
-    }));
-
-/** A run that a probe has ended has failed, however well it took its end. */
-const asFailed = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { ...run, exitCode: 137 } : run);
-
-/** Whether the present run has still to pass its startup probe. */
-export const mustStartUp = (context: ContainerContext): boolean =>
-  context.startedUp !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined;
-
-type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
-
-/** The end of a run that its probe has asked for: when, and by when (the probe's own grace, or the pod's). */
-export function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
-  const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
-  const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
-  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, condemnedFor: said };
-}
-
-/** A probe of the present run, if the spec has one of this kind. */
-export function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | undefined {
-  const { pod, name, role, id = '', startedAt = 0, sandbox, adopted } = context;
-  if (probeOf(pod, name, kind) === undefined) return undefined;
-  const isAdopted = adopted?.id === id;
-  const passed = isAdopted && adopted.ready && kind === 'readiness';
-  return { pod, name, role, kind, id, startedAt, podIp: sandbox?.ips?.[0], passed, adopted: isAdopted };
-}
-
-/** The wait before the next run, from the end of the last one (C7); another container begins without one. */
-export function crashBackoff(context: ContainerContext): { crashDelayMs: number | undefined; retryAt: number } {
-  const finishedAt = context.run?.finishedAt;
-  if (context.onEnd === 'recreate') return { crashDelayMs: undefined, retryAt: 0 };
-  const crashDelayMs = crashLoopBackOff({
-    ...(context.crashDelayMs === undefined ? {} : { previousDelayMs: context.crashDelayMs }),
-    ...(context.run?.startedAt === undefined ? {} : { startedAt: context.run.startedAt }),
-    finishedAt: finishedAt ?? 0,
-    ...context.crashLoop,
-  });
-  // When nobody knows the end, the wait begins where it is seen.
-  return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
 }
 
 /** Makes room for the next attempt; the run that just ended is kept for the status. */
@@ -242,16 +169,6 @@ type StopCommand = Extract<ContainerEvent, { type: 'container.stop' }>;
 /** The nearer of two deadlines; there may be none. */
 export const sooner = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined ? other : Math.min(one, other ?? Infinity);
-
-/** The containers that it knows of itself; older dead ones the node collects. */
-export const remains = ({ id, run, earlierRun }: ContainerContext): string[] => {
-  const known = [id, run?.containerId, earlierRun?.containerId];
-  return [...new Set(known.flatMap((each) => (each ? [each] : [])))];
-};
-
-/** Whether the container at the runtime is not the one that the spec now asks for (C6). */
-export const isOutdated = (context: ContainerContext): boolean =>
-  context.madeFrom !== undefined && context.madeFrom !== identityOf(context);
 
 /** The identity of the container that the spec asks for (C6). */
 export function identityOf(context: { readonly pod: Pod; readonly name: string }): string {

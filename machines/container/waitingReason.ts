@@ -35,7 +35,7 @@ export const hasFailedPostStart = ({ waitingReason }: Waiter): boolean =>
 export const hasFailedToStart = (context: Waiter): boolean =>
   context.waitingReason?.reason === 'RunContainerError' || hasFailedPostStart(context);
 
-export function crashLoopBackOff({ pod, name, crashDelayMs = 0 }: Waiter): WaitingReason {
+export function crashLoopReason({ pod, name, crashDelayMs = 0 }: Waiter): WaitingReason {
   const { name: podName, namespace, uid } = pod.metadata;
   const delay = goDuration(crashDelayMs);
   return startReason(

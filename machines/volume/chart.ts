@@ -1,5 +1,6 @@
 /** One volume of one pod, from its request to its removal. */
 import { assign, forwardTo } from 'xstate';
+import { forgottenImage } from '../image/awaited.ts';
 import { imageInput, MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup } from './setup.ts';
 
 export const volumeMachine = volumeSetup.createMachine({
@@ -58,10 +59,10 @@ export const volumeMachine = volumeSetup.createMachine({
         input: ({ context }) => imageInput(context),
         onDone: {
           target: 'mounted',
-          actions: [
-            'forgetImage',
-            assign(({ event }) => ({ mounted: { kind: 'image' as const, imageRef: event.output.imageRef } })),
-          ],
+          actions: assign(({ context, event }) => ({
+            ...forgottenImage(context),
+            mounted: { kind: 'image' as const, imageRef: event.output.imageRef },
+          })),
         },
       },
       on: {

@@ -16,6 +16,7 @@ import {
 import type { Failure } from '../../pod/failure.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
 import type { MountedVolume } from '../../pod/mountedVolume.ts';
+import { type AwaitedImage, awaitedImage } from '../image/awaited.ts';
 import { imageMachine } from '../image/chart.ts';
 import type { ImageInput } from '../image/setup.ts';
 import { parent, served } from '../shared/actorRefs.ts';
@@ -23,7 +24,6 @@ import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events.ts
 import { failureOf, isRuntimeAway } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import type { WaitingReason } from '../shared/waitingReason.ts';
 
 /** How long it may take to mount a volume: a little less than a kubelet lets a pod wait for its volumes. */
 export const MOUNT_LIMIT_MS = 2 * 60_000;
@@ -39,16 +39,11 @@ export interface VolumeInput {
   readonly ticket: number;
 }
 
-export interface VolumeContext extends VolumeInput {
+export interface VolumeContext extends VolumeInput, AwaitedImage {
   /** What it hands to containers, once that is there. */
   readonly mounted?: MountedVolume;
-  readonly failure?: Failure | undefined;
   /** The wait before the next attempt to mount it, in milliseconds. */
   readonly delayMs: number;
-  /** The wait after the last failure to get its image, in milliseconds. */
-  readonly imageDelayMs: number;
-  /** Why its image is not there, as a status shows it. */
-  readonly waitingReason?: WaitingReason | undefined;
   /** When that try is due. */
   readonly retryAt: number;
 }
@@ -133,12 +128,7 @@ export const volumeSetup = setup({
     }),
     update: assign(({ event }) => (event.type === 'volume.update' ? { pod: event.pod } : {})),
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
-    recordImage: assign(({ event }) =>
-      event.type === 'image.changed'
-        ? { imageDelayMs: event.delayMs, failure: event.failure, waitingReason: event.waitingReason }
-        : {},
-    ),
-    forgetImage: assign({ imageDelayMs: 0, failure: undefined, waitingReason: undefined }),
+    recordImage: assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
     /** An actor that is stopped gives nothing back by itself. */
     releasePull: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),

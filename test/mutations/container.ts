@@ -26,7 +26,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C7',
     breaks: 'the wait counts from when the end is heard of',
-    file: 'machines/container/context.ts',
+    file: 'machines/container/states/ended.ts',
     find: 'retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs',
     put: 'retryAt: 0',
   },
@@ -152,7 +152,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C29',
     breaks: 'what a probe had come to does not outlive the agent',
-    file: 'machines/container/context.ts',
+    file: 'machines/container/states/running.ts',
     find: "const passed = isAdopted && adopted.ready && kind === 'readiness';",
     put: 'const passed = false;',
   },

@@ -1,11 +1,22 @@
 /** What does the runtime have of it already? After a restart of the agent this is where adoption happens. */
 import { assign } from 'xstate';
+import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { recordStopEvent, recordUnknownStateEvent, statusUnknown } from '../recordedEvents.ts';
-import { containerSetup } from '../setup.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 
-export const adopting = containerSetup.createStateConfig({
+/** What the runtime made of it, as far as it tells. */
+const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {});
+
+const guards = {
+  hasLostSandbox: ({ context }: ContainerArgs) => context.former !== undefined,
+  isAlive: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
+};
+
+export const adoptingImplementations = { guards };
+
+export const adopting = containerSetup.extend(adoptingImplementations).createStateConfig({
   tags: 'unadopted',
   initial: 'asking',
   states: {
@@ -19,10 +30,9 @@ export const adopting = containerSetup.createStateConfig({
           {
             guard: { type: 'isAlive', params: ({ event }) => event.output },
             target: 'deciding',
-            actions: [
-              { type: 'recordMade', params: ({ event }) => event.output },
-              assign(({ event }) => ({ startedAt: event.output?.startedAt, imageRef: event.output?.imageRef })),
-            ],
+            actions: assign(({ event: { output } }) => ({
+              ...{ ...madeOf(output), startedAt: output?.startedAt, imageRef: output?.imageRef },
+            })),
           },
           // Whatever it is, it must not run beside the next one.
           {
@@ -33,10 +43,9 @@ export const adopting = containerSetup.createStateConfig({
           {
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.pending',
-            actions: [
-              { type: 'recordMade', params: ({ event }) => event.output },
-              assign(({ event }) => (event.output ? { run: terminatedRun(event.output) } : {})),
-            ],
+            actions: assign(({ event: { output } }) =>
+              output ? { ...madeOf(output), run: terminatedRun(output) } : {},
+            ),
           },
           // Half-made (created, never started) or gone: made again under the same number.
           { target: '#container.pending', actions: 'forgetIt' },

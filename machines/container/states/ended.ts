@@ -1,8 +1,77 @@
 /** A run has ended: the restart rules say what follows (C5), and when (C7). */
 import { and } from 'xstate';
+import { crashLoopBackOff } from '../../../pod/lifecycle/backoff.ts';
+import { hasFailed, isEndedFor, shouldRestart } from '../../../pod/lifecycle/restart.ts';
+import type { TerminatedRun } from '../../../pod/show/view.ts';
 import { SHOWN_FAILED_MS } from '../../shared/waitingReason.ts';
+import { backOffKey, type ContainerContext, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';
-import { containerSetup } from '../setup.ts';
+import { isRestartOfAll } from '../restartAll.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
+import { crashLoopReason, hasFailedToStart } from '../waitingReason.ts';
+
+/** Whether the restart rules want it to run again (C5). */
+const wantsRestart = (context: ContainerContext): boolean =>
+  context.onEnd === 'recreate' ||
+  (context.run !== undefined &&
+    shouldRestart({
+      pod: context.pod,
+      container: specOf(context),
+      role: context.role,
+      run: context.onEnd === 'asFailed' ? asFailed(context.run) : context.run,
+      podEnding: context.onEnd === 'stay',
+    }));
+
+/** A run that a probe has ended has failed, however well it took its end. */
+const asFailed = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { ...run, exitCode: 137 } : run);
+
+/** The wait before the next run, from the end of the last one (C7); another container begins without one. */
+function crashBackoff(context: ContainerContext): { crashDelayMs: number | undefined; retryAt: number } {
+  const finishedAt = context.run?.finishedAt;
+  if (context.onEnd === 'recreate') return { crashDelayMs: undefined, retryAt: 0 };
+  const crashDelayMs = crashLoopBackOff({
+    ...(context.crashDelayMs === undefined ? {} : { previousDelayMs: context.crashDelayMs }),
+    ...(context.run?.startedAt === undefined ? {} : { startedAt: context.run.startedAt }),
+    finishedAt: finishedAt ?? 0,
+    ...context.crashLoop,
+  });
+  // When nobody knows the end, the wait begins where it is seen.
+  return { crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
+}
+
+const guards = {
+  changesBackOffKey: ({ context, event }: ContainerArgs) =>
+    event.type === 'container.update' && backOffKey({ ...context, pod: event.pod }) !== backOffKey(context),
+  hasFailedToStart: ({ context }: ContainerArgs) => hasFailedToStart(context),
+  wasStartRefused: ({ context: { id, run } }: ContainerArgs) =>
+    isEndedFor(run?.reason, 'StartError') && run?.containerId === id,
+  restartsAll: ({ context }: ContainerArgs) => isRestartOfAll(context),
+  wantsRestart: ({ context }: ContainerArgs) => wantsRestart(context),
+  backsOff: ({ context }: ContainerArgs) => (crashBackoff(context).crashDelayMs ?? 0) > 0,
+  hasSucceeded: ({ context: { role, run } }: ContainerArgs) => run !== undefined && !hasFailed(role, run),
+  isInit: ({ context }: ContainerArgs) => context.role === 'init',
+};
+
+const actions = {
+  endProbes: containerSetup.enqueueActions(({ enqueue }) => {
+    for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
+  }),
+  forgetCrashes: containerSetup.assign({ crashDelayMs: undefined }),
+  forgetFailedStart: containerSetup.assign({
+    run: undefined,
+    waitingReason: undefined,
+    failure: undefined,
+    crashDelayMs: undefined,
+  }),
+  /** The runtime knows only how it ended, not who wanted it to. */
+  recordCause: containerSetup.assign(({ context: { run, condemnedFor: because } }) =>
+    run && because ? { run: { ...run, because } } : {},
+  ),
+  showCrashLoop: containerSetup.assign(({ context }) => ({ waitingReason: crashLoopReason(context) })),
+  backOff: containerSetup.assign(({ context }) => crashBackoff(context)),
+};
+
+export const endedImplementations = { guards, actions };
 
 /** Its crash-loop back-off ends for another reason than its time. */
 const duringBackOff = {
@@ -26,7 +95,7 @@ const inNewSandbox = {
   'container.start': { guard: 'isInit', target: '#container.pending.restarting', actions: 'takeTurn' },
 } as const;
 
-export const ended = containerSetup.createStateConfig({
+export const ended = containerSetup.extend(endedImplementations).createStateConfig({
   initial: 'choosing',
   entry: ['endProbes', 'recordCause'],
   on: {

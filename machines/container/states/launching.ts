@@ -1,26 +1,27 @@
-/** All that a container needs itself is there: it is made and started when its pod says so, while it holds a start slot. */
+/** All that a container needs itself is there: it is made and started when its pod says so, and its postStart hook is run. */
 import { and, assign } from 'xstate';
+import type { Failure } from '../../../pod/failure.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { hookRequest } from '../context.ts';
-import {
-  launchFailed,
-  recordCreationEvent,
-  recordFailedPostStartEvent,
-  recordOutdatedEvent,
-  recordStartEvent,
-  recordStopEvent,
-} from '../recordedEvents.ts';
-import { containerSetup } from '../setup.ts';
-import { terminatedRun } from '../terminatedRun.ts';
+import type { PortTypes } from '../../shared/ports.ts';
+import { hookRequest, specOf } from '../context.ts';
+import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from '../recordedEvents.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
+import { failedPostStart } from '../waitingReason.ts';
+import { making, makingImplementations } from './making.ts';
 
-/** The call that is on its way is awaited: what it makes must be known to be removed. */
-const afterTheCall = {
-  'container.stop': { actions: 'stopForGood' },
-  'container.reset': { actions: 'askForReset' },
-  'container.update': { actions: 'update' },
-} as const;
+const guards = {
+  mayLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
+  hasPostStart: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
+  /** The runtime has said that it does not run, and why. */
+  hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
+};
 
-export const launching = containerSetup.createStateConfig({
+const failedHook = (failure: Failure) => ({ failure, waitingReason: failedPostStart(failure) });
+
+export const launchingImplementations = { guards };
+const launchingSetup = containerSetup.extend(makingImplementations).extend(launchingImplementations);
+
+export const launching = launchingSetup.createStateConfig({
   initial: 'readyToCreate',
   on: {
     // A start whose answer was lost may have worked.
@@ -51,129 +52,7 @@ export const launching = containerSetup.createStateConfig({
       ],
       on: { 'container.launch': { guard: 'mayLaunch', target: 'making' } },
     },
-    making: {
-      tags: 'making',
-      entry: [{ type: 'report', params: { lifecycle: 'launching' } }, 'requestSlot'],
-      exit: 'releaseSlot',
-      initial: 'queued',
-      states: {
-        queued: {
-          tags: 'waiting',
-          meta: { waitsFor: 'a start slot' },
-          // A start without an answer is asked for again: it may have worked.
-          on: { 'slot.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }] },
-        },
-        creating: {
-          tags: 'working',
-          meta: { waitsFor: 'the runtime to create it' },
-          entry: 'recordIdentity',
-          on: afterTheCall,
-          invoke: {
-            src: 'createContainer',
-            input: ({ context }) => ({
-              pod: context.pod,
-              container: context.name,
-              // The state is entered with a sandbox only (`mayLaunch`), and left when that is lost.
-              sandbox: context.sandbox as NonNullable<typeof context.sandbox>,
-              attempt: context.attempt,
-              imageRef: context.imageRef ?? '',
-              volumes: context.volumes,
-            }),
-            onDone: [
-              // It never ran: it goes with its sandbox.
-              { guard: 'mustStay', target: '#container.stopped' },
-              {
-                guard: 'mustReset',
-                target: '#container.stopping',
-                actions: assign(({ event }) => ({ id: event.output.id })),
-              },
-              {
-                target: 'starting',
-                actions: [assign(({ event }) => ({ id: event.output.id })), recordCreationEvent],
-              },
-            ],
-            onError: [
-              { guard: 'mustStay', target: '#container.stopped' },
-              { guard: 'mustReset', target: '#container.pending.reset' },
-              {
-                target: '#container.launching.awaitingRetry',
-                actions: [
-                  'recordFailedCreate',
-                  { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
-                ],
-              },
-            ],
-          },
-        },
-        starting: {
-          tags: 'working',
-          meta: { waitsFor: 'the runtime to start it' },
-          invoke: {
-            src: 'startContainer',
-            input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
-            onDone: [
-              {
-                guard: 'hasSeenEnd',
-                target: '#container.ended',
-                actions: [
-                  assign(({ event }) => ({ made: event.output.made, failure: undefined, waitingReason: undefined })),
-                  recordStartEvent,
-                ],
-              },
-              {
-                guard: { type: 'isOver', params: ({ event }) => event.output },
-                target: '#container.ended',
-                actions: [
-                  assign(({ event: { output } }) => ({
-                    ...{ run: terminatedRun(output), made: output.made },
-                    ...{ failure: undefined, waitingReason: undefined },
-                  })),
-                  recordStartEvent,
-                ],
-              },
-              {
-                guard: 'mustStay',
-                target: '#container.stopping',
-                actions: [
-                  assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
-                  recordStartEvent,
-                  recordStopEvent,
-                ],
-              },
-              {
-                target: '#container.launching.started',
-                actions: [
-                  assign(({ event: { output } }) => ({
-                    ...{ startedAt: output.startedAt, made: output.made, failure: undefined },
-                  })),
-                  recordStartEvent,
-                ],
-              },
-            ],
-            onError: [
-              {
-                guard: 'hasSeenEnd',
-                target: '#container.ended',
-                actions: assign({ failure: undefined, waitingReason: undefined }),
-              },
-              { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
-              {
-                guard: 'isStartRefused',
-                target: '#container.ended',
-                actions: [
-                  'recordFailedStart',
-                  { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
-                ],
-              },
-              // It may run all the same: the same attempt is launched again, and finds it.
-              { target: '#container.launching.awaitingRetry', actions: 'recordCallFailure' },
-            ],
-          },
-          // One that ends at once is heard of before the call that started it has answered.
-          on: { ...afterTheCall, 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
-        },
-      },
-    },
+    making,
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to start it', until: 'retryAt' },
@@ -200,10 +79,7 @@ export const launching = containerSetup.createStateConfig({
             guard: { type: 'hasHookFailed', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              {
-                type: 'recordFailedPostStart',
-                params: ({ event }) => failureOf({ ...event, error: event.output.failure }),
-              },
+              assign(({ event }) => failedHook(failureOf({ ...event, error: event.output.failure }))),
               recordFailedPostStartEvent,
             ],
           },
@@ -214,10 +90,7 @@ export const launching = containerSetup.createStateConfig({
         ],
         onError: {
           target: '#container.stopping',
-          actions: [
-            { type: 'recordFailedPostStart', params: ({ event }) => failureOf(event) },
-            recordFailedPostStartEvent,
-          ],
+          actions: [assign(({ event }) => failedHook(failureOf(event))), recordFailedPostStartEvent],
         },
       },
       on: {

@@ -1,9 +1,54 @@
 /** A container of which nothing runs and that has still to be made: its turn, its volumes, its image. */
-import { and, assign, forwardTo, not } from 'xstate';
-import { imageInput } from '../context.ts';
-import { containerSetup } from '../setup.ts';
+import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
+import { lacksVolume } from '../../../pod/api/containers.ts';
+import { involvedPod } from '../../../pod/events/recordedEvent.ts';
+import { awaitedImage, forgottenImage } from '../../image/awaited.ts';
+import type { ImageInput } from '../../image/setup.ts';
+import { served } from '../../shared/actorRefs.ts';
+import type { ContainerEvent } from '../../shared/events.ts';
+import { type ContainerContext, nextAttempt, slotKey, specOf } from '../context.ts';
+import { afterReset } from '../restartAll.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
 
-export const pending = containerSetup.createStateConfig({
+/** What its image is looked for and pulled with. */
+function imageInput(context: ContainerContext): ImageInput {
+  const { image = '', imagePullPolicy: policy } = specOf(context);
+  const involved = involvedPod(context.pod, context);
+  return {
+    ...{ pod: context.pod, image, policy, involved, heldUp: [involved], key: slotKey(context, 'pull') },
+    ...{ ticket: context.ticket, delayMs: context.imageDelayMs, waitingReason: context.waitingReason },
+  };
+}
+
+const takeImage = assign<ContainerContext, DoneActorEvent<{ imageRef: string }>, undefined, ContainerEvent, never>(
+  ({ context, event }) => ({ ...forgottenImage(context), imageRef: event.output.imageRef }),
+);
+
+const guards = {
+  /** The runtime has nothing of it: what it was before only its logs may tell. */
+  hasNoPast: ({ context: { id, run, earlierRun } }: ContainerArgs) => (id ?? run ?? earlierRun) === undefined,
+  hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
+  lacksVolume: ({ context }: ContainerArgs) => lacksVolume(context.pod.spec, specOf(context), context.volumes),
+  hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
+};
+
+const actions = {
+  /** What is updated in place is no other image. */
+  updateImage: containerSetup.sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
+  recordImage: containerSetup.assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
+  forgetImage: containerSetup.assign(({ context }) => forgottenImage(context)),
+  /** An actor that is stopped gives nothing back by itself. */
+  releasePull: containerSetup.sendTo(served('pullLimiter'), ({ context }) => ({
+    type: 'slot.release',
+    key: slotKey(context, 'pull'),
+  })),
+  resetAttempt: containerSetup.assign(({ context }) => afterReset(context)),
+  beginAttempt: containerSetup.assign(({ context }) => nextAttempt(context)),
+};
+
+export const pendingImplementations = { guards, actions };
+
+export const pending = containerSetup.extend(pendingImplementations).createStateConfig({
   initial: 'waiting',
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
@@ -48,15 +93,8 @@ export const pending = containerSetup.createStateConfig({
         id: 'image',
         input: ({ context }) => imageInput(context),
         onDone: [
-          {
-            guard: 'hasNoPast',
-            target: 'countingRestarts',
-            actions: ['forgetImage', assign(({ event }) => ({ imageRef: event.output.imageRef }))],
-          },
-          {
-            target: '#container.launching',
-            actions: ['forgetImage', assign(({ event }) => ({ imageRef: event.output.imageRef }))],
-          },
+          { guard: 'hasNoPast', target: 'countingRestarts', actions: takeImage },
+          { target: '#container.launching', actions: takeImage },
         ],
       },
       on: {

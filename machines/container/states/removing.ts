@@ -1,6 +1,12 @@
 /** An update took it out of its pod: nothing of it is left behind while that goes on. */
-import { remains } from '../context.ts';
+import type { ContainerContext } from '../context.ts';
 import { containerSetup } from '../setup.ts';
+
+/** The containers that it knows of itself; older dead ones the node collects. */
+const remains = ({ id, run, earlierRun }: ContainerContext): string[] => {
+  const known = [id, run?.containerId, earlierRun?.containerId];
+  return [...new Set(known.flatMap((each) => (each ? [each] : [])))];
+};
 
 export const removing = containerSetup.createStateConfig({
   initial: 'asking',

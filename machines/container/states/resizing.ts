@@ -1,7 +1,16 @@
 /** A running container gets other resources without an end of its process. A part of the chart in chart.ts. */
-import { resizeMessage } from '../../../pod/resources/resize.ts';
+import { assign } from 'xstate';
+import { resizeMessage, sameSize } from '../../../pod/resources/resize.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { containerSetup } from '../setup.ts';
+import { sizeOf } from '../context.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
+
+const guards = {
+  changesSize: ({ context, event }: ContainerArgs) =>
+    event.type === 'container.update' && !sameSize(sizeOf({ ...context, pod: event.pod }), sizeOf(context)),
+};
+
+export const resizingImplementations = { guards };
 
 export const resizing = containerSetup.createStateConfig({
   tags: 'working',
@@ -11,7 +20,7 @@ export const resizing = containerSetup.createStateConfig({
     input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
     onDone: {
       target: 'goingOn',
-      actions: [{ type: 'recordSize', params: ({ event }) => event.output.size }, 'reportSize'],
+      actions: [assign(({ event }) => ({ size: event.output.size, failure: undefined })), 'reportSize'],
     },
     onError: {
       target: 'awaitingResize',
@@ -30,7 +39,7 @@ export const resizing = containerSetup.createStateConfig({
   },
 });
 
-export const awaitingResize = containerSetup.createStateConfig({
+export const awaitingResize = containerSetup.extend(resizingImplementations).createStateConfig({
   tags: 'retrying',
   meta: { waitsFor: 'another attempt to apply its new resources', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },

@@ -1,6 +1,11 @@
 /** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
+import { needsRestart } from '../../../pod/resources/resize.ts';
+import type { ProbeKind } from '../../../pod/show/view.ts';
+import { type ProbeInput, probeOf } from '../../probe/context.ts';
+import type { ProbeFact } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
+import { type ContainerContext, identityOf, isMissized, specOf } from '../context.ts';
 import {
   failedProbe,
   recordOutdatedEvent,
@@ -9,11 +14,75 @@ import {
   recordUnknownStateEvent,
   statusUnknown,
 } from '../recordedEvents.ts';
-import { containerSetup } from '../setup.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
-import { awaitingResize, resizing } from './resizing.ts';
+import { awaitingResize, resizing, resizingImplementations } from './resizing.ts';
 
-export const running = containerSetup.createStateConfig({
+type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
+
+/** The end of a run that its probe has asked for: when, and by when (the probe's own grace, or the pod's). */
+function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
+  const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
+  const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
+  return { onEnd: 'asFailed', stopBy: at + graceSeconds * 1_000, condemnedFor: said };
+}
+
+/** A probe of the present run, if the spec has one of this kind. */
+function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | undefined {
+  const { pod, name, role, id = '', startedAt = 0, sandbox, adopted } = context;
+  if (probeOf(pod, name, kind) === undefined) return undefined;
+  const isAdopted = adopted?.id === id;
+  const passed = isAdopted && adopted.ready && kind === 'readiness';
+  return { pod, name, role, kind, id, startedAt, podIp: sandbox?.ips?.[0], passed, adopted: isAdopted };
+}
+
+const guards = {
+  isMissized: ({ context }: ContainerArgs) => isMissized(context),
+  resizesByRestart: ({ context }: ContainerArgs) =>
+    isMissized(context) && context.size !== undefined && needsRestart(context.pod.spec, specOf(context), context.size),
+  /** The container at the runtime is not the one that the spec now asks for (C6). */
+  isOutdated: ({ context }: ContainerArgs) =>
+    context.madeFrom !== undefined && context.madeFrom !== identityOf(context),
+  showsUnknown: ({ context, event }: ContainerArgs) =>
+    event.type === 'runtime.containerObserved' && event.id === context.id && event.container?.state === 'unknown',
+  showsAbsence: ({ context, event }: ContainerArgs) =>
+    event.type === 'runtime.containerObserved' && event.container === null && event.id === context.id,
+  /** The present run has still to pass its startup probe. */
+  mustStartUp: ({ context }: ContainerArgs) =>
+    context.startedUp !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined,
+  /** A fact about a run before is none about this one. */
+  isStartup: ({ context, event }: ContainerArgs) =>
+    event.type === 'probe.succeeded' && event.kind === 'startup' && event.id === context.id,
+  isFatal: ({ context, event }: ContainerArgs) =>
+    event.type === 'probe.failed' && event.kind !== 'readiness' && event.id === context.id,
+};
+
+const actions = {
+  beginStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
+    const input = probeInput(context, 'startup');
+    if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input });
+  }),
+  /** It counts as started: liveness and readiness are looked at from now on. */
+  endStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
+    enqueue.stopChild('probe/startup');
+    enqueue.assign({ startedUp: context.id });
+  }),
+  beginProbes: containerSetup.enqueueActions(({ context, enqueue }) => {
+    for (const kind of ['liveness', 'readiness'] as const) {
+      const input = probeInput(context, kind);
+      if (input) enqueue.spawnChild('probe', { id: `probe/${kind}` as const, input });
+    }
+  }),
+  condemn: containerSetup.assign(({ context, event }) =>
+    event.type === 'probe.failed' ? condemned(context, event) : {},
+  ),
+  forgetWaitingReason: containerSetup.assign({ waitingReason: undefined }),
+};
+
+export const runningImplementations = { guards, actions };
+const runningSetup = containerSetup.extend(resizingImplementations).extend(runningImplementations);
+
+export const running = runningSetup.createStateConfig({
   tags: 'running',
   entry: ['forgetWaitingReason', 'reportSize'],
   initial: 'choosing',

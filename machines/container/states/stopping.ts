@@ -1,13 +1,34 @@
 /** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
-import { hookRequest } from '../context.ts';
+import { hookRequest, sooner, specOf } from '../context.ts';
 import { preStopFailed, stopFailed } from '../recordedEvents.ts';
-import { containerSetup } from '../setup.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 import { hasFailedPostStart } from '../waitingReason.ts';
 
-export const stopping = containerSetup.createStateConfig({
+const guards = {
+  /** Nothing lives in it any more: no hook can run there. */
+  isSandboxGone: ({ context }: ContainerArgs) => context.former === null,
+  hasPreStop: ({ context }: ContainerArgs) => specOf(context).lifecycle?.preStop !== undefined,
+  /** A stop may shorten the grace, never lengthen it (C10). */
+  isSooner: ({ context, event }: ContainerArgs) =>
+    event.type === 'container.stop' && (event.deadline ?? Infinity) < (context.stopBy ?? Infinity),
+  hasDeadline: ({ context }: ContainerArgs) => context.stopBy !== undefined,
+  awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOthers,
+};
+
+const actions = {
+  /** While it stops, its readiness still tells whether it does its work. */
+  endStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
+    enqueue.stopChild('probe/startup');
+    enqueue.stopChild('probe/liveness');
+  }),
+};
+
+export const stoppingImplementations = { guards, actions };
+
+export const stopping = containerSetup.extend(stoppingImplementations).createStateConfig({
   tags: 'stopping',
   entry: [
     // The kill after a postStart hook that failed is a part of its start: it holds up the others as well (C9).
@@ -45,7 +66,10 @@ export const stopping = containerSetup.createStateConfig({
         onDone: {
           target: 'awaitingOthers',
           actions: [
-            { type: 'recordHook', params: ({ event }) => event.output },
+            assign(({ context, event: { output } }) => ({
+              stopBy: sooner(context.stopBy, output.deadline),
+              ...(output.failure ? { failure: output.failure } : {}),
+            })),
             { type: 'recordEvent', params: ({ event }) => preStopFailed(event.output.failure) },
             { type: 'recordPodEvent', params: ({ event }) => event.output.warnings ?? [] },
           ],

@@ -98,71 +98,69 @@ const launches = [
   { guard: 'isRoundOver', actions: 'beginRound' },
   { guard: 'isLaunchDue', actions: 'launchNext' },
 ] as const;
+const activeSetup = podSetup.extend(resizingImplementations).extend(activeImplementations);
 
-export const active = podSetup
-  .extend(resizingImplementations)
-  .extend(activeImplementations)
-  .createStateConfig({
-    tags: 'active',
-    initial: 'choosing',
-    on: {
-      'runtime.podObserved': [
-        { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
-        { actions: 'observe' },
-      ],
-      'admission.admitted': [
-        {
-          guard: 'changesNetworkMode',
-          target: 'resetting',
-          actions: takeUpdate,
-        },
-        { actions: takeUpdate },
-      ],
-    },
-    always: [
-      { guard: 'hasRemoved', actions: 'forgetRemoved' },
-      // At any time, also before the init containers are done.
-      { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
+export const active = activeSetup.createStateConfig({
+  tags: 'active',
+  initial: 'choosing',
+  on: {
+    'runtime.podObserved': [
+      { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
+      { actions: 'observe' },
     ],
-    states: {
-      choosing: {
-        tags: 'working',
-        always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }],
+    'admission.admitted': [
+      {
+        guard: 'changesNetworkMode',
+        target: 'resetting',
+        actions: takeUpdate,
       },
-      /** Init containers and sidecars, each in its turn (C3, C4). */
-      initializing: {
-        tags: 'working',
-        meta: { waitsFor: 'its init containers to complete' },
-        always: [
-          { guard: 'mustRestartAll', target: 'restartingAll' },
-          { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-          { guard: 'hasNewContainers', actions: 'spawnContainers' },
-          { guard: 'isLastTurnOver', target: 'running' },
-          { guard: 'isTurnOver', actions: 'startNext' },
-          ...launches,
-        ],
-      },
-      /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
-      restartingAll: {
-        tags: ['working', 'restartingAll'],
-        meta: { waitsFor: 'all its containers to stop before they restart' },
-        entry: 'resetContainers',
-        always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
-      },
-      running: {
-        entry: ['initialize', 'startRegular'],
-        initial: 'steady',
-        always: [
-          { guard: 'mustRestartAll', target: 'restartingAll' },
-          { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
-          { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
-          ...launches,
-        ],
-        states: {
-          steady: { tags: 'steady', always: { guard: 'mustFit', target: 'resizingPodCgroup' } },
-          resizingPodCgroup,
-          awaitingPodCgroupRetry,
-        },
+      { actions: takeUpdate },
+    ],
+  },
+  always: [
+    { guard: 'hasRemoved', actions: 'forgetRemoved' },
+    // At any time, also before the init containers are done.
+    { guard: 'hasNewEphemeral', actions: 'startEphemeral' },
+  ],
+  states: {
+    choosing: {
+      tags: 'working',
+      always: [{ guard: 'wasInitialized', target: 'running' }, { target: 'initializing' }],
+    },
+    /** Init containers and sidecars, each in its turn (C3, C4). */
+    initializing: {
+      tags: 'working',
+      meta: { waitsFor: 'its init containers to complete' },
+      always: [
+        { guard: 'mustRestartAll', target: 'restartingAll' },
+        { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+        { guard: 'hasNewContainers', actions: 'spawnContainers' },
+        { guard: 'isLastTurnOver', target: 'running' },
+        { guard: 'isTurnOver', actions: 'startNext' },
+        ...launches,
+      ],
+    },
+    /** A restart rule of one wants all to restart in place (C5): the pod keeps its sandbox, address and volumes. */
+    restartingAll: {
+      tags: ['working', 'restartingAll'],
+      meta: { waitsFor: 'all its containers to stop before they restart' },
+      entry: 'resetContainers',
+      always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
+    },
+    running: {
+      entry: ['initialize', 'startRegular'],
+      initial: 'steady',
+      always: [
+        { guard: 'mustRestartAll', target: 'restartingAll' },
+        { guard: 'isComplete', target: '#pod.terminating', actions: 'complete' },
+        { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
+        ...launches,
+      ],
+      states: {
+        steady: { tags: 'steady', always: { guard: 'mustFit', target: 'resizingPodCgroup' } },
+        resizingPodCgroup,
+        awaitingPodCgroupRetry,
       },
     },
-  });
+  },
+});

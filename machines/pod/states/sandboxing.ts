@@ -26,105 +26,103 @@ const actions = {
 };
 
 export const sandboxingImplementations = { guards, actions };
+const sandboxingSetup = podSetup.extend(creatingSandboxImplementations).extend(sandboxingImplementations);
 
-export const sandboxing = podSetup
-  .extend(creatingSandboxImplementations)
-  .extend(sandboxingImplementations)
-  .createStateConfig({
-    tags: 'settingUp',
-    initial: 'deciding',
-    on: { 'admission.admitted': { actions: takeUpdate } },
-    states: {
-      /** Which sandbox, by what the runtime shows (C8). */
-      deciding: {
-        tags: ['working', 'withoutContainers'],
-        always: [
-          { guard: 'keepsSandbox', target: 'adopting' },
-          // All has run that ever will: what is left of it ends, and tells how it ended.
-          { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
-          // How what runs there has to end is known once the runtime has told of its sandbox.
-          { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
-          { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
-          { target: 'creatingSandbox' },
-        ],
-      },
-      adopting: {
-        tags: ['working', 'withoutContainers'],
-        meta: { waitsFor: 'the runtime to report its sandbox' },
-        invoke: {
-          src: 'inspectSandbox',
-          input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
-          onDone: [
-            {
-              guard: { type: 'isStillSound', params: ({ event }) => event.output },
-              target: '#pod.active',
-              actions: [
-                assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
-                'spawnContainers',
-                'announceSandbox',
-                'recallTurns',
-              ],
-            },
-            {
-              guard: 'hasRunning',
-              target: '#pod.resetting.draining',
-              actions: [
-                assign(({ event }) => ({ sandbox: event.output ?? undefined })),
-                'spawnContainers',
-                { type: 'revokeSandbox', params: ({ event }) => event.output },
-                'loseSandbox',
-              ],
-            },
-            { target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
-          ],
-          onError: {
-            target: 'awaitingRetry',
+export const sandboxing = sandboxingSetup.createStateConfig({
+  tags: 'settingUp',
+  initial: 'deciding',
+  on: { 'admission.admitted': { actions: takeUpdate } },
+  states: {
+    /** Which sandbox, by what the runtime shows (C8). */
+    deciding: {
+      tags: ['working', 'withoutContainers'],
+      always: [
+        { guard: 'keepsSandbox', target: 'adopting' },
+        // All has run that ever will: what is left of it ends, and tells how it ended.
+        { guard: 'needsNoSandbox', target: '#pod.terminating', actions: ['initialize', 'complete'] },
+        // How what runs there has to end is known once the runtime has told of its sandbox.
+        { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
+        { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
+        { target: 'creatingSandbox' },
+      ],
+    },
+    adopting: {
+      tags: ['working', 'withoutContainers'],
+      meta: { waitsFor: 'the runtime to report its sandbox' },
+      invoke: {
+        src: 'inspectSandbox',
+        input: ({ context }) => ({ id: context.observed.sandboxes[0]?.id ?? '' }),
+        onDone: [
+          {
+            guard: { type: 'isStillSound', params: ({ event }) => event.output },
+            target: '#pod.active',
             actions: [
-              'recordFailure',
-              { type: 'recordEvent', params: ({ event }) => sandboxUnreadable(failureOf(event)) },
+              assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
+              'spawnContainers',
+              'announceSandbox',
+              'recallTurns',
             ],
           },
-        },
-      },
-      clearing: {
-        tags: ['working', 'withoutContainers'],
-        meta: { waitsFor: 'its old sandbox to stop' },
-        invoke: {
-          src: 'stopSandboxes',
-          input: ({ context }) => ({ pod: context.allocated, ids: context.stale }),
-          // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
-          onDone: { target: 'creatingSandbox', actions: assign({ stale: [] }) },
-          onError: {
-            target: 'awaitingRetry',
-            actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
+          {
+            guard: 'hasRunning',
+            target: '#pod.resetting.draining',
+            actions: [
+              assign(({ event }) => ({ sandbox: event.output ?? undefined })),
+              'spawnContainers',
+              { type: 'revokeSandbox', params: ({ event }) => event.output },
+              'loseSandbox',
+            ],
           },
-        },
-      },
-      creatingSandbox,
-      /** It was made and is of no use: without an address, or for a network mode that the pod does not want any more. */
-      unfit: {
-        tags: 'waiting',
-        meta: { waitsFor: 'another attempt to create its sandbox, as the last one was unusable', until: 'retryAt' },
-        invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-        on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
-      },
-      awaitingCreateRetry: {
-        tags: 'retrying',
-        meta: { waitsFor: 'another attempt to create its sandbox', until: 'retryAt' },
-        invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-        on: {
-          'timer.elapsed': 'creatingSandbox',
-          'runtime.returned': [
-            { guard: 'failedForRuntime', target: 'creatingSandbox', actions: 'passOnReturn' },
-            { actions: 'passOnReturn' },
+          { target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
+        ],
+        onError: {
+          target: 'awaitingRetry',
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => sandboxUnreadable(failureOf(event)) },
           ],
         },
       },
-      awaitingRetry: {
-        tags: 'retrying',
-        meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
-        invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-        on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
+    },
+    clearing: {
+      tags: ['working', 'withoutContainers'],
+      meta: { waitsFor: 'its old sandbox to stop' },
+      invoke: {
+        src: 'stopSandboxes',
+        input: ({ context }) => ({ pod: context.allocated, ids: context.stale }),
+        // Its dead containers are kept for their logs; the node's garbage collection removes it after them.
+        onDone: { target: 'creatingSandbox', actions: assign({ stale: [] }) },
+        onError: {
+          target: 'awaitingRetry',
+          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
+        },
       },
     },
-  });
+    creatingSandbox,
+    /** It was made and is of no use: without an address, or for a network mode that the pod does not want any more. */
+    unfit: {
+      tags: 'waiting',
+      meta: { waitsFor: 'another attempt to create its sandbox, as the last one was unusable', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
+    },
+    awaitingCreateRetry: {
+      tags: 'retrying',
+      meta: { waitsFor: 'another attempt to create its sandbox', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: {
+        'timer.elapsed': 'creatingSandbox',
+        'runtime.returned': [
+          { guard: 'failedForRuntime', target: 'creatingSandbox', actions: 'passOnReturn' },
+          { actions: 'passOnReturn' },
+        ],
+      },
+    },
+    awaitingRetry: {
+      tags: 'retrying',
+      meta: { waitsFor: 'another attempt to ask the runtime about its sandbox', until: 'retryAt' },
+      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
+      on: { 'timer.elapsed': 'deciding', 'runtime.returned': 'deciding' },
+    },
+  },
+});

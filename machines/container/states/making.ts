@@ -1,0 +1,169 @@
+/** A container is created and started, while it holds a start slot. A part of the chart in chart.ts. */
+import { assign } from 'xstate';
+import { namespacedName } from '../../../pod/show/shownName.ts';
+import { pathOf, served } from '../../shared/actorRefs.ts';
+import { failureOf, retryAfter } from '../../shared/failure.ts';
+import { identityOf, sizeOf, slotKey } from '../context.ts';
+import { launchFailed, recordCreationEvent, recordStartEvent, recordStopEvent } from '../recordedEvents.ts';
+import { type ContainerArgs, containerSetup } from '../setup.ts';
+import { failedStart, terminatedRun } from '../terminatedRun.ts';
+import { createFailed, refusedStart } from '../waitingReason.ts';
+
+const guards = {
+  isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
+};
+
+const actions = {
+  requestSlot: containerSetup.sendTo(served('startLimiter'), ({ context, self }) => ({
+    type: 'slot.request',
+    key: slotKey(context, 'start'),
+    ...{ ticket: context.ticket, holder: pathOf(self), origin: context.pod.metadata.uid },
+    purpose: `the start of container ${context.name} of ${namespacedName(context.pod)}`,
+  })),
+  releaseSlot: containerSetup.sendTo(served('startLimiter'), ({ context }) => ({
+    type: 'slot.release',
+    key: slotKey(context, 'start'),
+  })),
+  recordIdentity: containerSetup.assign(({ context }) => ({ madeFrom: identityOf(context), size: sizeOf(context) })),
+  recordFailedCreate: containerSetup.assign(({ context, event }) => {
+    const failure = failureOf(event);
+    return { ...retryAfter(failure), waitingReason: createFailed(context, failure) };
+  }),
+  recordFailedStart: containerSetup.assign(({ context, event }) => {
+    const failure = failureOf(event);
+    return { failure, run: failedStart(context.id, failure), waitingReason: refusedStart(failure) };
+  }),
+};
+
+export const makingImplementations = { guards, actions };
+
+/** The call that is on its way is awaited: what it makes must be known to be removed. */
+const afterTheCall = {
+  'container.stop': { actions: 'stopForGood' },
+  'container.reset': { actions: 'askForReset' },
+  'container.update': { actions: 'update' },
+} as const;
+
+export const making = containerSetup.extend(makingImplementations).createStateConfig({
+  tags: 'making',
+  entry: [{ type: 'report', params: { lifecycle: 'launching' } }, 'requestSlot'],
+  exit: 'releaseSlot',
+  initial: 'queued',
+  states: {
+    queued: {
+      tags: 'waiting',
+      meta: { waitsFor: 'a start slot' },
+      // A start without an answer is asked for again: it may have worked.
+      on: { 'slot.granted': [{ guard: 'neverMade', target: 'creating' }, { target: 'starting' }] },
+    },
+    creating: {
+      tags: 'working',
+      meta: { waitsFor: 'the runtime to create it' },
+      entry: 'recordIdentity',
+      on: afterTheCall,
+      invoke: {
+        src: 'createContainer',
+        input: ({ context }) => ({
+          pod: context.pod,
+          container: context.name,
+          // The state is entered with a sandbox only (`mayLaunch`), and left when that is lost.
+          sandbox: context.sandbox as NonNullable<typeof context.sandbox>,
+          attempt: context.attempt,
+          imageRef: context.imageRef ?? '',
+          volumes: context.volumes,
+        }),
+        onDone: [
+          // It never ran: it goes with its sandbox.
+          { guard: 'mustStay', target: '#container.stopped' },
+          {
+            guard: 'mustReset',
+            target: '#container.stopping',
+            actions: assign(({ event }) => ({ id: event.output.id })),
+          },
+          {
+            target: 'starting',
+            actions: [assign(({ event }) => ({ id: event.output.id })), recordCreationEvent],
+          },
+        ],
+        onError: [
+          { guard: 'mustStay', target: '#container.stopped' },
+          { guard: 'mustReset', target: '#container.pending.reset' },
+          {
+            target: '#container.launching.awaitingRetry',
+            actions: [
+              'recordFailedCreate',
+              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+            ],
+          },
+        ],
+      },
+    },
+    starting: {
+      tags: 'working',
+      meta: { waitsFor: 'the runtime to start it' },
+      invoke: {
+        src: 'startContainer',
+        input: ({ context }) => ({ pod: context.pod, container: context.name, id: context.id ?? '' }),
+        onDone: [
+          {
+            guard: 'hasSeenEnd',
+            target: '#container.ended',
+            actions: [
+              assign(({ event }) => ({ made: event.output.made, failure: undefined, waitingReason: undefined })),
+              recordStartEvent,
+            ],
+          },
+          {
+            guard: { type: 'isOver', params: ({ event }) => event.output },
+            target: '#container.ended',
+            actions: [
+              assign(({ event: { output } }) => ({
+                ...{ run: terminatedRun(output), made: output.made },
+                ...{ failure: undefined, waitingReason: undefined },
+              })),
+              recordStartEvent,
+            ],
+          },
+          {
+            guard: 'mustStay',
+            target: '#container.stopping',
+            actions: [
+              assign(({ event: { output } }) => ({ startedAt: output.startedAt, made: output.made })),
+              recordStartEvent,
+              recordStopEvent,
+            ],
+          },
+          {
+            target: '#container.launching.started',
+            actions: [
+              assign(({ event: { output } }) => ({
+                ...{ startedAt: output.startedAt, made: output.made, failure: undefined },
+              })),
+              recordStartEvent,
+            ],
+          },
+        ],
+        onError: [
+          {
+            guard: 'hasSeenEnd',
+            target: '#container.ended',
+            actions: assign({ failure: undefined, waitingReason: undefined }),
+          },
+          { guard: 'mustStay', target: '#container.stopping', actions: recordStopEvent },
+          {
+            guard: 'isStartRefused',
+            target: '#container.ended',
+            actions: [
+              'recordFailedStart',
+              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+            ],
+          },
+          // It may run all the same: the same attempt is launched again, and finds it.
+          { target: '#container.launching.awaitingRetry', actions: 'recordCallFailure' },
+        ],
+      },
+      // One that ends at once is heard of before the call that started it has answered.
+      on: { ...afterTheCall, 'runtime.containerObserved': { guard: 'showsEnd', actions: 'recordEnd' } },
+    },
+  },
+});

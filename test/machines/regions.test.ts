@@ -1,0 +1,40 @@
+/** Whoever opens a region of a chart finds its guards and actions beside it: the setup has what several regions share. */
+import { describe, expect, test } from '@jest/globals';
+import type { AnyStateMachine } from 'xstate';
+import { containerMachine } from '../../machines/container/chart.ts';
+import { podMachine } from '../../machines/pod/chart.ts';
+import { productFiles } from '../support/tree.ts';
+
+const machines: [string, AnyStateMachine][] = [
+  ['machines/container', containerMachine],
+  ['machines/pod', podMachine],
+];
+
+const textOf = (path: string): string => productFiles.find(({ file }) => file === path)?.text ?? '';
+const namesOf = ({ implementations: { guards, actions } }: AnyStateMachine): string[] => [
+  ...Object.keys(guards),
+  ...Object.keys(actions),
+];
+
+describe.each(machines)('%s', (folder, machine) => {
+  const setup = textOf(`${folder}/setup.ts`);
+  const regions = productFiles.filter(
+    ({ file }) => file === `${folder}/chart.ts` || file.startsWith(`${folder}/states/`),
+  );
+  const usersOf = (name: string) => regions.filter(({ text }) => text.includes(`'${name}'`)).map(({ file }) => file);
+  const isOfSetup = (name: string) => new RegExp(`^ {4}${name}: `, 'm').test(setup);
+
+  test('no guard or action is left that no region uses', () => {
+    const unused = namesOf(machine).filter((name) => usersOf(name).length === 0 && !setup.includes(`'${name}'`));
+    expect(regions.length).toBeGreaterThan(5);
+    expect(unused).toEqual([]);
+  });
+
+  test('what one region alone uses is not in the setup of all', () => {
+    const misplaced = namesOf(machine).filter(
+      (name) => isOfSetup(name) && usersOf(name).length < 2 && !setup.includes(`'${name}'`),
+    );
+    expect(namesOf(machine).filter(isOfSetup).length).toBeGreaterThan(10);
+    expect(misplaced).toEqual([]);
+  });
+});
