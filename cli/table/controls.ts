@@ -48,7 +48,7 @@ export interface Extent {
   readonly total: number;
 }
 
-const NOT_QUIT = 'q ends nothing here: press Ctrl-C to end the node and its pods';
+const NOT_QUIT = 'press Ctrl-C to stop the node and its pods';
 
 /** How far each key scrolls, in lines, of a page of so many. */
 const SCROLLS: Readonly<Record<string, (room: number) => number>> = {

@@ -151,7 +151,7 @@ function rowsOf({ pod, actors }: Family, level: Level): LiveRow[] {
   const [name = ''] = cause.cells;
   // What it waits for itself is but that its actors come on.
   const own = shown.includes(cause) ? '' : `${name}: ${cause.cells.at(-1)}`;
-  const tells = pod.tone === 'bad' && why !== '' && !why.startsWith('waits');
+  const tells = pod.tone === 'bad' && why !== '' && !why.startsWith('waiting');
   return [{ ...pod, cells: pod.cells.with(-1, tells ? why : own) }, ...branched(shown)];
 }
 

@@ -60,7 +60,7 @@ function progress({ node, pods, now }: Scene): string {
   const { tags, waitingFor, until } = node;
   if (tags.includes('ending') && pods.length > 0) return endingText(pods.length, until, now);
   if (pods.length === 0 && tags.includes('done')) return 'no pods left';
-  if (pods.length === 0 && waitingFor !== undefined) return `waits for ${waitingFor}`;
+  if (pods.length === 0 && waitingFor !== undefined) return `waiting for ${waitingFor}`;
   const { running, expected } = nodeReadiness(
     pods.map(({ pod }) => pod),
     now,
@@ -103,7 +103,7 @@ type ManifestProblem = NodeSummary['problems'][number];
 function counted(all: readonly ManifestProblem[], most: number, line: (problem: ManifestProblem) => string): string[] {
   if (all.length <= most) return all.map(line);
   const named = all.slice(0, most - 1);
-  return [...named.map(line), `! and ${all.length - named.length} more: "statelet explain node" names all`];
+  return [...named.map(line), `! and ${all.length - named.length} more: see "statelet explain node"`];
 }
 
 const within = (path: string, message: string): string => (path === '' ? message : `${path}: ${message}`);
@@ -138,7 +138,7 @@ function foot({ node }: Scene, surface: Surface): string[] {
   );
   const warnings = counted(node.warnings, NAMED_WARNINGS, (each) => warningText(each, surface.width));
   const others = node.foreign.length;
-  const foreign = `${others} ${others === 1 ? 'pod' : 'pods'} of others left alone: "statelet explain node" lists them`;
+  const foreign = `${others} ${others === 1 ? 'pod' : 'pods'} that this agent did not create: left alone, see "statelet explain node"`;
   return [
     ...(node.trouble === undefined ? [] : [paint(cut(`! ${node.trouble}`, surface.width), 'red')]),
     ...problems.map((line) => paint(cut(line, surface.width), 'red')),
@@ -155,7 +155,7 @@ const LEGEND = '↑↓ scroll  s sort  / filter  d detail  l log  ? help  Ctrl-C
 /** What is chosen, what of it is seen, and the keys; or what is being typed. */
 function statusLine({ controls }: Scene, extent: Extent, { width }: Surface): string {
   const { typing, hint, sort, reversed, detail, page } = controls;
-  if (typing !== undefined) return cut(`filter: ${typing}█  (Enter keeps it, Esc clears it)`, width);
+  if (typing !== undefined) return cut(`filter: ${typing}█  (Enter to keep, Esc to clear)`, width);
   if (hint !== undefined) return cut(hint, width);
   const from = clamped(controls.offset, extent);
   const to = Math.min(from + extent.room, extent.total);
@@ -222,7 +222,7 @@ function pageOf(scene: Scene, surface: Surface): Page {
     case 'table':
       return tablePage(scene, surface);
     case 'log':
-      return textPage('what was told since the start', scene.log, surface);
+      return textPage('messages since the start', scene.log, surface);
     case 'help':
       return textPage('keys', HELP, surface);
   }

@@ -30,7 +30,7 @@ const namesOf = (requests: readonly Request[]): string[] => requests.map(({ pod 
 /** Who was admitted is a number; who waits for a decision, or was refused an update, is named. */
 const facts = ({ snapshot: { context } }: Seen<AdmissionContext>) => ({
   facts: [`${context.entries.filter(({ allocated }) => allocated !== null).length} admitted`],
-  lists: { 'in line': namesOf(context.waiting), 'no room for updates of': namesOf(context.refused) },
+  lists: { queued: namesOf(context.waiting), 'updates without room': namesOf(context.refused) },
 });
 
 export const admissionMachine = setup({

@@ -58,7 +58,7 @@ const refused = (message: string): EventMessage => ({
 /** A look at the cgroups: what is missing is made up for, and what is found says where to go on. */
 const looking = cgroupsSetup.createStateConfig({
   tags: 'working',
-  meta: { waitsFor: 'the cgroups above those of pods to be set up' },
+  meta: { waitsFor: 'the parent cgroups of pods to be set up' },
   invoke: {
     src: 'setUpCgroups',
     input: null,
@@ -97,7 +97,7 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
         params: { reason: 'NodeAllocatableEnforced', message: 'Updated Node Allocatable limit across pods' },
       },
       initial: 'waiting',
-      states: { waiting: waiting('the next check for pods of others in the cgroups', 'steady'), looking },
+      states: { waiting: waiting('the next check for pods of other agents in the cgroups', 'steady'), looking },
     },
     awaitingEnforcement: {
       initial: 'waiting',
@@ -107,7 +107,7 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
     sharedWithOthers: {
       entry: { type: 'recordEvent', params: ({ context: { warnings } }) => refused(warnings[0] ?? '') },
       initial: 'waiting',
-      states: { waiting: waiting('the pods of others to leave the cgroups', 'waiting'), looking },
+      states: { waiting: waiting('pods of other agents to leave the cgroups', 'waiting'), looking },
     },
     /** The host lets nobody make cgroups: pods have those that the runtime makes. */
     forbidden: { tags: 'failed' },

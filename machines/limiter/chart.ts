@@ -81,9 +81,9 @@ const meta: StateMeta = {
       ...{ kind: 'limiter', name: id.replace(/Limiter$/, '') },
       facts: [
         `${held.length - slow}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
-        ...(slow > 0 ? [`and ${slow} slow ${slow === 1 ? 'one' : 'ones'} besides`] : []),
+        ...(slow > 0 ? [`plus ${slow} slow`] : []),
       ],
-      lists: { 'held by': keysOf(held), 'in line': keysOf(lineOf(context)) },
+      lists: { 'held by': keysOf(held), queued: keysOf(lineOf(context)) },
     };
   },
 };

@@ -115,7 +115,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     /** It is to stop before it knows what runs: what nobody tells it of in time it can not end. */
     leaving: {
       tags: ['working', 'ending'],
-      meta: { waitsFor: 'the runtime to list the pods and containers that are to end', afterMs: RUNTIME_LIST_MS },
+      meta: { waitsFor: 'the runtime to list the pods and containers to stop', afterMs: RUNTIME_LIST_MS },
       invoke: { src: 'timer', input: { after: RUNTIME_LIST_MS } },
       always: { guard: 'isRuntimeSeen', target: 'draining' },
       on: { 'timer.elapsed': 'draining', 'node.drain': {} },
@@ -132,7 +132,7 @@ export const nodeAgentMachine = nodeSetup.createMachine({
     /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
     partial: {
       tags: ['retrying', 'active'],
-      meta: { waitsFor: 'a pod source that cannot be read yet, which may own pods that run' },
+      meta: { waitsFor: 'a pod source that is not readable yet and may own running pods' },
       entry: ['holdPlaces', 'startNewPods'],
       always: { guard: 'haveSourcesSpoken', target: 'running' },
       on: {

@@ -30,7 +30,7 @@ export function facts({ since, snapshot: { context } }: Seen<NodeContext>): Acto
   return { kind: 'node', name: nodeName, feeds };
 }
 
-const NO_REASON = 'it does not say why';
+const NO_REASON = 'no reason given';
 
 /** The container runtime, as it has answered when it was asked for its health. */
 function runtimeFeed(

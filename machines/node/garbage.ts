@@ -55,7 +55,7 @@ export const garbageMachine = setup({
     },
     asking: {
       tags: 'working',
-      meta: { waitsFor: 'the node to list the pods that it knows' },
+      meta: { waitsFor: 'the node to list its pods' },
       entry: 'ask',
       on: {
         'garbage.found': [{ target: 'removing', actions: 'record' }],
@@ -89,7 +89,7 @@ export const garbageMachine = setup({
     },
     surveying: {
       tags: 'working',
-      meta: { waitsFor: 'a scan for what pods have left on disk' },
+      meta: { waitsFor: 'the scan for leftover pod files' },
       invoke: {
         src: 'surveyDisk',
         input: ({ context: { found } }) => ({ known: found.known }),

@@ -51,7 +51,7 @@ export const logRotationMachine = setup({
     },
     asking: {
       tags: 'working',
-      meta: { waitsFor: 'the node to list the pods that it knows' },
+      meta: { waitsFor: 'the node to list its pods' },
       entry: 'ask',
       on: { 'logs.found': { target: 'rotating', actions: 'record' } },
     },

@@ -56,11 +56,11 @@ export function plegView(pleg: PlegState, begun: number): FeedView {
     facts: [`lists the runtime ${listed(pleg)}`],
   };
   if (listFailure) {
-    const waitingFor = `the runtime to list its pods, tried again ${listed(pleg)}`;
+    const waitingFor = `the runtime to list its pods, retried ${listed(pleg)}`;
     return { ...own, state: 'failing', tags: ['retrying'], waitingFor, facts: [], lastFailure: listFailure };
   }
   if (pleg.stream === 'open') return { ...own, state: 'streaming', tags: ['steady'] };
-  const waitingFor = "the runtime's event stream, tried again every second";
+  const waitingFor = "the runtime's event stream, retried every second";
   if (pleg.stream === 'opening') return { ...own, state: 'opening', tags: ['working'], waitingFor };
   return {
     ...own,

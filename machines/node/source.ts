@@ -56,7 +56,7 @@ const TAGS: Readonly<Record<SourceState['state'], StateTag>> = {
   failing: 'retrying',
   broken: 'broken',
 };
-const INOTIFY = 'inotify, which is tried again at each poll';
+const INOTIFY = 'inotify, retried at each poll';
 
 /** The source as it is shown; one that tells no state of its own only lists its pods, or has yet to. */
 export function sourceView(

@@ -139,7 +139,7 @@ export function awaitedViews(context: NodeContext): PodView[] {
     state: 'awaitingNode',
     tags: ['waiting', 'awaitingNode'],
     since: health.since,
-    waitingFor: `the container runtime, which is not ready: ${health.message ?? 'it does not say why'}`,
+    waitingFor: `the container runtime, which is not ready: ${health.message ?? 'no reason given'}`,
     ...{ pod, conditions: pod.status?.conditions },
     containers: [],
     volumes: [],
@@ -151,7 +151,7 @@ export function awaitedViews(context: NodeContext): PodView[] {
 
 /** Why the runtime itself is not ready, for who waits for it; undefined while it is, or is not known yet. */
 export const runtimeNotReadyOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
-  ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'it does not say why');
+  ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'no reason given');
 
 function viewOfVolume(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
   const { image } = ref.getSnapshot().children;

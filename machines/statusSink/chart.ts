@@ -103,7 +103,7 @@ export const statusSinkMachine = setup({
     },
     sending: {
       tags: 'working',
-      meta: { waitsFor: 'the status of a pod to be accepted' },
+      meta: { waitsFor: 'a pod status to be acknowledged' },
       invoke: {
         src: 'putStatus',
         input: ({ context: { name, due } }) => ({ sink: name, uid: due[0]?.uid ?? '' }),
@@ -113,7 +113,7 @@ export const statusSinkMachine = setup({
     },
     awaitingRetry: {
       tags: 'retrying',
-      meta: { waitsFor: 'another attempt to send the statuses that were not accepted', until: 'retryAt' },
+      meta: { waitsFor: 'another attempt to send unacknowledged statuses', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       always: { guard: 'hasDue', target: 'sending' },
       on: { 'timer.elapsed': { target: 'idle', actions: 'queueFailed' } },

@@ -57,16 +57,16 @@ function amountOf(resource: string, amount: number): string {
   return isBytes ? bytesText(amount) : `${amount}`;
 }
 
-/** `asks for 100 CPUs, the node has 2`. */
+/** `requests 100 CPUs, but the node has 2`. */
 export function shortageCause({ resource, requested, used, capacity }: Shortage): string {
-  if (resource === 'pods') return `the node takes ${plural(`${capacity}`, 'pod')} and has ${used}`;
+  if (resource === 'pods') return `the node allows ${plural(`${capacity}`, 'pod')} and already has ${used}`;
   const [amount, all] = [amountOf(resource, requested), amountOf(resource, capacity)];
   const asked = resource === 'cpu' ? plural(amount, 'CPU') : `${amount} of ${resource}`;
-  if (requested > capacity) return `asks for ${asked}, the node has ${all}`;
-  return `asks for ${asked}, but ${amountOf(resource, used)} of the node's ${all} are taken`;
+  if (requested > capacity) return `requests ${asked}, but the node has ${all}`;
+  return `requests ${asked}, but ${amountOf(resource, used)} of the node's ${all} are allocated`;
 }
 
-/** `port 8080/TCP of the host is taken by pod web-node`. */
+/** `host port 8080/TCP is in use by pod web-node`. */
 export function portCause({ port, protocol }: HostPort, { pod }: { readonly pod?: string }): string {
-  return `port ${port}/${protocol} of the host is taken by ${pod === undefined ? 'another pod' : `pod ${pod}`}`;
+  return `host port ${port}/${protocol} is in use by ${pod === undefined ? 'another pod' : `pod ${pod}`}`;
 }

@@ -64,7 +64,7 @@ export function answerOf(question: Question): string {
   const { view } = question;
   const lasting = view.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
   const ready = lasting.filter((container) => container.ready).length;
-  return `${named(view)} runs: ${ready} of ${lasting.length} containers ${ready === 1 ? 'is' : 'are'} ready`;
+  return `${named(view)} is running, with ${ready} of ${lasting.length} containers ready`;
 }
 
 /** Who waits for a runtime that is away is told so, unless that is the failure which the answer names. */
@@ -80,12 +80,12 @@ const failing = (who: string, failure: Failure, until: number | undefined, now: 
 });
 
 const nextAttempt = (until: number | undefined, now: number): string =>
-  until === undefined ? '' : `; the next attempt is at${momentText(until, now)}`;
+  until === undefined ? '' : `; next attempt at${momentText(until, now)}`;
 
 const restart = (container: ContainerView, now: number): string =>
   container.until === undefined
-    ? `; it restarts${stillWaits(container, now)}`
-    : `; it restarts at${momentText(container.until, now)}`;
+    ? `; restarting${stillWaits(container, now)}`
+    : `; restarts at${momentText(container.until, now)}`;
 
 function named(view: PodView): string {
   return `pod ${view.pod.metadata.name}`;
@@ -101,8 +101,8 @@ function refusal({ view }: Question): string | undefined {
   const why =
     cause === undefined
       ? failureText(view.refused)
-      : `it ${/^(asks) /.test(cause) ? '' : 'cannot run: '}${cause} (${reason})`;
-  return `${named(view)} is refused: ${why}; this is final until its manifest changes or the agent restarts`;
+      : `it ${/^requests /.test(cause) ? '' : 'cannot run: '}${cause} (${reason})`;
+  return `${named(view)} was rejected: ${why}; this is final until its manifest changes or the agent restarts`;
 }
 
 function hasEnded({ view, status }: Question): string | undefined {
@@ -127,12 +127,12 @@ function nodeWait(question: Question): Answer {
 
 function isEnding({ view, now }: Question): Answer {
   if (!view.termination) return undefined;
-  const start = `${named(view)} is ending (${view.termination.reason})`;
+  const start = `${named(view)} is terminating (${view.termination.reason})`;
   const [first, ...others] = view.containers.filter((container) => container.now.kind === 'running');
   if (first) return stopping(start, { first, others: others.length, until: first.until ?? view.until, now });
   const slow = [...view.volumes, view].find(({ waitingFor }) => waitingFor !== undefined);
   if (!slow) return start;
-  const who = 'mounted' in slow ? `: volume ${slow.name} waits` : ': waits';
+  const who = 'mounted' in slow ? `: volume ${slow.name} is waiting` : ': waiting';
   return (
     retrying(`${start}${who}${forText(slow)}`, slow, now) ?? `${start}${who}${forText(slow)}${spanText(slow, now)}`
   );
@@ -147,14 +147,14 @@ interface Stop {
 
 /** What the first container that still runs has left, and what it does meanwhile. */
 function stopping(start: string, { first, others, until, now }: Stop): Answer {
-  const failed = retrying(`${start}: ${titled(first)} waits${forText(first)}`, first, now);
+  const failed = retrying(`${start}: ${titled(first)} is waiting${forText(first)}`, first, now);
   if (failed) return failed;
   const who = others > 0 ? `${titled(first)} and ${others} more` : titled(first);
   const meanwhile =
     first.waitingFor === undefined || first.tags.includes('killing')
       ? ''
-      : `; ${others > 0 ? first.name : 'it'} waits${forText(first)}`;
-  if (until === undefined) return `${start}: waits for ${who} to stop${meanwhile}`;
+      : `; ${others > 0 ? first.name : 'it'} is waiting${forText(first)}`;
+  if (until === undefined) return `${start}: waiting for ${who} to stop${meanwhile}`;
   return `${start}: ${who} ${others > 0 ? 'have' : 'has'}${untilText(until, now)} to stop${meanwhile}`;
 }
 
@@ -171,18 +171,18 @@ function volumeFailure({ view, now }: Question): Answer {
 
 function podQueue({ view, limiters }: Question): string | undefined {
   const place = queuePlace(view, limiters);
-  return place && `${named(view)} waits ${queueText(place)}`;
+  return place && `${named(view)} is waiting ${queueText(place)}`;
 }
 
 function podFailure({ view, now }: Question): Answer {
   if (!view.lastFailure || view.sandbox?.state === 'ready') return undefined;
-  return failing(`${named(view)} waits${forText(view)}`, view.lastFailure, view.until, now);
+  return failing(`${named(view)} is waiting${forText(view)}`, view.lastFailure, view.until, now);
 }
 
 function containerTrouble({ view, now, limiters }: Question): Answer {
   for (const container of view.containers) {
     const place = queuePlace(view, limiters, container.name);
-    if (place) return `${titled(container)} waits ${queueText(place)}`;
+    if (place) return `${titled(container)} is waiting ${queueText(place)}`;
     const trouble = troubleOf(container, now);
     if (typeof trouble === 'object') return { ...trouble, words: `${titled(container)} ${trouble.words}` };
     if (trouble !== undefined) return `${titled(container)} ${trouble}`;
@@ -195,28 +195,28 @@ function troubleOf(container: ContainerView, now: number): Answer {
   if (state.kind === 'running') return undefined;
   if (state.kind === 'terminated') {
     if (state.run.exitCode === 0 && !willRestart) return undefined;
-    const end = `has ended: ${endCause(state.run)}`;
-    return willRestart ? end + restart(container, now) : `${end}; it is not restarted`;
+    const end = `has terminated: ${endCause(state.run)}`;
+    return willRestart ? end + restart(container, now) : `${end}; it will not be restarted`;
   }
   // It is shown until the next start has worked.
   if (state.reason === 'CrashLoopBackOff' && last) {
-    return `${until === undefined ? 'has ended' : 'keeps failing'}: ${endCause(last)}${restart(container, now)}`;
+    return `${until === undefined ? 'has terminated' : 'keeps failing'}: ${endCause(last)}${restart(container, now)}`;
   }
-  if (state.reason === 'CrashLoopBackOff') return `waits in back-off${untilText(until, now)}`;
+  if (state.reason === 'CrashLoopBackOff') return `is in back-off${untilText(until, now)}`;
   if (!lastFailure) return undefined;
-  const what = state.reason === 'ImagePullBackOff' ? 'waits in image pull back-off' : `waits${forText(container)}`;
+  const what = state.reason === 'ImagePullBackOff' ? 'is in image pull back-off' : `is waiting${forText(container)}`;
   return failing(what, lastFailure, until, now);
 }
 
 function volumeWait({ view, now }: Question): string | undefined {
   const volume = view.volumes.find(({ mounted }) => !mounted);
   if (!volume) return undefined;
-  return `volume ${volume.name} is not mounted yet: it waits${forText(volume)}${spanText(volume, now)}`;
+  return `volume ${volume.name} is not mounted yet: waiting${forText(volume)}${spanText(volume, now)}`;
 }
 
 function podWait({ view, now }: Question): string | undefined {
   if (view.waitingFor === undefined || view.sandbox?.state === 'ready') return undefined;
-  return `${named(view)} waits${forText(view)}${spanText(view, now)}`;
+  return `${named(view)} is waiting${forText(view)}${spanText(view, now)}`;
 }
 
 function containerWait({ view, now }: Question): Answer {
@@ -224,13 +224,13 @@ function containerWait({ view, now }: Question): Answer {
   if (!container) return undefined;
   const { now: state, role, waitingFor } = container;
   if (state.kind === 'waiting') {
-    return `${titled(container)} waits${waitingFor ? forText(container) : `: ${state.reason}`}${spanText(container, now)}`;
+    return `${titled(container)} is waiting${waitingFor ? forText(container) : `: ${state.reason}`}${spanText(container, now)}`;
   }
   if (role === 'init')
-    return `${titled(container)} has run for ${humanDuration(now - container.since)}, the rest waits for it`;
-  const start = `${titled(container)} runs but`;
-  const failed = retrying(`${start} waits${forText(container)}`, container, now);
-  return failed ?? `${start} ${probeText(container, now) ?? `is not ready${stillWaits(container, now)}`}`;
+    return `${titled(container)} has been running for ${humanDuration(now - container.since)}; the other containers are waiting for it`;
+  const start = `${titled(container)} is running but`;
+  const failed = retrying(`${start} waiting${forText(container)}`, container, now);
+  return failed ?? `${start} ${probeText(container, now) ?? `not ready${stillWaits(container, now)}`}`;
 }
 
 /** What the probe that holds a running container up has said, and when it is tried again. */
@@ -239,7 +239,7 @@ function probeText({ started, probes = [] }: ContainerView, now: number): string
   if (probe === undefined) return undefined;
   const { kind, lastFailure, until } = probe;
   const said = lastFailure ? shortened(lastFailure.message) : `its ${kind} probe has not passed yet`;
-  return `${started ? 'is not ready' : 'has not started yet'}: ${said}${failuresText(probe)}${nextAttempt(until, now)}`;
+  return `${started ? 'not ready' : 'has not started yet'}: ${said}${failuresText(probe)}${nextAttempt(until, now)}`;
 }
 
 /** `, 3 of 30 failures`: how near a startup probe is to having its container killed. */
@@ -256,11 +256,11 @@ function isBehind({ role, now, ready }: ContainerView): boolean {
 function gatesUnmet({ view, status }: Question): string | undefined {
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   if (ready?.reason !== 'ReadinessGatesNotReady') return undefined;
-  return `${named(view)} runs but is not ready: ${ready.message ?? ''}`;
+  return `${named(view)} is running but not ready: ${ready.message ?? ''}`;
 }
 
 function stillWaits(container: ContainerView, now: number): string {
-  return container.waitingFor ? `: it waits${forText(container)}${untilText(container.until, now)}` : '';
+  return container.waitingFor ? `: waiting${forText(container)}${untilText(container.until, now)}` : '';
 }
 
 /** A wait of less is nobody's concern. */

@@ -51,9 +51,9 @@ export function withUnwritten(
   const view = { path: 'store', ...state, waitingFor: 'the disk', until, lastFailure: failure };
   const store = {
     ...explained('actor', 'store', view),
-    facts: [`${facts} ${facts === 1 ? 'fact' : 'facts'} not written`],
+    facts: [`${facts} ${facts === 1 ? 'file' : 'files'} not written`],
   };
-  const words = `${facts} durable ${facts === 1 ? 'fact' : 'facts'} cannot be written: ${failure.message}`;
+  const words = `${facts} state ${facts === 1 ? 'file' : 'files'} cannot be written: ${failure.message}`;
   return withPart({ ...explanation, answer: `${explanation.answer}; ${words}` }, store);
 }
 
@@ -72,7 +72,7 @@ export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | unde
     state: 'lost',
     tags: ['failed'],
     since,
-    waitingFor: 'the directory to be there again',
+    waitingFor: 'the directory to be restored',
   };
   const answer = `${explanation.answer}; ${message}`;
   return withPart({ ...explanation, answer }, explained('actor', 'root directory', view));
@@ -83,28 +83,29 @@ function answerOf({ tree, runtime, pods }: NodeView, now: number): string {
   const count = Object.keys(pods).length;
   if (tags.includes('ending') && count > 0) {
     const held = runtime.ready ? '' : `; the container runtime is not ready: ${troubleOf(runtime)}`;
-    return `node ${name} drains: ${endingText(count, until, now)}${held}`;
+    return `node ${name} is draining: ${endingText(count, until, now)}${held}`;
   }
-  if (!runtime.ready) return `node ${name} waits for the container runtime, which is not ready: ${troubleOf(runtime)}`;
-  if (waitingFor !== undefined) return `node ${name} waits for ${waitingFor}`;
+  if (!runtime.ready)
+    return `node ${name} is waiting for the container runtime, which is not ready: ${troubleOf(runtime)}`;
+  if (waitingFor !== undefined) return `node ${name} is waiting for ${waitingFor}`;
   if (runtime.networkNotReady !== undefined) {
-    return `node ${name} runs, but its pods wait for a network: ${runtime.networkNotReady}`;
+    return `node ${name} is running, but its pods are waiting for the network: ${runtime.networkNotReady}`;
   }
   const queues = children.flatMap(({ kind, name: limiter, lists }) => {
     const { length } = lists?.[LINE] ?? [];
     return kind === 'limiter' && length > 0 ? [`${length} in the ${limiter} queue`] : [];
   });
-  return `node ${name} runs with ${count} ${count === 1 ? 'pod' : 'pods'}${queues.length > 0 ? `; ${queues.join(', ')}` : ''}`;
+  return `node ${name} is running ${count} ${count === 1 ? 'pod' : 'pods'}${queues.length > 0 ? `; ${queues.join(', ')}` : ''}`;
 }
 
-const LINE = 'in line';
+const LINE = 'queued';
 
-const troubleOf = ({ message = 'it does not say why' }: NodeView['runtime']): string => message;
+const troubleOf = ({ message = 'no reason given' }: NodeView['runtime']): string => message;
 
 /** `3 pods ending, up to 57s`: for as long as the last of them has to be waited for, where that is known. */
 export function endingText(pods: number, until: number | undefined, now: number): string {
   const left = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
-  return `${pods} ${pods === 1 ? 'pod' : 'pods'} ending${left}`;
+  return `${pods} ${pods === 1 ? 'pod' : 'pods'} terminating${left}`;
 }
 
 /** A limiter knows who claims a slot by keys: here they have the names of their pods. */

@@ -6,7 +6,7 @@ import { shortText } from './shortText.ts';
 import type { ContainerRole, LimiterView, PodView, TerminatedRun } from './view.ts';
 
 /** What is said of an update for which other pods have to end. */
-export const AWAITS_ROOM = 'update waits for room: other pods are ending to make it';
+export const AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';
 
 /** Where somebody stands in the queue of a limiter. */
 export interface QueuePlace {

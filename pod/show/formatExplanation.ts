@@ -26,7 +26,7 @@ export function formatExplanation(explanation: Explanation): string {
     ...explanation,
     title: `${namespace}/${name}  ${status}  ${ready} ready`,
     more: [
-      ...headed('its manifest has changed but cannot be used:', manifestProblems),
+      ...headed('its manifest has changed, but cannot be used:', manifestProblems),
       ...headed('warnings about its manifest:', manifestWarnings),
     ],
     top: pod,
@@ -45,10 +45,10 @@ export const formatNodeExplanation = (explanation: NodeExplanation): string =>
     ...explanation,
     title: `node ${explanation.name}`,
     more: [
-      ...headed('manifests that are not used:', explanation.manifestProblems),
+      ...headed('rejected manifests:', explanation.manifestProblems),
       ...headed('warnings about manifests:', explanation.manifestWarnings),
-      ...headed('its addresses:', explanation.addresses),
-      ...headed('what its pods ask for:', explanation.use),
+      ...headed('addresses:', explanation.addresses),
+      ...headed('allocated resources:', explanation.use),
       ...foreignLines(explanation.foreign),
     ],
     addresses: [],
@@ -57,7 +57,7 @@ export const formatNodeExplanation = (explanation: NodeExplanation): string =>
 
 function foreignLines(foreign: readonly ForeignPod[]): string[] {
   if (foreign.length === 0) return [];
-  const head = `it leaves alone ${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} of others:`;
+  const head = `${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} that this agent did not create, left alone:`;
   const lines = foreign.flatMap((pod) => wrapped(foreignText(pod), '    '));
   return ['', ...wrapped(head, '  '), ...lines];
 }
@@ -154,7 +154,7 @@ function rows(line: Line, { labels, states, at, addresses }: Layout): string[] {
 function detailsOf(actor: ExplainedActor, at: number): string[] {
   const { waitingFor, until, queue, lastRun, lastFailure, lists = {} } = actor;
   return [
-    ...(queue ? [`waits ${queueText(queue)}`] : waitText(waitingFor, until, at)),
+    ...(queue ? [`waiting ${queueText(queue)}`] : waitText(waitingFor, until, at)),
     ...Object.entries(lists).flatMap(([of, names]) => (names.length > 0 ? [`${of}: ${names.join(', ')}`] : [])),
     ...(lastRun ? [`last run: ${endCause(lastRun)}${endedAt(lastRun, at)}`] : []),
     ...messageOf(lastRun),
@@ -165,13 +165,13 @@ function detailsOf(actor: ExplainedActor, at: number): string[] {
 /** The last lines of its log, as they are. */
 function logLines({ log }: ExplainedActor, trunk: string): string[] {
   if (log === undefined) return [];
-  const title = log.lines.length === 0 ? 'it wrote nothing to' : 'the last lines of';
+  const title = log.lines.length === 0 ? 'no output in' : 'last lines of';
   return [...wrapped(`${title} ${log.file}`, trunk), ...log.lines.flatMap((line) => wrapped(line, `${trunk}  | `))];
 }
 
 function waitText(waitingFor: string | undefined, until: number | undefined, at: number): string[] {
   if (waitingFor === undefined && until === undefined) return [];
-  return [`waits${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilText(until, at)}`];
+  return [`waiting${waitingFor === undefined ? '' : ` for ${waitingFor}`}${untilText(until, at)}`];
 }
 
 /** A moment and not a distance: how long it ran stands just before it. */

@@ -13,7 +13,7 @@ function wait(view: ActorView, now: number): string {
   const { waitingFor, until } = view;
   if (waitingFor === undefined) return '';
   const left = until === undefined ? '' : ` (${humanDuration(Math.max(0, until - now))} left)`;
-  return `waits for ${waitingFor}${left}`;
+  return `waiting for ${waitingFor}${left}`;
 }
 
 /** The failure that it waits to get over; one that it has got over is no reason any more. */
@@ -21,7 +21,7 @@ function failed(view: ActorView, now: number): string | undefined {
   const { waitingFor, lastFailure } = view;
   if (waitingFor === undefined || lastFailure === undefined) return undefined;
   const { reason, message } = lastFailure;
-  return then(message === '' ? reason : rootCause(message), view, 'retried', now);
+  return then(message === '' ? reason : rootCause(message), view, 'retry', now);
 }
 
 /** About so long are the words that a column has room for. */
@@ -39,7 +39,7 @@ function rootCause(message: string): string {
 
 function runningReason(view: ContainerView, now: number): string {
   const { started, ready, role, probes = [] } = view;
-  if (role === 'init') return 'runs, the rest waits for it';
+  if (role === 'init') return 'running; the other containers wait for it';
   if (ready) return wait(view, now);
   const probe = probes.find(({ kind }) => kind === (started ? 'readiness' : 'startup'));
   if (!probe?.lastFailure) return wait(view, now);
@@ -55,7 +55,7 @@ export function containerReason(view: ContainerView, now: number): string {
   if (state.kind === 'terminated' && state.run.exitCode === 0 && !willRestart) return '';
   const run = state.kind === 'terminated' ? state.run : last;
   const crashed = state.kind === 'terminated' || state.reason === 'CrashLoopBackOff';
-  if (run && crashed) return then(endCause(run), view, 'restarts', now);
+  if (run && crashed) return then(endCause(run), view, 'restart', now);
   return failed(view, now) ?? wait(view, now);
 }
 
@@ -67,6 +67,6 @@ export function podReason(view: PodView, now: number): string {
   if (view.refused) return view.refused.cause ?? view.refused.message;
   if (view.unadmitted) return `update not admitted: ${view.unadmitted.cause ?? view.unadmitted.message}`;
   if (view.awaitsRoom) return AWAITS_ROOM;
-  if (view.termination && !view.ended) return then(`ending: ${view.termination.reason}`, view, 'killed', now);
+  if (view.termination && !view.ended) return then(`terminating: ${view.termination.reason}`, view, 'killed', now);
   return failed(view, now) ?? wait(view, now);
 }

@@ -184,7 +184,7 @@ describe('an update in place', () => {
     expect(node.view('b').pod.spec.containers[0]?.resources?.requests).toEqual({ cpu: '1' });
     expect(node.calls('createContainer')).toHaveLength(2);
     expect(node.agent.explain('b')?.pod.facts).toEqual([
-      "update not admitted: Deferred: asks for 1.5 CPUs, but 1 of the node's 2 are taken",
+      "update not admitted: Deferred: requests 1.5 CPUs, but 1 of the node's 2 are allocated",
     ]);
     node.remove('a');
     await node.advance('5s');

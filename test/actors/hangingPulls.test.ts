@@ -22,7 +22,7 @@ test('a pull that hangs is given up at its limit, which explain shows with the i
   await node.advance('1m');
   const main = node.containerView('web');
   expect(main).toMatchObject({ state: 'pending.gettingImage.pulling', until: main.since + HOUR });
-  expect(answerOf(node, 'web')).toMatch(/waits for the pull of image slow\.example\/app:1 until .* \(in 59m\)/);
+  expect(answerOf(node, 'web')).toMatch(/waiting for the pull of image slow\.example\/app:1 until .* \(in 59m\)/);
   await node.advance('59m');
   await node.advance('5s');
   expect(waitingOf(node, 'web')).toEqual({
@@ -83,8 +83,8 @@ test('a registry that hangs holds up the pulls from others until it is slow, and
   expect(answerOf(node, 'same')).toContain(`in the pull queue: place 1 of 1, 1 at a time, ${behind}`);
   expect(node.agent.explainNode().node.children).toContainEqual(
     expect.objectContaining({
-      ...{ kind: 'limiter', name: 'pull', facts: ['0 of 1 held', 'and 1 slow one besides'] },
-      lists: { 'held by': ['default/slow (main)'], 'in line': ['default/same (main)'] },
+      ...{ kind: 'limiter', name: 'pull', facts: ['0 of 1 held', 'plus 1 slow'] },
+      lists: { 'held by': ['default/slow (main)'], queued: ['default/same (main)'] },
     }),
   );
 

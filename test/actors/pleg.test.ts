@@ -64,7 +64,7 @@ describe('what the runtime shows', () => {
     node.runtime.down();
     await node.advance('11s');
     expect(shown()).toMatchObject({
-      ...{ state: 'failing', waitingFor: 'the runtime to list its pods, tried again every second' },
+      ...{ state: 'failing', waitingFor: 'the runtime to list its pods, retried every second' },
       lastFailure: { reason: 'RuntimeUnavailable' },
     });
     node.runtime.restart();

@@ -58,7 +58,7 @@ describe('readiness', () => {
     await node.advance('5s');
     const explanation = node.agent.explain('web');
     expect(explanation?.answer).toMatch(
-      /^container main runs but is not ready: Readiness probe failed: ready says 3; the next attempt is at \S+ \(in \ds\)$/,
+      /^container main is running but not ready: Readiness probe failed: ready says 3; next attempt at \S+ \(in \ds\)$/,
     );
     expect(explanation?.pod.children[0]?.children).toMatchObject([
       { kind: 'probe', name: 'readiness', state: 'failing.waiting', lastFailure: { reason: 'Unhealthy' } },
@@ -127,7 +127,7 @@ describe('liveness', () => {
     });
     // Which probe it was, and what it said, is told of each end that it has caused.
     expect(node.agent.explain('web')?.answer).toMatch(
-      /keeps failing: exit code \d+ after \d+s, killed: Liveness probe failed: live says 1; it restarts at /,
+      /keeps failing: exit code \d+ after \d+s, killed: Liveness probe failed: live says 1; restarts at /,
     );
   });
 

@@ -99,7 +99,7 @@ describe('C25: in-place resize', () => {
       "True Deferred Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000",
     );
     expect(node.agent.explain('web')?.pod.facts).toEqual([
-      'update not admitted: Deferred: asks for 3 CPUs, the node has 2',
+      'update not admitted: Deferred: requests 3 CPUs, but the node has 2',
     ]);
     node.apply(sized('500m', '64Mi'));
     await node.advance('1s');
@@ -135,7 +135,7 @@ describe('C25: in-place resize', () => {
     node.apply({ ...other, spec: { ...other.spec, terminationGracePeriodSeconds: 600 } });
     await node.advance('5s');
     node.apply(important('1500m'));
-    const words = 'update waits for room: other pods are ending to make it';
+    const words = 'update waiting for room: other pods are being terminated to free it';
     const notes = () => node.agent.explain('web')?.pod.facts;
     await node.advance('9m');
     expect([notes(), podReason(node.view('web'), node.clock.now())]).toEqual([[words], words]);
@@ -158,7 +158,7 @@ describe('C25: in-place resize', () => {
       'True Deferred Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 500), ]',
     );
     expect(node.agent.explain('web')?.pod.facts).toEqual([
-      "update not admitted: Deferred: asks for 1.5 CPUs, but 1 of the node's 2 are taken",
+      "update not admitted: Deferred: requests 1.5 CPUs, but 1 of the node's 2 are allocated",
     ]);
     node.remove('other');
     await node.advance('40s');

@@ -87,7 +87,7 @@ test('C16: an image volume that cannot be pulled holds up only the containers th
   });
   const explained = node.agent.explain('web');
   expect(explained).toMatchObject({ status: 'ImagePullBackOff', ready: '1/2' });
-  expect(explained?.answer).toMatch(/^volume site is not mounted: ErrImagePull: .*no route to host; the next attempt/);
+  expect(explained?.answer).toMatch(/^volume site is not mounted: ErrImagePull: .*no route to host; next attempt/);
   node.runtime.images.publish('registry/site:1', {});
   await node.advance('10s');
   expect(node.container('web', 'main').state?.running).toBeDefined();

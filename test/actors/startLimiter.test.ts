@@ -83,7 +83,7 @@ describe('the start limiter', () => {
     ]);
     expect(own.find(({ name }) => name === 'start')?.lists).toEqual({
       'held by': ['default/pod-00 (sandbox)', 'default/pod-01 (sandbox)'],
-      'in line': [2, 3, 4, 5].map((each) => `default/pod-0${each} (sandbox)`),
+      queued: [2, 3, 4, 5].map((each) => `default/pod-0${each} (sandbox)`),
     });
     await node.advance('2s');
     expect(node.agent.explain('pod-00')?.pod.queue).toBeUndefined();

@@ -146,7 +146,7 @@ describe('graceful termination', () => {
     expect(node.agent.views().map(({ pod }) => pod.metadata.name)).toEqual(['slow']);
     // As long as the last of them may take.
     expect(node.agent.overview()).toMatchObject({ state: 'draining', until: asked + 6_000 });
-    expect(node.agent.explainNode().answer).toMatch(/ drains: 1 pod ending, up to 3s$/);
+    expect(node.agent.explainNode().answer).toMatch(/ is draining: 1 pod terminating, up to 3s$/);
     expect(drained).toBe(false);
     await node.advance('5s');
     expect(drained).toBe(true);

@@ -368,7 +368,7 @@ describe('get and explain ask the running agent', () => {
       err: 'statelet: pods "web" not found; did you mean the one in namespace default?\n',
     });
     expect(JSON.parse(await get('explain', 'web', '-o', 'json'))).toMatchObject({ name: 'web-host' });
-    expect(await get('explain', 'node')).toContain('node host runs with 0 pods');
+    expect(await get('explain', 'node')).toContain('node host is running 0 pods');
     expect(JSON.parse(await get('explain', 'node/host', '-o', 'json'))).toMatchObject({ node: { kind: 'node' } });
   });
 });

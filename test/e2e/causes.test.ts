@@ -23,10 +23,9 @@ describe('a container that fails', () => {
     await node.write('shop', podManifest('shop', [shell('main', script)]));
     await inBackOff('shop');
     const explained = await ask('explain', 'pod/shop');
-    const cause =
-      /container main keeps failing: exit code 3 after \d+s: no database at db\.example:5432; it restarts at/;
+    const cause = /container main keeps failing: exit code 3 after \d+s: no database at db\.example:5432; restarts at/;
     expect(joined(explained)).toMatch(cause);
-    expect(explained.replace(/\n\s*/g, '')).toMatch(/the last lines of.*\/default_shop-node_.*\/main\/\d\.log/);
+    expect(explained.replace(/\n\s*/g, '')).toMatch(/last lines of.*\/default_shop-node_.*\/main\/\d\.log/);
     const lines = /\| reading \/etc\/app\.conf\n +\| no database at db\.example:5432\n/;
     expect(explained).toMatch(lines);
     const described = await ask('describe', 'pod', 'shop');

@@ -127,7 +127,7 @@ test('events and `explain node` tell of facts that cannot be written, and events
         async () => /Warning +StoreFailed +node\/.*ENOSPC/.test(await events()) || undefined,
       );
       expect(await asked('explain', 'node')).toMatch(
-        /actor store +retrying.*\n.*waits for the disk until .*\n.*ENOSPC/,
+        /actor store +retrying.*\n.*waiting for the disk until .*\n.*ENOSPC/,
       );
       rmSync(filler);
       await eventually('the end of it', async () => /Normal +StoreRecovered/.test(await events()) || undefined);

@@ -33,7 +33,7 @@ test('a registry that never answers holds up what is pulled from it, and nothing
   await node.running('web');
 
   const behind = `behind the pull of ${hanging.host}/app:1 for default/stuck-node`;
-  expect(await explained('stuck')).toContain(`waits for the pull of image ${hanging.host}/app:1 until`);
+  expect(await explained('stuck')).toContain(`waiting for the pull of image ${hanging.host}/app:1 until`);
   expect(await explained('same')).toContain(`in the pull queue: place 1 of 1, 1 at a time, ${behind}`);
   expect(hanging.asked.filter((url) => url.includes('other'))).toEqual([]);
 });

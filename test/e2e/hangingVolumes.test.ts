@@ -51,7 +51,7 @@ async function story(kind: Omit<Mount, 'path'>, waits: RegExp): Promise<string[]
 }
 
 const MOUNTING = /its mount to complete until|another attempt to mount it until/;
-const CREATING = /waits for the runtime to create it|in the start queue|another attempt/;
+const CREATING = /waiting for the runtime to create it|in the start queue|another attempt/;
 
 test('volumes whose type cannot be looked at hold up their own pods alone, which end all the same', async () => {
   for (const name of await story({ type: 'Directory' }, MOUNTING)) await node.gone(name);

@@ -128,7 +128,7 @@ describe('with a containerd that others start and stop', () => {
     await eventually('explain tells why the new pod waits', async () =>
       (await explain('late')).includes('RuntimeUnavailable'),
     );
-    expect(await explain('web')).toContain('pod web-node runs: 2 of 2 containers are ready');
+    expect(await explain('web')).toContain('pod web-node is running, with 2 of 2 containers ready');
     expect(identitiesOf(await node.running('web'))).toEqual(before);
 
     await node.runtime.again();
@@ -152,7 +152,7 @@ describe('with a containerd that others start and stop', () => {
       await eventually('explain tells why the new pod waits', async () =>
         (await explain('patient')).includes('the container runtime is not ready'),
       );
-      expect(await explain('web')).toContain('pod web-node runs: 2 of 2 containers are ready');
+      expect(await explain('web')).toContain('pod web-node is running, with 2 of 2 containers ready');
       expect(identitiesOf(await node.running('web'))).toEqual(before);
     } finally {
       process.kill(pid, 'SIGCONT');

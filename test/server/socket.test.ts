@@ -99,7 +99,7 @@ describe('reading', () => {
       manifestProblems: ['/etc/pods/10-web.yaml: spec.containers[0].image: Required value'],
     });
     expect(await client().text('/explain/pods/web')).toContain(
-      '  its manifest has changed but cannot be used:\n    /etc/pods/10-web.yaml: spec.containers[0].image: Required value\n',
+      '  its manifest has changed, but cannot be used:\n    /etc/pods/10-web.yaml: spec.containers[0].image: Required value\n',
     );
     expect(await client().text('/explain/pods/db')).not.toContain('manifest');
   });
@@ -148,7 +148,7 @@ describe('reading', () => {
       manifestWarnings: ['/etc/more: no such directory'],
     });
     const text = await client().text('/explain/node');
-    expect(text).toContain(`  manifests that are not used:\n${sentences.map((line) => `    ${line}\n`).join('')}`);
+    expect(text).toContain(`  rejected manifests:\n${sentences.map((line) => `    ${line}\n`).join('')}`);
     expect(text).toContain('  warnings about manifests:\n    /etc/more: no such directory\n');
   });
 

@@ -44,7 +44,7 @@ export const launching = launchingSetup.createStateConfig({
     /** Its pod says when (C9), in a new sandbox after it has had its turn again (C3). */
     readyToCreate: {
       tags: ['waiting', 'readyToCreate'],
-      meta: { waitsFor: 'its turn to start, as containers start one at a time' },
+      meta: { waitsFor: 'its turn to start (containers of a pod start one at a time)' },
       entry: { type: 'report', params: { lifecycle: 'readyToCreate' } },
       always: [
         { guard: 'mustStay', target: '#container.stopped' },

@@ -70,7 +70,7 @@ describe('a sink is told the latest status of each pod', () => {
     await node.advance('5s');
     expect(node.pod('web').phase).toBe('Running');
     expect(api.sent).toEqual(['web: Pending']);
-    expect(shown(node)).toMatchObject({ state: 'sending', waitingFor: 'the status of a pod to be accepted' });
+    expect(shown(node)).toMatchObject({ state: 'sending', waitingFor: 'a pod status to be acknowledged' });
     first.resolve();
     await node.advance('1s');
     expect(api.sent).toEqual(['web: Pending', 'web: Running, ready']);

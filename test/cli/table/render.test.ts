@@ -85,9 +85,9 @@ describe('the live table', () => {
   test('on a wide terminal: the worst pods first, and why each is not as it should be', () => {
     expect(rowsOf(frame(all, on(140, 30)))).toEqual([
       'crash-host      CrashLoopBackOff   running           2m10s         2  10.88.0.6',
-      '└ fail          CrashLoopBackOff   ended.backingOff     3s         2             exit code 1 after 30s; restarts in 17s',
+      '└ fail          CrashLoopBackOff   ended.backingOff     3s         2             exit code 1 after 30s; restart in 17s',
       'late-host       ContainerCreating  preparing         2m10s         0',
-      '├ volume data   Mounting           mounting           2m9s                       waits for the mount (30s left)',
+      '├ volume data   Mounting           mounting           2m9s                       waiting for the mount (30s left)',
       '└ app           ContainerCreating  pending.waiting     60s         0',
       'web-host        Running            running             11s         0  10.88.0.5',
       '├ server        Running            running             12s         0',
@@ -100,7 +100,7 @@ describe('the live table', () => {
 
   test.each<[string, readonly PodView[], Partial<NodeSummary>]>([
     [
-      'node host starting · waits for the runtime to list its pods',
+      'node host starting · waiting for the runtime to list its pods',
       [],
       {
         state: 'starting',
@@ -117,8 +117,8 @@ describe('the live table', () => {
         runtime: { name: '', version: '', state: 'not ready', since: NOW - 5_000, message: 'nobody listens' },
       },
     ],
-    ['node host draining · 2 pods ending, up to 57s · containerd', [web, late], ending(NOW + 57_000)],
-    ['node host draining · 1 pod ending · containerd', [web], ending()],
+    ['node host draining · 2 pods terminating, up to 57s · containerd', [web, late], ending(NOW + 57_000)],
+    ['node host draining · 1 pod terminating · containerd', [web], ending()],
     ['node host stopped · no pods left · containerd', [], { state: 'stopped', tags: ['done', 'ending'] }],
   ])('its first line: %s', (words, views, node) => {
     const [line = ''] = frame(views, on(100, 30), { node }).lines;
@@ -130,7 +130,7 @@ describe('the live table', () => {
     const { lines } = frame(all, on(80, 30));
     expect(lines[0]).toBe('node host running · 2/3 pods running · containerd v1.6.20 ready for 60s');
     expect(lines[1]).toBe('NAME            STATUS             SINCE  REASON');
-    expect(lines[3]).toBe('└ fail          CrashLoopBackOff      3s  exit code 1 after 30s; restarts in 17s');
+    expect(lines[3]).toBe('└ fail          CrashLoopBackOff      3s  exit code 1 after 30s; restart in 17s');
     expect(lines.at(-1)).toMatch(/^↑↓ scroll {2}s sort {2}\/ filter .* Ctrl-C end *$/);
   });
 
@@ -161,7 +161,7 @@ describe('the live table', () => {
   test('without pods it says so', () => {
     const theirs = { uid: 'u9', namespace: 'default', name: 'theirs', why: 'no mark', sandboxes: ['s9'] };
     expect(rowsOf(frame([], on(80, 30), { node: { foreign: [theirs] } }))).toEqual([
-      '1 pod of others left alone: "statelet explain node" lists them',
+      '1 pod that this agent did not create: left alone, see "statelet explain node"',
     ]);
     expect(frame([], on(80, 30)).lines[1]).toBe('no pods');
   });
@@ -177,7 +177,7 @@ describe('the live table', () => {
     const below = (count: number) =>
       rowsOf(frame([], on(80, 30), { node: { problems: Array.from({ length: count }, () => problem) } }));
     expect(below(1)).toEqual(['! /etc/pods/a.yaml: spec.containers: required']);
-    expect(below(10).at(-1)).toBe('! and 8 more: "statelet explain node" names all');
+    expect(below(10).at(-1)).toBe('! and 8 more: see "statelet explain node"');
   });
 
   test('of a long path its end is enough, so that what is wrong is seen', () => {
@@ -203,9 +203,7 @@ describe('the live table', () => {
       '! warning: pod web-host: spec.imge: unknown field',
       '! warning: /etc/pods: no such file or directory',
     ]);
-    expect(below(Array.from({ length: 9 }, () => ofPod)).at(-1)).toBe(
-      '! and 8 more: "statelet explain node" names all',
-    );
+    expect(below(Array.from({ length: 9 }, () => ofPod)).at(-1)).toBe('! and 8 more: see "statelet explain node"');
   });
 
   test('the last lines that were told stand below it', () => {

@@ -43,7 +43,7 @@ describe('C25: the cgroups above those of pods', () => {
   test('are set up at once, and that the limit of all pods is in force is told once', () => {
     const { found, cgroups, told, looks, ports } = node();
     expect(looks()).toBe(1);
-    expect(cgroups()).toMatchObject({ state: 'settingUp', waitingFor: 'the cgroups above those of pods to be set up' });
+    expect(cgroups()).toMatchObject({ state: 'settingUp', waitingFor: 'the parent cgroups of pods to be set up' });
     found(enforced);
     expect(cgroups()).toMatchObject({ state: 'enforced.waiting', facts: [] });
     expect(told()).toEqual([IN_FORCE]);
@@ -85,7 +85,7 @@ describe('C25: the cgroups above those of pods', () => {
     expect(told()).toEqual([`${inTheWay}: /kubepods holds others`]);
     expect(cgroups()).toMatchObject({
       ...{ state: 'sharedWithOthers.waiting', until: MINUTE, facts: shared.warnings },
-      waitingFor: 'the pods of others to leave the cgroups',
+      waitingFor: 'pods of other agents to leave the cgroups',
     });
     ports.advance(MINUTE);
     found(shared);
@@ -127,7 +127,7 @@ describe('C25: the cgroups above those of pods', () => {
     refused('device or resource busy');
     expect(`\n${explained()}`).toBe(`
 actor cgroups  awaitingEnforcement.waiting  0s
-     waits for another attempt to set the limit of all pods until 00:01:00 (in
+     waiting for another attempt to set the limit of all pods until 00:01:00 (in
      60s)
      last failure, 0s ago: FailedNodeAllocatableEnforcement: Failed to update
      Node Allocatable Limits ["kubepods"]: device or resource busy`);

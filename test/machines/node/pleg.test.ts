@@ -14,7 +14,7 @@ const shown = (...changes: readonly PlegChange[]) => plegView(after(...changes),
 describe('the PLEG as it is shown', () => {
   test('waits for the event stream at first, and lists every second until it is open', () => {
     const own = { name: 'pleg', path: 'nodeAgent/pleg' };
-    const waitingFor = "the runtime's event stream, tried again every second";
+    const waitingFor = "the runtime's event stream, retried every second";
     expect(shown()).toEqual({
       ...{ ...own, since: 500, state: 'opening', tags: ['working'], waitingFor },
       facts: ['lists the runtime every second'],
@@ -36,7 +36,7 @@ describe('the PLEG as it is shown', () => {
     const open: PlegChange = { type: 'streamOpened' };
     expect(shown(open, failed('away'), failed('still away'))).toMatchObject({
       ...{ state: 'failing', since: 2_000, lastFailure: { message: 'still away' } },
-      waitingFor: 'the runtime to list its pods, tried again every 10s',
+      waitingFor: 'the runtime to list its pods, retried every 10s',
     });
     expect(shown(open, failed('away'), { type: 'listed' })).toMatchObject({ state: 'streaming', since: 3_000 });
     expect(shown(failed('away'), broke('reset'), { type: 'listed' })).toMatchObject({ state: 'polling' });

@@ -27,7 +27,7 @@ describe('a source as it is shown', () => {
     [
       { state: 'polling', until: 9_000, failure: 'ENOSPC' },
       {
-        waitingFor: 'inotify, which is tried again at each poll',
+        waitingFor: 'inotify, retried at each poll',
         until: 9_000,
         lastFailure: { message: 'ENOSPC' },
       },

@@ -84,6 +84,6 @@ test('that the network is away is no word that the runtime is', () => {
   expect(runtimeNotReadyOf({ ...health, lacksOnlyNetwork: true })).toBeUndefined();
   expect(runtimeNotReadyOf(health)).toBe(WORDS);
   expect(runtimeNotReadyOf({ ...health, since: 0 })).toBeUndefined();
-  expect(runtimeNotReadyOf({ since: 1, ready: false, name: 'fake', version: '1' })).toBe('it does not say why');
+  expect(runtimeNotReadyOf({ since: 1, ready: false, name: 'fake', version: '1' })).toBe('no reason given');
   expect(runtimeNotReadyOf({ ...health, ready: true })).toBeUndefined();
 });

@@ -59,7 +59,7 @@ const needing = (state: string, name: string, image: Waiting): Waiting => ({
   tags: [...image.tags, 'gettingImage'],
 });
 
-const lineOf = ({ waitingFor, until }: Waiting) => `waits for ${waitingFor}${until ? ' until' : ''}`;
+const lineOf = ({ waitingFor, until }: Waiting) => `waiting for ${waitingFor}${until ? ' until' : ''}`;
 
 /** The headline of a pod that waits for nothing else. */
 const pod = {

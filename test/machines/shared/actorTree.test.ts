@@ -143,7 +143,7 @@ describe('the tree of actors', () => {
       '├─ actor file   absent                    3s',
       '├─ actor fan    blades.turning motor.hot  4s',
       '├─ disk sda     syncing                   4s     next at 14000',
-      '│    waits for the disk until 00:00:14 (in 9s)',
+      '│    waiting for the disk until 00:00:14 (in 9s)',
       '│    of: web',
       '│    last failure, 1s ago: EIO: it is worn out',
       '└─ actor light  on                        4s',

@@ -1,156 +1,162 @@
 /** What each state that waits tells an operator, by machine: whoever adds a state writes its words here, and reads them aloud. */
 export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   nodeAgent: {
-    starting: 'node host waits for the runtime to list its pods and containers',
-    leaving: 'node host waits for the runtime to list the pods and containers that are to end',
-    recovering: 'node host waits for every pod source to list its pods',
-    partial: 'node host waits for a pod source that cannot be read yet, which may own pods that run',
-    draining: 'node host waits for its pods to end',
+    starting: 'node host is waiting for the runtime to list its pods and containers',
+    leaving: 'node host is waiting for the runtime to list the pods and containers to stop',
+    recovering: 'node host is waiting for every pod source to list its pods',
+    partial: 'node host is waiting for a pod source that is not readable yet and may own running pods',
+    draining: 'node host is waiting for its pods to end',
   },
   pod: {
-    awaitingOthers: 'pod web waits for the agent that created its sandbox to remove it (for 2m10s so far)',
-    admitting: 'pod web waits for the node to admit it (for 2m10s so far)',
-    'preparing.directory': 'pod web waits for its directory to be created (for 2m10s so far)',
-    'preparing.cgroup': 'pod web waits for its cgroup to be created (for 2m10s so far)',
+    awaitingOthers: 'pod web is waiting for the agent that created its sandbox to remove it (for 2m10s so far)',
+    admitting: 'pod web is waiting for the node to admit it (for 2m10s so far)',
+    'preparing.directory': 'pod web is waiting for its directory to be created (for 2m10s so far)',
+    'preparing.cgroup': 'pod web is waiting for its cgroup to be created (for 2m10s so far)',
     'preparing.awaitingRetry':
-      'pod web waits for another attempt to create its directory and cgroup: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'preparing.volumes': 'pod web waits for its volumes to be mounted (for 2m10s so far)',
-    'sandboxing.adopting': 'pod web waits for the runtime to report its sandbox (for 2m10s so far)',
-    'sandboxing.clearing': 'pod web waits for its old sandbox to stop (for 2m10s so far)',
+      'pod web is waiting for another attempt to create its directory and cgroup: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'preparing.volumes': 'pod web is waiting for its volumes to be mounted (for 2m10s so far)',
+    'sandboxing.adopting': 'pod web is waiting for the runtime to report its sandbox (for 2m10s so far)',
+    'sandboxing.clearing': 'pod web is waiting for its old sandbox to stop (for 2m10s so far)',
     'sandboxing.creatingSandbox.awaitingNetwork':
-      'pod web waits for the network of the container runtime (for 2m10s so far)',
+      'pod web is waiting for the network of the container runtime (for 2m10s so far)',
     'sandboxing.creatingSandbox.queued':
-      'pod web waits in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
-    'sandboxing.creatingSandbox.running': 'pod web waits for its sandbox to be created (for 2m10s so far)',
+      'pod web is waiting in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
+    'sandboxing.creatingSandbox.running': 'pod web is waiting for its sandbox to be created (for 2m10s so far)',
     'sandboxing.unfit':
-      'pod web waits for another attempt to create its sandbox, as the last one was unusable: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web is waiting for another attempt to create its sandbox (the last one was unusable): InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'sandboxing.awaitingCreateRetry':
-      'pod web waits for another attempt to create its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web is waiting for another attempt to create its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'sandboxing.awaitingRetry':
-      'pod web waits for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'active.initializing': 'pod web waits for its init containers to complete (for 2m10s so far)',
-    'active.restartingAll': 'pod web waits for all its containers to stop before they restart (for 2m10s so far)',
-    'active.running.resizingPodCgroup': 'pod web waits for its cgroup to be resized (for 2m10s so far)',
+      'pod web is waiting for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'active.initializing': 'pod web is waiting for its init containers to complete (for 2m10s so far)',
+    'active.restartingAll': 'pod web is waiting for all its containers to stop before they restart (for 2m10s so far)',
+    'active.running.resizingPodCgroup': 'pod web is waiting for its cgroup to be resized (for 2m10s so far)',
     'active.running.awaitingPodCgroupRetry':
-      'pod web waits for another attempt to resize its cgroup: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'resetting.verifying': 'pod web waits for the runtime to report its sandbox (for 2m10s so far)',
+      'pod web is waiting for another attempt to resize its cgroup: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'resetting.verifying': 'pod web is waiting for the runtime to report its sandbox (for 2m10s so far)',
     'resetting.awaitingRetry':
-      'pod web waits for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'resetting.draining': 'pod web waits for the containers of its lost sandbox to end (for 2m10s so far)',
-    'terminating.containers': 'pod web is ending (Removed): waits for its containers to end until 12:03:10 (in 14s)',
-    'terminating.stopping': 'pod web is ending (Removed): waits for its sandbox to stop (for 2m10s so far)',
+      'pod web is waiting for another attempt to ask the runtime about its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'resetting.draining': 'pod web is waiting for the containers of its lost sandbox to end (for 2m10s so far)',
+    'terminating.containers':
+      'pod web is terminating (Removed): waiting for its containers to end until 12:03:10 (in 14s)',
+    'terminating.stopping': 'pod web is terminating (Removed): waiting for its sandbox to stop (for 2m10s so far)',
     'terminating.awaitingStopRetry':
-      'pod web is ending (Removed): waits for another attempt to stop its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'terminating.volumes': 'pod web is ending (Removed): waits for its volumes to be unmounted (for 2m10s so far)',
-    'terminating.cgroup': 'pod web is ending (Removed): waits for its cgroup to be removed (for 2m10s so far)',
+      'pod web is terminating (Removed): waiting for another attempt to stop its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'terminating.volumes':
+      'pod web is terminating (Removed): waiting for its volumes to be unmounted (for 2m10s so far)',
+    'terminating.cgroup': 'pod web is terminating (Removed): waiting for its cgroup to be removed (for 2m10s so far)',
     'terminating.awaitingCgroupRetry':
-      'pod web is ending (Removed): waits for another attempt to remove its cgroup: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'terminating.removing': 'pod web is ending (Removed): waits for its sandbox to be removed (for 2m10s so far)',
+      'pod web is terminating (Removed): waiting for another attempt to remove its cgroup: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'terminating.removing':
+      'pod web is terminating (Removed): waiting for its sandbox to be removed (for 2m10s so far)',
     'terminating.awaitingRemoveRetry':
-      'pod web is ending (Removed): waits for another attempt to remove its sandbox: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'terminating.erasing': 'pod web is ending (Removed): waits for its directory to be removed (for 2m10s so far)',
+      'pod web is terminating (Removed): waiting for another attempt to remove its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'terminating.erasing':
+      'pod web is terminating (Removed): waiting for its directory to be removed (for 2m10s so far)',
     'terminating.awaitingEraseRetry':
-      'pod web is ending (Removed): waits for another attempt to remove its directory: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web is terminating (Removed): waiting for another attempt to remove its directory: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
   },
   volume: {
-    gettingImage: 'volume data is not mounted yet: it waits for its image (for 2m10s so far)',
-    mounting: 'volume data is not mounted yet: it waits for its mount to complete until 12:03:10 (in 14s)',
-    awaitingRetry:
-      'volume data is not mounted: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'mounted.refreshing': 'pod web runs: 0 of 0 containers are ready',
-    'mounted.awaitingRefresh': 'pod web runs: 0 of 0 containers are ready',
-    unmounting: 'pod web is ending (Removed): volume data waits for its unmount to complete until 12:03:10 (in 14s)',
+    gettingImage: 'volume data is not mounted yet: waiting for its image (for 2m10s so far)',
+    mounting: 'volume data is not mounted yet: waiting for its mount to complete until 12:03:10 (in 14s)',
+    awaitingRetry: 'volume data is not mounted: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'mounted.refreshing': 'pod web is running, with 0 of 0 containers ready',
+    'mounted.awaitingRefresh': 'pod web is running, with 0 of 0 containers ready',
+    unmounting:
+      'pod web is terminating (Removed): volume data is waiting for its unmount to complete until 12:03:10 (in 14s)',
     awaitingUnmountRetry:
-      'pod web is ending (Removed): volume data waits for another attempt to unmount it: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'pod web is terminating (Removed): volume data is waiting for another attempt to unmount it: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
   },
   imageOfVolume: {
-    checking: 'volume data is not mounted yet: it waits for the runtime to look for image model:1 (for 2m10s so far)',
-    queued: 'pod web waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
-    pulling: 'volume data is not mounted yet: it waits for the pull of image model:1 until 12:03:10 (in 14s)',
-    failed: 'volume data is not mounted: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    backingOff: 'volume data is not mounted: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+    checking: 'volume data is not mounted yet: waiting for the runtime to look for image model:1 (for 2m10s so far)',
+    queued: 'pod web is waiting in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
+    pulling: 'volume data is not mounted yet: waiting for the pull of image model:1 until 12:03:10 (in 14s)',
+    failed: 'volume data is not mounted: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    backingOff: 'volume data is not mounted: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     missing:
-      'volume data is not mounted yet: it waits for image model:1 to be loaded by hand (pull policy Never) until 12:03:10 (in 14s)',
-    awaitingRetry:
-      'volume data is not mounted: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'volume data is not mounted yet: waiting for image model:1 to be loaded by hand (pull policy Never) until 12:03:10 (in 14s)',
+    awaitingRetry: 'volume data is not mounted: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
   },
   container: {
-    'pending.gettingImage': 'container app waits for its image (for 2m10s so far)',
-    'pending.awaitingVolumes': 'container app waits for its volumes to be mounted (for 2m10s so far)',
-    'pending.countingRestarts': 'container app waits for its previous restarts to be counted (for 2m10s so far)',
-    'adopting.asking': 'container app waits for the runtime to report it (for 2m10s so far)',
+    'pending.gettingImage': 'container app is waiting for its image (for 2m10s so far)',
+    'pending.awaitingVolumes': 'container app is waiting for its volumes to be mounted (for 2m10s so far)',
+    'pending.countingRestarts': 'container app is waiting for its previous restarts to be counted (for 2m10s so far)',
+    'adopting.asking': 'container app is waiting for the runtime to report it (for 2m10s so far)',
     'adopting.awaitingRetry':
-      'container app waits for another attempt to get its status from the runtime: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'pending.waiting': 'container app waits for the containers before it (for 2m10s so far)',
+      'container app is waiting for another attempt to get its status from the runtime: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'pending.waiting': 'container app is waiting for the containers before it (for 2m10s so far)',
     'launching.readyToCreate':
-      'container app waits for its turn to start, as containers start one at a time (for 2m10s so far)',
+      'container app is waiting for its turn to start (containers of a pod start one at a time) (for 2m10s so far)',
     'launching.making.queued':
-      'container app waits in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
-    'launching.making.creating': 'container app waits for the runtime to create it (for 2m10s so far)',
-    'launching.making.starting': 'container app waits for the runtime to start it (for 2m10s so far)',
+      'container app is waiting in the start queue: place 1 of 1, 1 at a time, behind the start of container db of default/db',
+    'launching.making.creating': 'container app is waiting for the runtime to create it (for 2m10s so far)',
+    'launching.making.starting': 'container app is waiting for the runtime to start it (for 2m10s so far)',
     'launching.awaitingRetry':
-      'container app waits for another attempt to start it: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'launching.runningPostStart': 'container app runs but is not ready: it waits for its postStart hook (exec /setup)',
-    'running.startingUp': 'container app runs but is not ready: it waits for its startup probe',
-    'running.resizing': 'container app runs but is not ready: it waits for its new resources to be applied',
+      'container app is waiting for another attempt to start it: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'launching.runningPostStart':
+      'container app is running but not ready: waiting for its postStart hook (exec /setup)',
+    'running.startingUp': 'container app is running but not ready: waiting for its startup probe',
+    'running.resizing': 'container app is running but not ready: waiting for its new resources to be applied',
     'running.awaitingResize':
-      'container app runs but waits for another attempt to apply its new resources: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app is running but waiting for another attempt to apply its new resources: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'running.verifying':
-      'container app runs but is not ready: it waits for the runtime to report whether it still exists',
+      'container app is running but not ready: waiting for the runtime to report whether it still exists',
     'running.awaitingVerification':
-      'container app runs but waits for another attempt to ask the runtime whether it still exists: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app is running but waiting for another attempt to ask the runtime whether it still exists: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     'stopping.runningPreStop.bounded':
-      'pod web is ending (Removed): container app has until 12:03:10 (in 14s) to stop; it waits for its preStop hook (sleep 5s)',
+      'pod web is terminating (Removed): container app has until 12:03:10 (in 14s) to stop; it is waiting for its preStop hook (sleep 5s)',
     'stopping.runningPreStop.unbounded':
-      'pod web is ending (Removed): waits for container app to stop; it waits for its preStop hook (sleep 5s)',
+      'pod web is terminating (Removed): waiting for container app to stop; it is waiting for its preStop hook (sleep 5s)',
     'stopping.awaitingOthers':
-      'pod web is ending (Removed): container app has until 12:03:10 (in 14s) to stop; it waits for the containers that stop before it',
-    'stopping.killing': 'pod web is ending (Removed): container app has until 12:03:10 (in 14s) to stop',
+      'pod web is terminating (Removed): container app has until 12:03:10 (in 14s) to stop; it is waiting for the containers that stop before it',
+    'stopping.killing': 'pod web is terminating (Removed): container app has until 12:03:10 (in 14s) to stop',
     'stopping.awaitingRetry':
-      'pod web is ending (Removed): container app waits for another attempt to stop it: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    'ended.startFailed': 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
-    'ended.awaitingReset': 'container app waits for all containers of its pod to restart (for 2m10s so far)',
-    'ended.backingOff': 'container app waits for the end of its crash-loop back-off until 12:03:10 (in 14s)',
-    'removing.asking': 'container app waits for the runtime to remove it (for 2m10s so far)',
+      'pod web is terminating (Removed): container app is waiting for another attempt to stop it: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'ended.startFailed': 'container app is waiting for the end of its crash-loop back-off until 12:03:10 (in 14s)',
+    'ended.awaitingReset': 'container app is waiting for all containers of its pod to restart (for 2m10s so far)',
+    'ended.backingOff': 'container app is waiting for the end of its crash-loop back-off until 12:03:10 (in 14s)',
+    'removing.asking': 'container app is waiting for the runtime to remove it (for 2m10s so far)',
     'removing.awaitingRetry':
-      'container app waits for another attempt to remove it: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app is waiting for another attempt to remove it: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
   },
   image: {
-    checking: 'container app waits for the runtime to look for image app:1 (for 2m10s so far)',
-    queued: 'container app waits in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
-    pulling: 'container app waits for the pull of image app:1 until 12:03:10 (in 14s)',
+    checking: 'container app is waiting for the runtime to look for image app:1 (for 2m10s so far)',
+    queued:
+      'container app is waiting in the pull queue: place 1 of 1, 1 at a time, behind the pull of db:1 for default/db',
+    pulling: 'container app is waiting for the pull of image app:1 until 12:03:10 (in 14s)',
     failed:
-      'container app waits for another attempt to pull image app:1: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app is waiting for another attempt to pull image app:1: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
     backingOff:
-      'container app waits for another attempt to pull image app:1: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
-    missing: 'container app waits for image app:1 to be loaded by hand (pull policy Never) until 12:03:10 (in 14s)',
+      'container app is waiting for another attempt to pull image app:1: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    missing:
+      'container app is waiting for image app:1 to be loaded by hand (pull policy Never) until 12:03:10 (in 14s)',
     awaitingRetry:
-      'container app waits for another attempt to pull image app:1: InternalError: what went wrong; the next attempt is at 12:03:10 (in 14s)',
+      'container app is waiting for another attempt to pull image app:1: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
   },
   probe: {
-    'unknown.spreading': 'waits for its first attempt, after a random delay',
-    'unknown.waiting': 'waits for its next attempt until',
-    'unknown.probing': 'waits for the result of its attempt',
-    'passing.spreading': 'waits for its first attempt, after a random delay',
-    'passing.waiting': 'waits for its next attempt until',
-    'passing.probing': 'waits for the result of its attempt',
-    'failing.spreading': 'waits for its first attempt, after a random delay',
-    'failing.waiting': 'waits for its next attempt until',
-    'failing.probing': 'waits for the result of its attempt',
+    'unknown.spreading': 'waiting for its first attempt, after a random delay',
+    'unknown.waiting': 'waiting for its next attempt until',
+    'unknown.probing': 'waiting for the result of its attempt',
+    'passing.spreading': 'waiting for its first attempt, after a random delay',
+    'passing.waiting': 'waiting for its next attempt until',
+    'passing.probing': 'waiting for the result of its attempt',
+    'failing.spreading': 'waiting for its first attempt, after a random delay',
+    'failing.waiting': 'waiting for its next attempt until',
+    'failing.probing': 'waiting for the result of its attempt',
   },
   garbage: {
-    waiting: 'waits for the next garbage collection until',
-    asking: 'waits for the node to list the pods that it knows',
-    removing: 'waits for dead containers and sandboxes to be removed',
-    surveying: 'waits for a scan for what pods have left on disk',
+    waiting: 'waiting for the next garbage collection until',
+    asking: 'waiting for the node to list its pods',
+    removing: 'waiting for dead containers and sandboxes to be removed',
+    surveying: 'waiting for the scan for leftover pod files',
   },
   logRotation: {
-    waiting: 'waits for the next check of log sizes until',
-    asking: 'waits for the node to list the pods that it knows',
-    rotating: 'waits for logs to be rotated',
+    waiting: 'waiting for the next check of log sizes until',
+    asking: 'waiting for the node to list its pods',
+    rotating: 'waiting for logs to be rotated',
   },
   activeDeadline: {
-    counting: 'waits for the activeDeadlineSeconds of its pod to pass until',
+    counting: 'waiting for the activeDeadlineSeconds of its pod to pass until',
   },
   cgroups: {
     settingUp: 'waits for the cgroups above those of pods to be set up',

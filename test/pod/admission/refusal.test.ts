@@ -14,21 +14,23 @@ const capacity = { pods: 2, cpuMillis: 2_000, memoryBytes: 2 * 2 ** 30 };
 
 describe('why a node does not take a pod', () => {
   test.each([
-    [{ cpu: '100' }, 'asks for 100 CPUs, the node has 2'],
-    [{ cpu: '1' }, "asks for 1 CPU, but 1.5 of the node's 2 are taken"],
-    [{ memory: '3Gi' }, 'asks for 3Gi of memory, the node has 2Gi'],
+    [{ cpu: '100' }, 'requests 100 CPUs, but the node has 2'],
+    [{ cpu: '1' }, "requests 1 CPU, but 1.5 of the node's 2 are allocated"],
+    [{ memory: '3Gi' }, 'requests 3Gi of memory, but the node has 2Gi'],
   ])('%j: %s', (requests, cause) => {
     expect(conflicts(asking(requests), [asking({ cpu: '1500m' })], capacity)?.cause).toBe(cause);
   });
 
   test('no place for one more pod', () => {
-    expect(conflicts(asking({}), [asking({}), asking({})], capacity)?.cause).toBe('the node takes 2 pods and has 2');
+    expect(conflicts(asking({}), [asking({}), asking({})], capacity)?.cause).toBe(
+      'the node allows 2 pods and already has 2',
+    );
   });
 
   test('the port of the host, and the pod that has it', () => {
     const holding = (name: string) => requestsOf(pod(name, { ports: [{ containerPort: 80, hostPort: 8080 }] }));
     expect(conflicts(holding('two'), [asking({}), holding('one')], { ...capacity, pods: 9 })?.cause).toBe(
-      'port 8080/TCP of the host is taken by pod shop/one',
+      'host port 8080/TCP is in use by pod shop/one',
     );
   });
 });

@@ -109,10 +109,10 @@ test('its use is what pods that have not ended ask for together', () => {
 
 test('an explanation has its addresses, and how much of it is asked for', () => {
   const text = formatNodeExplanation(withUse(explainNode(nodeView('host'), STARTED), aNode(), pods));
-  expect(text).toContain('  its addresses:\n    192.0.2.1\n    2001:db8::1\n');
+  expect(text).toContain('  addresses:\n    192.0.2.1\n    2001:db8::1\n');
   expect(text).toContain(
     [
-      '  what its pods ask for:',
+      '  allocated resources:',
       '    pods: 2 of 110',
       '    cpu: 750m (50%) of 1500m requested',
       '    ephemeral-storage: 0 (0%) of 90Gi requested',

@@ -54,17 +54,17 @@ describe('C24: whether the node can take it', () => {
     expect(conflicts(requests({ cpuMillis: 101 }), [requests({ cpuMillis: 900 })], capacity)).toEqual({
       reason: 'OutOfcpu',
       message: "Node didn't have enough resource: cpu, requested: 101, used: 900, capacity: 1000",
-      cause: "asks for 0.101 CPUs, but 0.9 of the node's 1 are taken",
+      cause: "requests 0.101 CPUs, but 0.9 of the node's 1 are allocated",
     });
     expect(conflicts(requests({ memoryBytes: 1001 }), [], capacity)).toEqual({
       reason: 'OutOfmemory',
       message: "Node didn't have enough resource: memory, requested: 1001, used: 0, capacity: 1000",
-      cause: 'asks for 1001 of memory, the node has 1000',
+      cause: 'requests 1001 of memory, but the node has 1000',
     });
     expect(conflicts(requests(), [requests(), requests(), requests()], capacity)).toEqual({
       reason: 'OutOfpods',
       message: "Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3",
-      cause: 'the node takes 3 pods and has 3',
+      cause: 'the node allows 3 pods and already has 3',
     });
   });
 
@@ -87,7 +87,7 @@ describe('C24: whether the node can take it', () => {
     expect(conflicts(claimed, [requests({ extra: { 'example.com/gpu': 1 } })], { ...capacity, extra: known })).toEqual({
       reason: 'OutOfexample.com/gpu',
       message: "Node didn't have enough resource: example.com/gpu, requested: 2, used: 1, capacity: 2",
-      cause: "asks for 2 of example.com/gpu, but 1 of the node's 2 are taken",
+      cause: "requests 2 of example.com/gpu, but 1 of the node's 2 are allocated",
     });
     const { 'hugepages-2Mi': _pages, ...without } = known;
     expect(conflicts(claimed, [], { ...capacity, extra: without })?.reason).toBe('OutOfhugepages-2Mi');

@@ -12,15 +12,15 @@ const draining = { state: 'draining', tags: ['working', 'ending'] };
 
 describe('the answer is what all pods wait for', () => {
   test.each<[string, Partial<ActorNode>, Partial<NodeView>]>([
-    ['node host runs with 0 pods', {}, {}],
+    ['node host is running 0 pods', {}, {}],
     [
-      'node host runs with 1 pod; 2 in the start queue',
-      { children: [{ ...start, lists: { 'in line': ['a/:sandbox/start', 'a/main/start'] } }, pull] },
+      'node host is running 1 pod; 2 in the start queue',
+      { children: [{ ...start, lists: { queued: ['a/:sandbox/start', 'a/main/start'] } }, pull] },
       { pods: { a: 'default/web' } },
     ],
-    ['node host drains: 1 pod ending', draining, { pods: { a: 'default/web' } }],
+    ['node host is draining: 1 pod terminating', draining, { pods: { a: 'default/web' } }],
     [
-      'node host drains: 2 pods ending, up to 57s; the container runtime is not ready: no such socket',
+      'node host is draining: 2 pods terminating, up to 57s; the container runtime is not ready: no such socket',
       { ...draining, until: NOW + 57_000 },
       {
         pods: { a: 'default/web', b: 'default/db' },
@@ -28,12 +28,12 @@ describe('the answer is what all pods wait for', () => {
       },
     ],
     [
-      'node host waits for the container runtime, which is not ready: no such socket',
+      'node host is waiting for the container runtime, which is not ready: no such socket',
       { waitingFor: 'the first list' },
       { runtime: { ...runtime, ready: false, message: 'no such socket' } },
     ],
     [
-      'node host runs, but its pods wait for a network: cni plugin not initialized',
+      'node host is running, but its pods are waiting for the network: cni plugin not initialized',
       {},
       { runtime: { ...runtime, networkNotReady: 'cni plugin not initialized' } },
     ],
@@ -48,13 +48,13 @@ test('each actor of the node is shown with who holds it, who waits, and what wen
     {
       ...admission,
       facts: ['2 admitted'],
-      lists: { 'in line': ['default/late'], 'no room for updates of': ['shop/db'] },
+      lists: { queued: ['default/late'], 'updates without room': ['shop/db'] },
     },
     {
       ...{ ...start, state: 'full', facts: ['1 of 1 held'] },
-      lists: { 'held by': ['a/main/start'], 'in line': ['b/:sandbox/start', 'gone/x/start'] },
+      lists: { 'held by': ['a/main/start'], queued: ['b/:sandbox/start', 'gone/x/start'] },
     },
-    { ...pull, lists: { 'held by': [], 'in line': [] } },
+    { ...pull, lists: { 'held by': [], queued: [] } },
     { ...garbage, lastFailure, children: [nodeActor('removeGarbage', { kind: 'call' })] },
     { ...logRotation, state: 'rotating', since: NOW },
   ];
@@ -63,26 +63,26 @@ test('each actor of the node is shown with who holds it, who waits, and what wen
   expect(`\n${formatNodeExplanation(explanation)}`).toBe(`
 node host                                                           12:02:56 UTC
 
-  node host runs with 3 pods; 2 in the start queue
+  node host is running 3 pods; 2 in the start queue
 
 node host              running   60s
 ├─ runtime containerd  ready     65s    v1.6.20
 ├─ actor admission     open      60s    2 admitted
-│    in line: default/late
-│    no room for updates of: shop/db
+│    queued: default/late
+│    updates without room: shop/db
 ├─ limiter start       full      60s    1 of 1 held
 │    held by: default/web (main)
-│    in line: shop/db (sandbox), gone (x)
+│    queued: shop/db (sandbox), gone (x)
 ├─ limiter pull        open      60s    0 of 1 held
 ├─ actor garbage       waiting   60s
-│    waits for the next garbage collection until 12:02:59 (in 3s)
+│    waiting for the next garbage collection until 12:02:59 (in 3s)
 │    last failure, 12s ago: RuntimeUnavailable: no such socket
 └─ actor logRotation   rotating  0s
-     waits for the next check of log sizes until 12:02:57 (in 1s)
+     waiting for the next check of log sizes until 12:02:57 (in 1s)
 `);
   expect(explanation.node.children[2]).toMatchObject({
     ...{ kind: 'limiter', name: 'start' },
-    lists: { 'held by': ['default/web (main)'], 'in line': ['shop/db (sandbox)', 'gone (x)'] },
+    lists: { 'held by': ['default/web (main)'], queued: ['shop/db (sandbox)', 'gone (x)'] },
   });
 });
 
@@ -100,7 +100,7 @@ test('pods of others are listed with what is here of them and why they are left 
   const text = formatNodeExplanation(explainNode(nodeView('host', {}, { foreign }), NOW));
   expect(text.split('\n').slice(3, 9)).toEqual([
     '',
-    '  it leaves alone 2 pods of others:',
+    '  2 pods that this agent did not create, left alone:',
     '    kube-system/etcd (u7): /var/lib/kubelet/pods/u7 and 2 sandboxes; it does not',
     "    have this agent's mark",
     '    u8: /var/lib/kubelet/pods/u8; it is a symbolic link',
@@ -115,8 +115,8 @@ test('facts that cannot be written are an actor of their own, with how many, why
   expect(withUnwritten(explanation, undefined)).toBe(explanation);
   const lines = formatNodeExplanation(withUnwritten(explanation, trouble)).trimEnd().split('\n');
   expect(lines.slice(lines.findIndex((line) => line.includes('actor store')))).toEqual([
-    '└─ actor store         retrying  60s    2 facts not written',
-    '     waits for the disk until 12:02:59 (in 3s)',
+    '└─ actor store         retrying  60s    2 files not written',
+    '     waiting for the disk until 12:02:59 (in 3s)',
     '     last failure, 2s ago: StoreFailed: ENOSPC: no space left on device',
   ]);
 });

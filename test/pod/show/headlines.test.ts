@@ -17,15 +17,20 @@ describe('a headline', () => {
       },
     });
 
+  test('has the date of a deadline that is on another day', () => {
+    const at = (deadline: number) => answer(podView({ main: { app: backOff(1, { until: deadline }) } }));
+    expect(at(NOW + 43_200_000)).toMatch(/at 2026-05-05 00:02:56 \(in 12h\)/);
+  });
+
   test('has the last line of the log, which stands below with its file', () => {
     const lines = ['starting up', 'no database at db.example:5432'];
     const logs = new Map([['app', { file: '/log/pods/default_web_u-1/app/1.log', lines }]]);
     const explanation = explainPod(failing(), NOW, { logs });
     expect(explanation.answer).toBe(
-      'container app keeps failing: exit code 3 after 2s: no database at db.example:5432; it restarts at 12:03:05 (in 9s)',
+      'container app keeps failing: exit code 3 after 2s: no database at db.example:5432; restarts at 12:03:05 (in 9s)',
     );
     const text = formatExplanation(explanation);
-    expect(text).toContain('the last lines of /log/pods/default_web_u-1/app/1.log\n');
+    expect(text).toContain('last lines of /log/pods/default_web_u-1/app/1.log\n');
     expect(text).toContain('| starting up\n');
     expect(explainPod(failing('its own word'), NOW, { logs }).answer).toContain('2s: its own word;');
   });
@@ -35,7 +40,7 @@ describe('a headline', () => {
       'failed to create task: runc create failed: unable to start container process: exec: "/no": no such file: unknown';
     const last = run(128, { reason: 'StartError', message });
     expect(answer(podView({ main: { app: backOff(128, { last, until: NOW + 9_000 }) } }))).toBe(
-      'container app keeps failing: could not be started: exec: "/no": no such file; it restarts at 12:03:05 (in 9s)',
+      'container app keeps failing: could not be started: exec: "/no": no such file; restarts at 12:03:05 (in 9s)',
     );
   });
 
@@ -51,15 +56,15 @@ describe('a headline', () => {
     };
     const probes = [{ ...probe, kind: 'startup', result: 'unknown', failures: { count: 3, limit: 30 } }] as const;
     expect(answer(podView({ main: { app: running({ ready: false, started: false, probes }) } }))).toBe(
-      'container app runs but has not started yet: Startup probe failed: not yet, 3 of 30 failures; the next attempt is at 12:02:58 (in 2s)',
+      'container app is running but has not started yet: Startup probe failed: not yet, 3 of 30 failures; next attempt at 12:02:58 (in 2s)',
     );
   });
 
   test('names what a refused pod asks for, or who has it', () => {
     const refused = (cause: string) =>
       answer(podView({ main: {}, view: { ended: true, refused: { reason: 'OutOfcpu', message: 'no', cause } } }));
-    expect(refused('asks for 100 CPUs, the node has 2 CPUs')).toBe(
-      'pod web is refused: it asks for 100 CPUs, the node has 2 CPUs (OutOfcpu); this is final until its manifest changes or the agent restarts',
+    expect(refused('requests 100 CPUs, but the node has 2 CPUs')).toBe(
+      'pod web was rejected: it requests 100 CPUs, but the node has 2 CPUs (OutOfcpu); this is final until its manifest changes or the agent restarts',
     );
   });
 
