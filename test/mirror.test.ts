@@ -47,6 +47,7 @@ const THROUGH: Readonly<Record<string, string | readonly string[]>> = {
   'machines/drawing/': 'test/machines/drawing/mermaid.test.ts',
   'machines/image/': ['test/machines/image/chart.test.ts', 'test/actors/hangingPulls.test.ts'],
   'machines/node/': 'test/machines/node/chart.test.ts',
+  'machines/node/states/': 'test/machines/node/chart.test.ts',
   'machines/pod/': 'test/machines/pod/chart.test.ts',
   'machines/pod/states/': 'test/machines/pod/chart.test.ts',
   'machines/probe/': 'test/machines/container/chart.test.ts',

@@ -1,11 +1,16 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
+import { assign, enqueueActions, sendTo } from 'xstate';
+import { type EventMessages, eventMessagesOf, involvedNode, recordedEvent } from '../../pod/events/recordedEvent.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
-import type { NodeEvent } from '../shared/events.ts';
-import { admissionNode, recordReadinessEvent } from './context.ts';
+import { admissionNode, networkOf, recordReadinessEvent, runningLogs } from './context.ts';
+import { preemptionOf } from './endings.ts';
 import { facts, moments } from './facts.ts';
 import { newPleg } from './pleg.ts';
-import { nodeSetup, sinkId } from './setup.ts';
-import { concerned } from './wanted.ts';
+import { nodeSetup, podId, sinkId } from './setup.ts';
+import { activeImplementations, partial, running } from './states/active.ts';
+import { draining, drainingImplementations } from './states/draining.ts';
+import { haveSourcesAnswered } from './wanted.ts';
 
 /** So long the runtime has to be listed when the node is told to stop before that. */
 const RUNTIME_LIST_MS = 5_000;
@@ -14,14 +19,78 @@ const LOG_CHECK_MS = 10_000;
 /** A start that hangs, as at a volume that does not answer, holds up those of other pods for so long and no longer. */
 const SLOW_START_MS = 10_000;
 
-/** Only the pods that the event is about are looked at: there may be hundreds of others. */
-const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(event) }) };
-const endItsOrphan = { type: 'endOrphans', ...its } as const;
-const startIt = { type: 'startNewPods', ...its } as const;
-/** What follows from a word of a source; while another source has not spoken an orphan may be its pod. */
-const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 'passOnEdits', ...its }] as const;
+/** What concerns the node whatever it is at. */
+const chartSetup = nodeSetup
+  .extend(activeImplementations)
+  .extend(drainingImplementations)
+  .extend({
+    guards: {
+      isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
+      haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
+      hasReturned: ({ context, event }) =>
+        event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
+      hasGone: ({ context, event }) =>
+        event.type === 'runtime.healthChanged' && !event.health.ready && context.health.ready,
+    },
+    actions: {
+      recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
+        for (const message of eventMessagesOf(messages))
+          enqueue.emit(recordedEvent(involvedNode(context.nodeName), message));
+      }),
+      routeStatus: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'status.changed') return;
+        for (const name of context.sinks) enqueue.sendTo(sinkId(name), event);
+      }),
+      passOnFacts: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'node.factsChanged') return;
+        const { capacity = context.capacity, admissionNode: node = {} } = event;
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', capacity, node });
+      }),
+      recordHealth: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'runtime.healthChanged') return;
+        const { health } = event;
+        enqueue.assign({ health });
+        const { strictGroups } = health;
+        if (strictGroups !== undefined && strictGroups !== context.health.strictGroups) {
+          enqueue.sendTo('admission', { type: 'admission.nodeChanged', node: { strictGroups } });
+        }
+        if (health.networkNotReady === context.health.networkNotReady) return;
+        for (const uid of Object.keys(context.pods)) {
+          enqueue.sendTo(podId(uid), { type: 'runtime.networkChanged', ...networkOf(health) });
+        }
+      }),
+      preempt: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'admission.preempting') return;
+        for (const uid of event.uids) {
+          const pod = lookUp(context.pods, uid)?.pod;
+          if (pod)
+            enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
+        }
+      }),
+      recordUnread: assign(({ context, event }) =>
+        event.type === 'config.sourceUnread'
+          ? {
+              unread: [...context.unread, event.source],
+              problems: { ...context.problems, [event.source]: event.problems },
+            }
+          : {},
+      ),
+      routeContainer: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'runtime.containerSeen') return;
+        const { container } = event;
+        const seen = lookUp(context.observed, container.podUid);
+        // Beside a sandbox of another agent a container may be of that one; the next list tells.
+        if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
+        if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
+      }),
+      announceReturn: enqueueActions(({ context, enqueue }) => {
+        for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
+      }),
+      answerLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.found', logs: runningLogs(context) })),
+    },
+  });
 
-export const nodeAgentMachine = nodeSetup.createMachine({
+export const nodeAgentMachine = chartSetup.createMachine({
   id: 'nodeAgent',
   description: 'The node: it learns what runs and what is wanted, runs the pods, and drains.',
   meta: { moments, facts },
@@ -129,66 +198,9 @@ export const nodeAgentMachine = nodeSetup.createMachine({
         { guard: 'haveSourcesAnswered', target: 'partial' },
       ],
     },
-    /** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
-    partial: {
-      tags: ['retrying', 'active'],
-      meta: { waitsFor: 'a pod source that is not readable yet and may own running pods' },
-      entry: ['holdPlaces', 'startNewPods'],
-      always: { guard: 'haveSourcesSpoken', target: 'running' },
-      on: {
-        'config.podsListed': { actions: [...sourceChanged, startIt] },
-        'config.podChanged': { actions: [...sourceChanged, startIt] },
-        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces'] },
-        'node.ticked': { actions: ['recordFact', 'startNewPods'] },
-        'xstate.done.actor.*': [
-          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
-          { actions: ['keepBroken', 'forgetPod'] },
-        ],
-      },
-    },
-    running: {
-      tags: ['steady', 'active'],
-      entry: ['endOrphans', 'startNewPods'],
-      // A fault of its own ends it alone: nothing else needs what it does.
-      invoke: {
-        src: 'garbage',
-        id: 'garbage',
-        input: ({ context }) => ({ nodeName: context.nodeName }),
-        onError: {},
-      },
-      on: {
-        'config.podsListed': { actions: [...sourceChanged, endItsOrphan, startIt] },
-        'config.podChanged': { actions: [...sourceChanged, endItsOrphan, startIt] },
-        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', endItsOrphan] },
-        'garbage.asked': { actions: 'answerGarbage' },
-        'garbage.podsFound': { actions: ['recordFact', 'endOrphans'] },
-        // A pod that was wanted again while it still ended, or whose actor broke, starts over.
-        'node.ticked': { actions: ['recordFact', 'endOrphans', 'startNewPods'] },
-        'xstate.done.actor.*': [
-          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
-          { actions: ['keepBroken', 'forgetPod'] },
-        ],
-      },
-    },
-    draining: {
-      tags: ['working', 'ending', 'draining'],
-      meta: { waitsFor: 'its pods to end', until: 'deadline' },
-      entry: ['endAll', 'endStranded'],
-      always: { guard: 'hasNoPods', target: 'stopped' },
-      on: {
-        'node.drain': { actions: 'endAll' },
-        'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
-        'node.ticked': { actions: ['recordFact', 'endStranded'] },
-        'xstate.done.actor.*': [
-          { guard: 'isGone', actions: ['forgetPod', 'forgetSeen'] },
-          { actions: ['keepForEnd', 'forgetPod'] },
-        ],
-        'xstate.error.actor.*': [
-          { guard: 'isOfPod', actions: ['keepForEnd', 'forgetPod', 'leaveLimiters'] },
-          { target: 'broken', actions: 'recordFault' },
-        ],
-      },
-    },
+    partial,
+    running,
+    draining,
     stopped: { tags: ['done', 'ending'], type: 'final' },
     /** A limiter or admission is no more: better no node agent than one that decides without them. */
     broken: { tags: 'broken', type: 'final' },

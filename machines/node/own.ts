@@ -1,12 +1,11 @@
 /** Which of the pods that are here, and that no actor looks after, are the node's own, and which are of others. */
 
-import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ForeignPod, ObservedPod } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { Termination } from '../../pod/show/view.ts';
+import type { PodInput } from '../pod/context.ts';
 import { type NodeContext, nothingOf, observedOf } from './context.ts';
 import { podOfOrphan, podWithOwnGrace, terminationOf } from './endings.ts';
-import { haveSourcesSpoken, isWanted, wantedPod } from './wanted.ts';
+import { haveSourcesSpoken, isWanted, podInput, wantedPod } from './wanted.ts';
 
 /**
  * The pods at the runtime that have no actor and that are ours: by the mark of a sandbox or, where nobody has marked
@@ -26,11 +25,12 @@ export function markedPods(
 }
 
 /** Pods at the runtime with our mark that have no actor, as the node ends them when it stops itself. */
-export function stranded(context: NodeContext): { pod: Pod; observed: ObservedPod; by: Termination }[] {
+export function stranded(context: NodeContext): PodInput[] {
   const { broken, drainAt } = context;
   const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
   const again = broken.map((pod) => {
-    return { pod, observed: observedOf(context, pod), by: terminationOf(pod, 'NodeShutdown', drainAt) };
+    const termination = terminationOf(pod, 'NodeShutdown', drainAt);
+    return { ...podInput(context, pod, observedOf(context, pod)), termination };
   });
   const at = Math.max(drainAt, context.heardAt);
   const others = markedPods(context).filter((observed) => !isBroken(observed));
@@ -39,16 +39,24 @@ export function stranded(context: NodeContext): { pod: Pod; observed: ObservedPo
     const isOrphan = wanted === undefined && haveSourcesSpoken(context) && !context.endsAll;
     // Of a pod whose source has not spoken the runtime tells the grace.
     const pod = wanted ?? (isOrphan ? podOfOrphan(observed) : podWithOwnGrace(observed));
-    return { pod, observed, by: terminationOf(pod, isOrphan ? 'Orphaned' : 'NodeShutdown', at) };
+    const termination = terminationOf(pod, isOrphan ? 'Orphaned' : 'NodeShutdown', at);
+    return { ...podInput(context, pod, observed), termination };
   });
   return [...again, ...unmet];
 }
 
 /** Those of these pods, or of all, that no source wants and that must end: at the runtime with our mark, or with nothing left but files of ours. */
-export function orphans(context: NodeContext, uids?: readonly string[]): ObservedPod[] {
+export function orphans(context: NodeContext, uids?: readonly string[]): PodInput[] {
   const isKnown = (uid: string) => Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid);
   const onDisk = context.left.filter(({ uid }) => !isKnown(uid) && uids?.includes(uid) !== false);
-  return [...markedPods(context, uids), ...onDisk.map(nothingOf)].filter(({ uid }) => !isWanted(context, uid));
+  const unwanted = [...markedPods(context, uids), ...onDisk.map(nothingOf)].filter(
+    ({ uid }) => !isWanted(context, uid),
+  );
+  return unwanted.map((observed) => {
+    const pod = context.endsAll ? podWithOwnGrace(observed) : podOfOrphan(observed);
+    const termination = terminationOf(pod, context.endsAll ? 'NodeShutdown' : 'Orphaned', context.heardAt);
+    return { ...podInput(context, pod, observed), termination };
+  });
 }
 
 /** The pods of others that have a sandbox at the runtime, or a directory here: left alone, and listed. */

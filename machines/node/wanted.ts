@@ -1,6 +1,6 @@
 /** What the sources want, and where it differs from the pods that have an actor. */
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
+import type { ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { podUpdate } from '../../pod/lifecycle/update.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { PodInput } from '../pod/context.ts';
@@ -93,24 +93,38 @@ export function newPods(context: NodeContext, uids: readonly string[] = wantedUi
   return missing.flatMap((uid) => wantedPod(context, uid) ?? []).sort((a, b) => runs(a) - runs(b));
 }
 
-/** What the actor of a wanted pod begins with; what has ended, or is being deleted, is not begun with (C2, C5). */
-export function newPodInput(context: NodeContext, pod: Pod, ticket: number): PodInput {
-  const { crashLoop, limitedSwap, heardAt: bornAt } = context;
-  const { uid } = pod.metadata;
-  const restored = lookUp(context.statuses, uid);
-  const allocation = lookUp(context.allocations, uid);
-  const probed = lookUp(context.probed, uid);
-  const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
+/** What every pod's actor begins with; what has ended stays so (C2). */
+export function podInput(context: NodeContext, pod: Pod, observed: ObservedPod): PodInput {
+  const { crashLoop, limitedSwap, heardAt: bornAt, health, statuses } = context;
+  const restored = lookUp(statuses, pod.metadata.uid);
   return {
-    ...{ crashLoop, limitedSwap, bornAt, pod, ticket },
-    observed: observedOf(context, pod),
-    ...networkOf(context.health),
-    ...(allocation ? { allocation } : {}),
-    ...(probed ? { probed } : {}),
+    crashLoop,
+    limitedSwap,
+    bornAt,
+    pod,
+    observed,
+    ticket: 0,
+    ...networkOf(health),
     ...(restored ? { restored } : {}),
-    ...(termination ? { termination } : {}),
   };
 }
+
+/** What the actors of new pods begin with, in the order of arrival; what has ended, or is being deleted, only ends (C2, C5). */
+export const newPodInputs = (context: NodeContext, uids?: readonly string[]): PodInput[] =>
+  newPods(context, uids).map((pod, index) => {
+    const input = podInput(context, pod, observedOf(context, pod));
+    const { restored, bornAt } = input;
+    const allocation = lookUp(context.allocations, pod.metadata.uid);
+    const probed = lookUp(context.probed, pod.metadata.uid);
+    const termination = deletionOf(pod, bornAt) ?? (restored && terminationOf(pod, 'Completed', bornAt));
+    return {
+      ...input,
+      ticket: context.tickets + index + 1,
+      ...(allocation ? { allocation } : {}),
+      ...(probed ? { probed } : {}),
+      ...(termination ? { termination } : {}),
+    };
+  });
 
 /** The pods that have an actor and are not wanted any more. */
 export const unwanted = (context: NodeContext, uids: readonly string[] = Object.keys(context.pods)): Known[] =>

@@ -1,0 +1,108 @@
+/** The node knows what is wanted and what runs: pods begin and end as their sources say. A part of the chart in chart.ts. */
+import { enqueueActions } from 'xstate';
+import type { NodeEvent } from '../../shared/events.ts';
+import { garbageOf } from '../context.ts';
+import { entryOfEnding, podOfOrphan, terminationOf } from '../endings.ts';
+import { markedPods, orphans } from '../own.ts';
+import { type NodeActs, nodeSetup, podId } from '../setup.ts';
+import { concerned, edited, isWanted, newPodInputs, tellUpdate, unwanted } from '../wanted.ts';
+
+/** Which pods an action looks at, by uid; absent: all. */
+interface Scope {
+  readonly uids?: readonly string[] | undefined;
+}
+
+const actions = {
+  startNewPods: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+    enqueue({ type: 'beginPods', params: { inputs: newPodInputs(context, scope?.uids), ending: false } });
+  }),
+  endOrphans: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+    enqueue({ type: 'beginPods', params: { inputs: orphans(context, scope?.uids), ending: true } });
+    if (context.left.length === 0) return;
+    enqueue.assign({ left: context.left.filter(({ uid }) => scope?.uids?.includes(uid) === false) });
+  }),
+  /** What runs and may yet be wanted keeps its room and its name (C24). */
+  holdPlaces: nodeSetup.enqueueActions(({ context, enqueue }) => {
+    for (const observed of markedPods(context)) {
+      if (isWanted(context, observed.uid)) continue;
+      enqueue.sendTo('admission', entryOfEnding(context, podOfOrphan(observed), observed));
+    }
+  }),
+  endUnwanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+    const found = unwanted(context, scope?.uids);
+    if (found.length === 0) return;
+    const pods = new Map(Object.entries(context.pods));
+    for (const { pod } of found) {
+      const { uid } = pod.metadata;
+      pods.set(uid, { pod, ending: true });
+      const termination = terminationOf(pod, 'Removed', context.heardAt);
+      enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination });
+    }
+    enqueue.assign({ pods: Object.fromEntries(pods) });
+  }),
+  passOnEdits: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+    const found = edited(context, scope?.uids);
+    if (found.length === 0) return;
+    const pods = new Map(Object.entries(context.pods));
+    for (const { before, pod } of found) {
+      const { uid } = pod.metadata;
+      pods.set(uid, { pod, ending: false });
+      for (const fact of tellUpdate(before, pod, context.heardAt)) enqueue.sendTo(podId(uid), fact);
+    }
+    enqueue.assign({ pods: Object.fromEntries(pods) });
+  }),
+  answerGarbage: nodeSetup.sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
+};
+
+export const activeImplementations = { actions };
+const activeSetup = nodeSetup.extend(activeImplementations);
+
+/** Only the pods that the event is about are looked at: there may be hundreds of others. */
+const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(event) }) };
+const endItsOrphan = { type: 'endOrphans', ...its } as const;
+const startIt = { type: 'startNewPods', ...its } as const;
+/** What follows from a word of a source; while another source has not spoken an orphan may be its pod. */
+const sourceChanged = ['recordSource', { type: 'endUnwanted', ...its }, { type: 'passOnEdits', ...its }] as const;
+
+/** A source cannot be read: the others' pods run, and nothing of which that one has the say is ended. */
+export const partial = activeSetup.createStateConfig({
+  tags: ['retrying', 'active'],
+  meta: { waitsFor: 'a pod source that is not readable yet and may own running pods' },
+  entry: ['holdPlaces', 'startNewPods'],
+  always: { guard: 'haveSourcesSpoken', target: 'running' },
+  on: {
+    'config.podsListed': { actions: [...sourceChanged, startIt] },
+    'config.podChanged': { actions: [...sourceChanged, startIt] },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'holdPlaces'] },
+    'node.ticked': { actions: ['recordFact', 'startNewPods'] },
+    'xstate.done.actor.*': [
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
+      { actions: ['keepBroken', 'forgetPod'] },
+    ],
+  },
+});
+
+export const running = activeSetup.createStateConfig({
+  tags: ['steady', 'active'],
+  entry: ['endOrphans', 'startNewPods'],
+  // A fault of its own ends it alone: nothing else needs what it does.
+  invoke: {
+    src: 'garbage',
+    id: 'garbage',
+    input: ({ context }) => ({ nodeName: context.nodeName }),
+    onError: {},
+  },
+  on: {
+    'config.podsListed': { actions: [...sourceChanged, endItsOrphan, startIt] },
+    'config.podChanged': { actions: [...sourceChanged, endItsOrphan, startIt] },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', endItsOrphan] },
+    'garbage.asked': { actions: 'answerGarbage' },
+    'garbage.podsFound': { actions: ['recordFact', 'endOrphans'] },
+    // A pod that was wanted again while it still ended, or whose actor broke, starts over.
+    'node.ticked': { actions: ['recordFact', 'endOrphans', 'startNewPods'] },
+    'xstate.done.actor.*': [
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt] },
+      { actions: ['keepBroken', 'forgetPod'] },
+    ],
+  },
+});

@@ -1,0 +1,51 @@
+/** The node is to stop: all of its pods end, each in its own grace. A part of the chart in chart.ts. */
+import { lookUp } from '../../../pod/lookUp.ts';
+import { uidOf } from '../context.ts';
+import { terminationOf } from '../endings.ts';
+import { stranded } from '../own.ts';
+import { type NodeArgs, nodeSetup, podId } from '../setup.ts';
+
+const guards = {
+  hasNoPods: ({ context }: NodeArgs) => Object.keys(context.pods).length + context.broken.length === 0,
+};
+
+const actions = {
+  /** Whatever of ours runs without an actor ends with the node, and with its own grace. */
+  endStranded: nodeSetup.enqueueActions(({ context, enqueue }) => {
+    enqueue({ type: 'beginPods', params: { inputs: stranded(context), ending: true } });
+    enqueue.assign({ broken: [] });
+  }),
+  /** A pod whose actor broke while the node drains is ended once more, with what is left of its grace. */
+  keepForEnd: nodeSetup.assign(({ context, event }) => {
+    const known = lookUp(context.pods, uidOf(event) ?? '');
+    return known ? { broken: [...context.broken, known.pod] } : {};
+  }),
+  endAll: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
+    const at = 'at' in event ? event.at : 0;
+    for (const [uid, { pod }] of Object.entries(context.pods)) {
+      enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: terminationOf(pod, 'NodeShutdown', at) });
+    }
+  }),
+};
+
+export const drainingImplementations = { guards, actions };
+
+export const draining = nodeSetup.extend(drainingImplementations).createStateConfig({
+  tags: ['working', 'ending', 'draining'],
+  meta: { waitsFor: 'its pods to end', until: 'deadline' },
+  entry: ['endAll', 'endStranded'],
+  always: { guard: 'hasNoPods', target: 'stopped' },
+  on: {
+    'node.drain': { actions: 'endAll' },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'endStranded'] },
+    'node.ticked': { actions: ['recordFact', 'endStranded'] },
+    'xstate.done.actor.*': [
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen'] },
+      { actions: ['keepForEnd', 'forgetPod'] },
+    ],
+    'xstate.error.actor.*': [
+      { guard: 'isOfPod', actions: ['keepForEnd', 'forgetPod', 'leaveLimiters'] },
+      { target: 'broken', actions: 'recordFault' },
+    ],
+  },
+});

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import type { FakeWorld } from '../../../fakes/world.ts';
+import { productFiles } from '../../../support/tree.ts';
+import { namedPod, nodeStory } from '../../support/nodeStory.ts';
+
+const db = namedPod('db');
+
+test('C2: a pod that had failed before a restart is Failed also when the node stops before its source has told of it', () => {
+  const failed = { phase: 'Failed' as const };
+  const before = (world: FakeWorld) => {
+    world.sandbox(db);
+    world.run(db, 'main');
+  };
+  const story = nodeStory({ before, statuses: { 'db-uid': failed }, held: ['stopContainer'] });
+  story.list(story.world.observed(db));
+  story.drain();
+  expect(story.pod('db-uid')).toBe('terminating.containers');
+  expect(story.podRef('db-uid')?.getSnapshot().context.restored).toEqual(failed);
+  // Admission knows it as any pod that only has to end: it takes nothing, and keeps its name.
+  expect(story.admission()?.context.entries).toEqual([
+    expect.objectContaining({ uid: 'db-uid', allocated: null, holdsName: true }),
+  ]);
+});
+
+test('pods get their actors in one place, whether they start or only end', () => {
+  const places = productFiles.flatMap(({ file, text }) =>
+    text
+      .split("spawnChild('pod'")
+      .slice(1)
+      .map(() => file),
+  );
+  expect(places).toEqual(['machines/node/setup.ts']);
+});
