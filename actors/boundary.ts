@@ -9,7 +9,7 @@ import type { FeedName, Port, PortName, PortTypes, Provider, TimerInput } from '
 import { toFailure } from '../pod/failure.ts';
 import type { Clock } from './clock.ts';
 import { guarded } from './guarded.ts';
-import { createRedaction, type Redact } from './redaction.ts';
+import { createRedaction, type Redaction } from './redaction.ts';
 
 /** One thing that entered: who it is for, when, and what. */
 export interface Entry {
@@ -45,8 +45,8 @@ export interface World {
 export interface Boundary extends Provider {
   /** When the last thing entered, in milliseconds since the epoch: what follows from it is dated by it, live and replayed. */
   readonly now: () => number;
-  /** What may be written down of a value. */
-  readonly redact: Redact;
+  /** What may leave the agent of a value. */
+  readonly redact: Redaction['redact'];
   /** Lets a fact in that no feed brings. */
   tell(to: FactTaker, fact: NodeFact): void;
 }
@@ -57,6 +57,8 @@ export type FactTaker = AnyActorRef & { send(fact: NodeFact): void };
 export interface BoundaryOptions {
   readonly clock: Clock;
   readonly record?: Recorder | undefined;
+  /** Learns of what the feeds bring; absent: one of its own. */
+  readonly redaction?: Redaction | undefined;
   /** Told of what a service threw, with its cause, before it becomes a plain failure. */
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -67,12 +69,12 @@ const ELAPSED = { type: 'timer.elapsed' };
  * Makes the actor logic of ports, feeds and timers, each of which stamps and records what it lets in. Whatever its kind,
  * it takes effect one microtask after it was recorded: so the order of the recording is the order of the effects.
  */
-export function createBoundary({ ports, feeds }: World, { clock, record, onError }: BoundaryOptions): Boundary {
+export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
+  const { clock, record, redaction: { learn, redact } = createRedaction(), onError } = options;
   // Whoever writes down must not change what happens.
   const write = record && guarded('recorder', record, onError);
-  const redact = createRedaction();
   let latest = clock.now();
-  const enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => {
+  const enter: Enter = (self, kind, source, value) => {
     latest = clock.now();
     write?.({ at: latest, actor: pathOf(self).join('/'), kind, source, value: redact(value) });
   };
@@ -85,40 +87,39 @@ export function createBoundary({ ports, feeds }: World, { clock, record, onError
         const ending = new AbortController();
         const send = (fact: NodeFact) => {
           if (ending.signal.aborted) return;
+          learn(fact);
           enter(self, 'fact', name, fact);
           queueMicrotask(() => sendBack(fact));
         };
         (async () => feeds[name](send, { signal: ending.signal }))().catch((error) => onError(name, error));
         return () => ending.abort();
       }),
-    timer: fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
-      const after = 'after' in input ? input.after : input.until - clock.now();
-      const elapse = () => {
-        enter(self, 'elapsed', 'timer', ELAPSED);
-        queueMicrotask(() => sendBack(ELAPSED));
-      };
-      const id = clock.setTimeout(elapse, Math.max(0, after));
-      return () => clock.clearTimeout(id);
-    }),
+    timer: timerLogic(clock, enter),
     tell: (to, fact) => {
+      learn(fact);
       enter(to, 'fact', 'outside', fact);
       queueMicrotask(() => to.send(fact));
     },
   };
 }
 
+type Enter = (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => void;
+
+const timerLogic = (clock: Clock, enter: Enter): TimerLogic =>
+  fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
+    const after = 'after' in input ? input.after : input.until - clock.now();
+    const elapse = () => {
+      enter(self, 'elapsed', 'timer', ELAPSED);
+      queueMicrotask(() => sendBack(ELAPSED));
+    };
+    const id = clock.setTimeout(elapse, Math.max(0, after));
+    return () => clock.clearTimeout(id);
+  });
+
 function portLogic<K extends PortName>(
   name: K,
   service: Service<K>,
-  {
-    clock,
-    enter,
-    onError,
-  }: {
-    clock: Clock;
-    enter: (self: AnyActorRef, kind: Entry['kind'], source: string, value: unknown) => void;
-    onError: BoundaryOptions['onError'];
-  },
+  { clock, enter, onError }: Pick<BoundaryOptions, 'clock' | 'onError'> & { readonly enter: Enter },
 ): Port<K> {
   const logic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input']>(async ({ input, self, signal }) => {
     try {

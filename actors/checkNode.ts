@@ -27,6 +27,7 @@ const schema = z.looseObject({
   feeds: z.optional(z.record(z.string(), maybe)),
   ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
   sinks: z.optional(z.array(z.looseObject({ name, mustAcknowledge: z.boolean(), put: aFunction }))),
+  redaction: z.optional(z.looseObject({ learn: aFunction, redact: aFunction, texts: aFunction })),
   ...{ events: maybe, record: maybe, inspect: maybe },
   ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },
 });

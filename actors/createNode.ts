@@ -41,11 +41,11 @@ interface Ground extends Omit<NodeParts, 'clock' | 'onError'>, Required<Pick<Nod
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
   const ground = await openGround(completeConfig(config), parts);
-  const { fullConfig: told, store, durable, clock, onError, record, inspect, events } = ground;
+  const { fullConfig: told, store, durable, clock, onError, record, redaction, inspect, events } = ground;
   const left = await podsLeftOnDisk(told, durable, config);
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (change) => reports.keep(change) });
-  const boundary = createBoundary(worldOf(ground, kept, reports), { clock, onError, record });
+  const boundary = createBoundary(worldOf(ground, kept, reports), { clock, onError, record, redaction });
   const agent = agentBehind(
     boundary,
     { ...inputOf(told, durable, left), sinks: reports.due() },
@@ -57,6 +57,9 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   );
   return {
     ...agent,
+    get input() {
+      return agent.input;
+    },
     stop: async () => {
       await agent.stop();
       await store.close();

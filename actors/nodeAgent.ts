@@ -50,7 +50,7 @@ export interface Keyframe {
 
 /** A node agent: pods in, statuses out. */
 export interface NodeAgent {
-  /** What its actors began with: with the entries of the boundary all that a replay needs. */
+  /** What its actors began with, as it may be written down: with the entries of the boundary all that a replay needs. */
   readonly input: NodeInput;
   start(): void;
   /** Writes all of it down, at a moment at which nothing that was recorded has yet to take effect. */
@@ -93,7 +93,9 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
   const { root, board } = actors;
   if (report) board.subscribe(reporting(actors, boundary, report));
   return {
-    input,
+    get input() {
+      return boundary.redact(input);
+    },
     start: () => void root.start(),
     keyframe: () => keyframeOf(actors, boundary),
     stop: async () => {
@@ -105,9 +107,9 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     pods: () => board.pods(),
     views: () => board.views(),
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
-    ...podExplanations(actors, clock),
-    explainNode: () => explainNode(nodeView(root, actors.since.of), clock.now()),
-    overview: () => overviewOf(actors),
+    ...podExplanations(actors, clock, boundary),
+    explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.of), clock.now())),
+    overview: () => boundary.redact(overviewOf(actors)),
   };
 }
 
@@ -201,12 +203,16 @@ function postAwaited(root: Root, board: StatusBoard): void {
 }
 
 /** Why a pod is in the state that it is in. */
-function podExplanations({ root, board }: NodeActors, clock: Clock): Pick<NodeAgent, 'explain' | 'explainUid'> {
+function podExplanations(
+  { root, board }: NodeActors,
+  clock: Clock,
+  { redact }: Boundary,
+): Pick<NodeAgent, 'explain' | 'explainUid'> {
   const explain = (view: PodView | undefined, logs: LogTails | undefined) => {
     if (view === undefined) return undefined;
     const { start, pull } = limitersOf(root);
     const runtimeNotReady = runtimeNotReadyOf(root.getSnapshot().context.health);
-    return explainPod(view, clock.now(), { limiters: [start, pull], runtimeNotReady, logs });
+    return redact(explainPod(view, clock.now(), { limiters: [start, pull], runtimeNotReady, logs }));
   };
   return {
     explain: (name, namespace, logs) => {

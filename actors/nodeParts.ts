@@ -8,6 +8,7 @@ import type { PodIdentity } from '../pod/lifecycle/observed.ts';
 import type { Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { EventSink } from './events/eventSink.ts';
+import type { Redaction } from './redaction.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
 import type { StatusSink } from './status/statusReports.ts';
@@ -37,6 +38,8 @@ export interface NodeParts {
   readonly sinks?: readonly StatusSink[];
   /** Told what happened to the node, its pods and containers. */
   readonly events?: EventSink | undefined;
+  /** Keeps secrets out of what leaves; given by who has texts of its own to keep them out of, as a log. */
+  readonly redaction?: Redaction | undefined;
   /** Sees every entry of the recording boundary. */
   readonly record?: Recorder | undefined;
   /** Sees every inspection event of xstate; attach it only while someone looks. */

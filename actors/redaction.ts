@@ -1,47 +1,167 @@
 /**
- * Keeps what may be secret in a pod out of what is written down: the values of environment variables and of HTTP headers.
- * In their place stands a digest under a key that nobody keeps: equal values are seen to be equal, and a change to be one.
+ * Keeps the values of environment variables and of HTTP headers of pods out of what leaves the agent: recordings and
+ * keyframes, explanations, the log. In their place stands a digest under a key that nobody keeps: equal values are seen
+ * to be equal, and a change to be one.
  */
 import { createHmac, randomBytes } from 'node:crypto';
+import type { NodeFact } from '../machines/shared/events.ts';
+import type { Pod } from '../pod/api/schema/pod.ts';
 
-export type Redact = <T>(value: T) => T;
+export interface Redaction {
+  /** Takes note of the values of the pods that a source brings: texts are searched for them from then on. */
+  learn(fact: NodeFact): void;
+  /** What it is given is left as it is; of what holds nothing secret nothing is copied. */
+  readonly redact: <T>(value: T) => T;
+  /**
+   * The same of what is text at whatever depth. What the outside says may quote a value: a runtime that could not run a
+   * command, a container that ended.
+   */
+  readonly texts: <T>(value: T) => T;
+}
 
 /** The fields whose items are a name and a value that may be secret. */
-const NAMED_VALUES = ['env', 'httpHeaders'];
+const NAMED_VALUES = new Set(['env', 'httpHeaders']);
+/** The fields that may quote or repeat a value in a single word; whatever has several words is text anywhere. */
+const TEXTS = new Set(['message', 'said', 'lines', 'command', 'args', 'annotations']);
 /** Under which kubectl keeps the whole manifest. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+/** Shorter ones are not looked for in texts: `1`, `true` and `8080` are in every second one, and are no secret. */
+const LEAST_LENGTH = 6;
+/** So many pods that are not wanted any more are remembered, for what is still said of them. */
+const REMEMBERED = 200;
 
-/** What it is given is left as it is; of what holds nothing secret nothing is copied. */
-export function createRedaction(key: Buffer = randomBytes(32)): Redact {
-  const digest = (text: string) =>
-    text === '' ? text : `redacted-${createHmac('sha256', key).update(text).digest('hex').slice(0, 16)}`;
-  const redactField = (name: string, value: unknown): unknown => {
-    if (name === LAST_APPLIED && typeof value === 'string') return digest(value);
-    if (name === 'preStop' && typeof value === 'string') return redactText(value);
-    if (!NAMED_VALUES.includes(name) || !Array.isArray(value)) return redact(value);
-    return value.map((item: unknown) =>
-      isObject(item) && typeof item.value === 'string' ? { ...item, value: digest(item.value) } : redact(item),
-    );
+export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
+  const redactor = new Redactor(key);
+  // Only texts are replaced, by texts.
+  return {
+    learn: (fact) => redactor.values.learn(fact),
+    redact: (value) => redactor.redact(value, false) as typeof value,
+    texts: (value) => redactor.redact(value, true) as typeof value,
   };
-  /** A hook as it was noted at the runtime. */
-  const redactText = (text: string): string => {
-    try {
-      const read: unknown = JSON.parse(text);
-      const redacted = redact(read);
-      return redacted === read ? text : JSON.stringify(redacted);
-    } catch {
-      return digest(text);
-    }
-  };
-  const redact = (value: unknown): unknown => {
+}
+
+class Redactor {
+  readonly values = new KnownValues();
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  redact(value: unknown, isText: boolean): unknown {
+    if (typeof value === 'string') return isText || /\s/.test(value) ? this.#text(value) : value;
     if (!isObject(value)) return value;
-    const entries = Object.entries(value).map(([name, each]) => [name, each, redactField(name, each)] as const);
+    const entries = Object.entries(value).map(([name, each]) => [name, each, this.#field(name, each, isText)] as const);
     if (entries.every(([, before, after]) => before === after)) return value;
     if (Array.isArray(value)) return entries.map(([, , after]) => after);
     return Object.fromEntries(entries.map(([name, , after]) => [name, after]));
-  };
-  // Only texts are replaced, by texts.
-  return redact as Redact;
+  }
+
+  #field(name: string, value: unknown, isText: boolean): unknown {
+    if (name === LAST_APPLIED && typeof value === 'string') return this.#digest(value);
+    if (name === 'preStop' && typeof value === 'string') return this.#noted(value);
+    if (!NAMED_VALUES.has(name) || !Array.isArray(value)) return this.redact(value, isText || TEXTS.has(name));
+    return value.map((item: unknown) =>
+      isObject(item) && typeof item.value === 'string'
+        ? { ...item, value: this.#digest(item.value) }
+        : this.redact(item, isText),
+    );
+  }
+
+  /** A hook as it was noted at the runtime. */
+  #noted(json: string): string {
+    try {
+      const read: unknown = JSON.parse(json);
+      const redacted = this.redact(read, false);
+      return redacted === read ? json : JSON.stringify(redacted);
+    } catch {
+      return this.#digest(json);
+    }
+  }
+
+  #text(text: string): string {
+    return this.values.quotedIn(text).reduce((rest, value) => {
+      const digest = this.#digest(value);
+      return rest.replaceAll(value, digest).replaceAll(inJson(value), digest);
+    }, text);
+  }
+
+  #digest(value: string): string {
+    return value === '' ? '' : `redacted-${createHmac('sha256', this.#key).update(value).digest('hex').slice(0, 16)}`;
+  }
 }
+
+/** What is known of a pod; of one that is not wanted any more no source is. */
+interface Known {
+  readonly source?: string;
+  readonly name: string;
+  /** Each with what it is in a text that is JSON, or that quotes it. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/** The values of the pods that are wanted, and of those that were lately. */
+class KnownValues {
+  /** By uid; those that are not wanted any more in the order in which they went. */
+  readonly #pods = new Map<string, Known>();
+
+  learn(fact: NodeFact): void {
+    if (fact.type === 'config.podsListed') {
+      const listed = new Set(fact.pods.map(({ metadata }) => metadata.uid));
+      const gone = [...this.#pods].filter(([uid, { source }]) => source === fact.source && !listed.has(uid));
+      for (const [uid, known] of gone) this.#retire(uid, known);
+      for (const pod of fact.pods) this.#add(pod, fact.source);
+    }
+    if (fact.type !== 'config.podChanged') return;
+    if (fact.change === 'removed') this.#retire(fact.uid, this.#pods.get(fact.uid));
+    else this.#add(fact.pod, fact.source);
+  }
+
+  /** Those that stand in a text, the longest first: one may be part of another. What a pod is called is none. */
+  quotedIn(text: string): string[] {
+    const found = new Set<string>();
+    for (const { values } of this.#pods.values()) {
+      for (const [value, asJson] of values) {
+        if (text.includes(value) || (asJson !== value && text.includes(asJson))) found.add(value);
+      }
+    }
+    const isName = (value: string) => [...this.#pods.values()].some(({ name }) => name.includes(value));
+    return [...found].filter((value) => !isName(value)).sort((a, b) => b.length - a.length);
+  }
+
+  /** A container may still run with what an earlier version of its pod gave it. */
+  #add(pod: Pod, source: string): void {
+    const { uid, namespace, name } = pod.metadata;
+    const own = secretsOf(pod).map((value) => [value, inJson(value)] as const);
+    const values = new Map([...(this.#pods.get(uid)?.values ?? []), ...own]);
+    this.#pods.set(uid, { source, name: `${namespace}/${name}`, values });
+  }
+
+  #retire(uid: string, known: Known | undefined): void {
+    if (known === undefined) return;
+    const { name, values } = known;
+    this.#pods.delete(uid);
+    this.#pods.set(uid, { name, values });
+    const gone = [...this.#pods].filter(([, { source }]) => source === undefined);
+    for (const [old] of gone.slice(0, -REMEMBERED)) this.#pods.delete(old);
+  }
+}
+
+/** What its texts are searched for. A value that the manifest has in another place as well, as a path or a name, is none. */
+function secretsOf(pod: Pod): string[] {
+  const values = new Set<string>();
+  const others = new Set<string>();
+  const look = (name: string, value: unknown) => {
+    if (typeof value === 'string') others.add(value);
+    if (!isObject(value) || name === 'annotations' || name === 'command' || name === 'args') return;
+    for (const [each, below] of Object.entries(value)) {
+      if (NAMED_VALUES.has(name) && isObject(below) && typeof below.value === 'string') values.add(below.value);
+      else look(each, below);
+    }
+  };
+  look('', { metadata: pod.metadata, spec: pod.spec });
+  return [...values].filter((value) => value.length >= LEAST_LENGTH && !others.has(value));
+}
+
+const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

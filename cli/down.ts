@@ -100,9 +100,9 @@ async function endPods(
   { config, simulated = false }: { config: NodeConfig; simulated?: boolean },
 ): Promise<readonly ForeignPod[]> {
   const { write, clock = systemClock } = parts;
-  const logger = await createLogger({ logging: config.logging, terminal: true, simulated, level: 'warn' });
+  const log = await createLogger({ logging: config.logging, terminal: true, simulated, level: 'warn' });
   // Pods that nobody wants any more have a second to end in.
-  const { agent, drain, stop } = await parts.startNode({ config, simulated, logger, endsAll: !now });
+  const { agent, drain, stop } = await parts.startNode({ config, simulated, ...log, endsAll: !now });
   const endTelling = tellEnds(agent, write);
   try {
     await untilGone(agent, config.rootDirectory, clock);

@@ -57,11 +57,12 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     write(planText(await planTakeOver(config), config));
     return;
   }
-  const logger = await createLogger({
+  const log = await createLogger({
     logging: config.logging,
     terminal: process.stderr.isTTY === true,
     simulated: false,
   });
+  const { logger } = log;
   await refuseKubeletsRoot(config.rootDirectory);
   const release = await lockRootDirectory(config.rootDirectory);
   const signals = endOnSignals();
@@ -69,7 +70,7 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     for (const warning of warnings) logger.warn(warning);
     if (!hasSource(config)) logger.warn('no pods to run: neither --pod-manifest-path nor --manifest-url is set');
     if (how === 'now') await tellTakeOver(config, logger);
-    const node = await startNode({ config, simulated: false, logger, takesOver: how === 'now' });
+    const node = await startNode({ config, simulated: false, ...log, takesOver: how === 'now' });
     await runNode(node, { config, logger, write, asked: signals.asked });
   } finally {
     signals.close();

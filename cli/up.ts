@@ -1,11 +1,10 @@
 import { join, resolve } from 'node:path';
-import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';
 import type { Flags } from '../node/config/flags.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { refuseKubeletsRoot } from '../node/kubelets.ts';
 import { lockRootDirectory } from '../node/lock.ts';
-import { createLogger } from '../node/logger.ts';
+import { type AgentLog, createLogger } from '../node/logger.ts';
 import { defaultStateDirectory, packageDirectory, stateLayout } from '../node/places.ts';
 import { serveNode } from '../node/serveNode.ts';
 import { readSettings, type Settings } from '../node/settings.ts';
@@ -70,7 +69,7 @@ export function withRuntime(config: NodeConfig, runtime: OwnRuntime | undefined)
 async function runNode(node: {
   config: NodeConfig;
   simulated: boolean;
-  logger: Logger;
+  log: AgentLog;
   view: LiveView;
   asked: AbortSignal;
   startNode: StartNode;
@@ -78,8 +77,8 @@ async function runNode(node: {
   onStarted: () => void;
   onFailed: () => void;
 }): Promise<void> {
-  const { config, simulated, logger, view, asked, startNode, restartRuntime, onStarted, onFailed } = node;
-  const { agent, drain, stop, failed: fault } = await startNode({ config, simulated, logger, restartRuntime });
+  const { config, simulated, log, view, asked, startNode, restartRuntime, onStarted, onFailed } = node;
+  const { agent, drain, stop, failed: fault } = await startNode({ config, simulated, ...log, restartRuntime });
   const failed = fault.catch((error: unknown) => {
     // Its pods go on running, so what they run on must, too: the next one finds both.
     onFailed();
@@ -158,13 +157,13 @@ async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean
   const simulated = simulatedBecause !== undefined;
   if (simulated)
     view.print(`${simulatedBecause}: the pods run on the simulated runtime, which starts no real container.`);
-  const logger = await loggerBeside(view, output, settings.config, simulated);
-  for (const warning of warningsOf(prepared)) logger.warn(warning);
+  const log = await loggerBeside(view, output, settings.config, simulated);
+  for (const warning of warningsOf(prepared)) log.logger.warn(warning);
   const start = { onProgress: (step: string) => view.print(step), asked };
   const starting = ownRuntime ? parts.startRuntime(layout.containerdDirectory, start) : undefined;
   const runtime = await starting?.catch(unlessAsked(asked));
   const config = withRuntime(settings.config, runtime);
-  const node = { config, simulated, logger, view, asked, startNode, restartRuntime: runtime?.restart };
+  const node = { config, simulated, log, view, asked, startNode, restartRuntime: runtime?.restart };
   return overRuntime(runtime, { view, output }, (onStarted) =>
     asked.aborted ? undefined : runNode({ ...node, onStarted, onFailed: () => runtime?.detach() }),
   );
@@ -218,7 +217,7 @@ const shellWord = (word: string): string =>
   /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Where table and log share a terminal, the log keeps above the table and tells only of what the table does not. */
-async function loggerBeside(view: LiveView, output: Output, config: NodeConfig, simulated: boolean): Promise<Logger> {
+async function loggerBeside(view: LiveView, output: Output, config: NodeConfig, simulated: boolean): Promise<AgentLog> {
   const { logging } = config;
   const terminal = process.stderr.isTTY === true;
   if (!terminal || !output.isTTY) return createLogger({ logging, terminal, simulated });

@@ -1,4 +1,5 @@
-import pino, { type DestinationStream, type Logger, stdSerializers } from 'pino';
+import pino, { type DestinationStream, type Logger, type LoggerOptions, stdSerializers } from 'pino';
+import { createRedaction, type Redaction } from '../actors/redaction.ts';
 import { printableQuoted } from '../pod/show/printable.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 
@@ -25,7 +26,25 @@ const quoted = (destination: DestinationStream): DestinationStream => ({
 const hasColours = ({ terminal, destination }: { terminal: boolean; destination?: DestinationStream }): boolean =>
   terminal && destination === undefined && process.stderr.hasColors?.() === true;
 
-/** The agent's log: JSON lines, or text for people where a terminal reads along or `logging.format` asks for it. */
+/** What others have said stands in the message of a line, or in an error and its stack; all else are names. */
+const withoutSecrets = ({ texts }: Redaction): Pick<LoggerOptions, 'hooks' | 'serializers'> => ({
+  hooks: {
+    logMethod(args, method) {
+      // Each stays what it was.
+      method.apply(this, args.map((part: unknown) => (typeof part === 'string' ? texts(part) : part)) as typeof args);
+    },
+  },
+  serializers: { err: (error) => texts(stdSerializers.err(error)) },
+});
+
+/** The agent's log. */
+export interface AgentLog {
+  readonly logger: Logger;
+  /** Keeps secrets out of what it says, and out of whatever else leaves the agent. */
+  readonly redaction: Redaction;
+}
+
+/** Makes the agent's log: JSON lines, or text for people where a terminal reads along or `logging.format` asks for it. */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
   terminal: boolean;
@@ -34,18 +53,20 @@ export async function createLogger(options: {
   level?: 'warn';
   /** Where the lines go instead of stderr. */
   destination?: DestinationStream;
-}): Promise<Logger> {
+}): Promise<AgentLog> {
   const { logging, terminal, destination = pino.destination({ fd: 2, sync: true }) } = options;
   const forPeople = logging.format === 'text' || (logging.format === 'auto' && terminal);
-  return pino(
+  const redaction = createRedaction();
+  const logger = pino(
     {
       level: options.level ?? levelOf(logging.verbosity),
       base: options.simulated ? { simulated: true } : {},
-      serializers: { error: stdSerializers.err },
+      ...withoutSecrets(redaction),
       // As journald, Loki and their like read them without being told how.
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
     forPeople ? await pretty(destination, hasColours(options)) : quoted(destination),
   );
+  return { logger, redaction };
 }

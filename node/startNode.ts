@@ -21,6 +21,7 @@ import type { NodeConfig } from './config/nodeConfig.ts';
 import { type ErrorLog, logErrors } from './errorLog.ts';
 import { type HostConfig, hostConfig } from './hostConfig.ts';
 import { hostIdentity } from './hostIdentity.ts';
+import type { AgentLog } from './logger.ts';
 import { releaseWhenQuiet } from './quietRelease.ts';
 import { expectPlaces } from './rootDirectory.ts';
 import { watchRoot } from './rootWatch.ts';
@@ -37,11 +38,10 @@ export interface StartedNode {
   readonly failed: Promise<never>;
 }
 
-interface StartNodeOptions {
+interface StartNodeOptions extends AgentLog {
   readonly config: NodeConfig;
   /** Stands in for the runtime with one that runs no containers. */
   readonly simulated: boolean;
-  readonly logger: Logger;
   /** The pods of others that have a directory below the root are this agent's from now on. */
   readonly takesOver?: boolean;
   /** It is started only to end all pods, each within its own grace. */
@@ -83,7 +83,7 @@ interface Reports {
 
 /** The node over this host's runtime, cgroups and files. */
 async function nodeOnHost(options: StartNodeOptions, { cri, errors, recorder }: Reports) {
-  const { config, logger, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
+  const { config, logger, redaction, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
   const [host, pids, identity] = await Promise.all([
     hostConfig(config, { cri, hierarchies, simulated }),
@@ -91,7 +91,7 @@ async function nodeOnHost(options: StartNodeOptions, { cri, errors, recorder }: 
     hostIdentity(),
   ]);
   const parts: NodeParts = {
-    ...{ cri, restartRuntime, events: recorder.record, onError: errors.onError },
+    ...{ cri, redaction, restartRuntime, events: recorder.record, onError: errors.onError },
     cgroups: simulated ? undefined : ownCgroups({ config, node: host, hierarchies, pids, logger }),
     ...(simulated ? {} : { findCredentials: credentialsOn(config.rootDirectory, logger) }),
     ...(config.runtimeClassPath ? { readClasses: classesIn(config.runtimeClassPath, logger) } : {}),

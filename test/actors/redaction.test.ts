@@ -1,41 +1,103 @@
 import { readdir } from 'node:fs/promises';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createRedaction } from '../../actors/redaction.ts';
 import { createReplay } from '../../actors/replay.ts';
+import type { Container } from '../../pod/api/schema/container.ts';
+import type { Pod } from '../../pod/api/schema/pod.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 
 const SECRET = 'hunter2';
 const httpGet = { path: '/', port: 80, httpHeaders: [{ name: 'Authorization', value: `Bearer ${SECRET}` }] };
-const secretive = (suffix = '') =>
-  podWith('web', {
-    containers: [
-      containerWith('main', {
-        env: [{ name: 'PASSWORD', value: SECRET + suffix }],
-        livenessProbe: { httpGet },
-        lifecycle: { preStop: { httpGet } },
-      }),
-    ],
+const podOf = (name: string, more: Partial<Container> = {}, suffix = ''): Pod =>
+  podWith(name, {
+    containers: [containerWith('main', { env: [{ name: 'PASSWORD', value: SECRET + suffix }], ...more })],
   });
+const secretive = (suffix = '') =>
+  podOf('web', { livenessProbe: { httpGet }, lifecycle: { preStop: { httpGet } } }, suffix);
 
-test('a value that may be secret has no way into a recording, a keyframe, explain, the log or the names of files', async () => {
+/** A recording with its input and its keyframe, and what is explained. */
+type Node = Awaited<ReturnType<typeof simulatedNode>>;
+const leaving = async (node: Node) => ({
+  input: node.agent.input,
+  entries: node.entries,
+  keyframe: node.agent.keyframe(),
+  explained: node.agent.views().map(({ pod }) => node.agent.explainUid(pod.metadata.uid)),
+  node: [node.agent.explainNode(), node.agent.overview()],
+  files: await readdir(node.path(), { recursive: true }),
+});
+
+async function expectWithoutSecret(node: Node): Promise<void> {
+  for (const [what, shown] of Object.entries(await leaving(node))) {
+    const found = JSON.stringify(shown).match(new RegExp(`.{0,60}${SECRET}.{0,20}`, 'g'));
+    expect({ what, found }).toEqual({ what, found: null });
+  }
+}
+
+test('a value that may be secret has no way into a recording, a keyframe, explain or the names of files, over a restart', async () => {
   const pod = secretive();
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(pod) };
   const node = await simulatedNode({ pods: [{ ...pod, metadata: { ...pod.metadata, annotations } }] });
   await node.advance('30s');
-  const keyframe = node.agent.keyframe();
-  const cut = node.entries.length;
   node.apply(secretive('-changed'));
+  await node.advance('10s');
+  expect(node.entries.length).toBeGreaterThan(10);
+  await expectWithoutSecret(node);
+  await node.restartAgent();
+  await node.advance('10s');
+  expect(node.entries.length).toBeGreaterThan(10);
+  await expectWithoutSecret(node);
+  expect(JSON.stringify(node.agent.views())).toContain(SECRET);
+});
+
+const quoted = { message: `exec: "--password=${SECRET}" of {"url":"${SECRET}"}: not found` };
+
+test.each<[string, Partial<Container>, (node: Node) => void]>([
+  ['an error of the runtime', {}, ({ runtime }) => runtime.faults.add({ call: 'startContainer', error: quoted })],
+  ['a command', { command: ['sh', '-c', `login ${SECRET}; sleep 100`] }, () => {}],
+  ['arguments', { args: ['--password', SECRET] }, () => {}],
+  [
+    'the output of a probe',
+    { livenessProbe: { exec: { command: ['check'] }, periodSeconds: 1 } },
+    ({ runtime }) => {
+      runtime.exec = () => ({ exitCode: 1, stdout: quoted.message });
+    },
+  ],
+  [
+    'the output of a hook',
+    { lifecycle: { postStart: { exec: { command: ['check'] } } } },
+    ({ runtime }) => {
+      runtime.exec = () => ({ exitCode: 1, stdout: quoted.message });
+    },
+  ],
+])('%s that repeats it is recorded and explained without it', async (_what, more, prepare) => {
+  const node = await simulatedNode({ silentSource: true });
+  prepare(node);
+  node.apply(podOf('web', more));
+  await node.advance('30s');
+  await expectWithoutSecret(node);
+  expect(JSON.stringify(node.entries)).toMatch(/[^"]redacted-|"redacted-[^}]*"(\]|,"redacted)/);
+});
+
+test('a terminal status of a former run, and an annotation that repeats it, are recorded without it', async () => {
+  const { metadata, spec } = podOf('web');
+  const annotations = { note: `is ${SECRET}` };
+  const pod = {
+    ...podOf('web'),
+    metadata: { ...metadata, annotations },
+    spec: { ...spec, restartPolicy: 'Never' as const },
+  };
+  const node = await simulatedNode({ silentSource: true });
+  node.runtime.faults.add({ call: 'startContainer', error: quoted });
+  node.apply(pod);
   await node.advance('10s');
   await node.restartAgent();
   await node.advance('10s');
-  const files = await readdir(node.path(), { recursive: true });
-  const explained = [node.agent.explain('web'), node.agent.explainNode()];
-  expect(cut).toBeGreaterThan(10);
-  for (const shown of [node.entries, keyframe, explained, node.errors, files]) {
-    expect(JSON.stringify(shown)).not.toContain(SECRET);
-  }
-  expect(JSON.stringify(node.agent.views())).toContain(SECRET);
+  node.apply(pod);
+  await node.advance('1s');
+  expect(JSON.stringify(node.pod('web'))).toContain(SECRET);
+  expect(JSON.stringify(node.agent.input.statuses)).toContain('redacted-');
+  await expectWithoutSecret(node);
 });
 
 test('a recording without its secrets replays to the same states', async () => {
@@ -51,9 +113,68 @@ test('a recording without its secrets replays to the same states', async () => {
 
 test('equal values stay equal and others differ, under a key of each recording', () => {
   const of = (value: string) => ({ env: [{ name: 'A', value }] });
-  const [redact, other] = [createRedaction(), createRedaction()];
+  const [{ redact }, { redact: other }] = [createRedaction(), createRedaction()];
   expect(redact(of('a'))).toEqual(redact(of('a')));
   expect(redact(of('a'))).not.toEqual(redact(of('b')));
   expect(redact(of('a'))).not.toEqual(other(of('a')));
   expect(redact(of(''))).toEqual(of(''));
+});
+
+describe('texts', () => {
+  const listed = (...pods: Pod[]) => ({ type: 'config.podsListed' as const, source: 'file', pods, at: 0 });
+  const knowing = (...pods: Pod[]) => {
+    const redaction = createRedaction();
+    redaction.learn(listed(...pods));
+    return redaction;
+  };
+  const envOf = (value: string, more: Partial<Container> = {}) =>
+    podWith('web', { containers: [containerWith('main', { env: [{ name: 'A', value }], ...more })] });
+
+  test('the longest value counts, and one in JSON is found as it is written there', () => {
+    const both = [envOf('hunter2'), { ...envOf('hunter2-"long"'), metadata: { ...envOf('').metadata, uid: 'other' } }];
+    const { texts } = knowing(...both);
+    for (const said of ['is hunter2-"long".', 'is hunter2-\\"long\\".']) {
+      expect(texts(said)).toMatch(/^is redacted-\w{16}\.$/);
+    }
+    expect(texts('is hunter2 x')).toMatch(/^is redacted-\w{16} x$/);
+  });
+
+  test('a short value, and one that the manifest has as a path, or a pod in its name, are left', () => {
+    expect(knowing(envOf('8080')).texts('port 8080')).toBe('port 8080');
+    const mounted = { volumeMounts: [{ name: 'data', mountPath: '/var/lib/data' }] };
+    expect(knowing(envOf('/var/lib/data', mounted)).texts('no /var/lib/data')).toBe('no /var/lib/data');
+    const named = { ...envOf(''), metadata: { ...envOf('').metadata, name: 'frontend-1', uid: 'other' } };
+    expect(knowing(envOf('frontend'), named).texts('pod frontend-1')).toBe('pod frontend-1');
+    expect(knowing(envOf('/var/lib/data', { args: ['/var/lib/data'] })).texts('no /var/lib/data')).not.toContain(
+      'data',
+    );
+  });
+
+  test('those of an earlier version, and of a pod that is gone, are still looked for', () => {
+    const redaction = knowing(envOf('former-secret'));
+    redaction.learn({
+      type: 'config.podChanged',
+      source: 'file',
+      change: 'updated',
+      pod: envOf('later-secret'),
+      at: 1,
+    });
+    redaction.learn({ type: 'config.podChanged', source: 'file', change: 'removed', uid: 'web-uid', at: 2 });
+    expect(redaction.texts('former-secret later-secret')).not.toContain('secret');
+    expect(redaction.texts(['a former-secret', { err: 'former-secret' }])).toEqual([
+      expect.not.stringContaining('secret'),
+      { err: expect.not.stringContaining('secret') },
+    ]);
+  });
+
+  test('of pods that are gone no more than the last 200 are remembered', () => {
+    const redaction = createRedaction();
+    const pods = Array.from({ length: 201 }, (_, i) => {
+      const pod = envOf(`secret-of-${i}-`);
+      return { ...pod, metadata: { ...pod.metadata, uid: `uid-${i}` } };
+    });
+    redaction.learn(listed(...pods));
+    redaction.learn(listed());
+    expect(redaction.texts('secret-of-0- secret-of-1-')).toMatch(/^secret-of-0- redacted-\w+$/);
+  });
 });

@@ -12,7 +12,8 @@ async function log() {
     },
   };
   const logging = { format: 'json' as const, verbosity: 2 };
-  return { lines, ...logErrors(await createLogger({ logging, terminal: false, simulated: false, destination })) };
+  const { logger } = await createLogger({ logging, terminal: false, simulated: false, destination });
+  return { lines, ...logErrors(logger) };
 }
 
 describe('what goes wrong beside the pods', () => {
@@ -38,7 +39,8 @@ describe('what goes wrong beside the pods', () => {
       },
     };
     const logging = { format: 'json' as const, verbosity: 0 };
-    const { onError } = logErrors(await createLogger({ logging, terminal: false, simulated: false, destination }));
+    const { logger } = await createLogger({ logging, terminal: false, simulated: false, destination });
+    const { onError } = logErrors(logger);
     const cause = new Error('connect ENOENT /run/containerd.sock');
     onError('relist', new NodeFailure('RuntimeUnavailable', 'the runtime does not answer', { cause }));
     expect(JSON.parse(text)).toMatchObject({

@@ -25,7 +25,7 @@ describe('the form', () => {
         text += line;
       },
     };
-    const logger = await createLogger({ logging: { format, verbosity: 0 }, terminal, simulated, destination });
+    const { logger } = await createLogger({ logging: { format, verbosity: 0 }, terminal, simulated, destination });
     logger.debug('hidden');
     logger.info({ pod: 'web' }, message);
     return text;

@@ -1,5 +1,16 @@
 /** Reads YAML or JSON whose author is not known, with bounds on the work: what is beyond them is refused with one sentence. */
-import { Composer, type Document, isScalar, Lexer, LineCounter, type ParsedNode, Parser, type Tags, visit } from 'yaml';
+import {
+  type Alias,
+  Composer,
+  type Document,
+  isScalar,
+  Lexer,
+  LineCounter,
+  type ParsedNode,
+  Parser,
+  type Tags,
+  visit,
+} from 'yaml';
 import { messageOf } from '../../../pod/failure.ts';
 import { expandedSize } from './expandedSize.ts';
 
@@ -53,7 +64,7 @@ export function parseDocuments(text: string, limits: TextLimits): BoundedDocumen
     const composed = composedOf(text, limits, lines);
     return Array.isArray(composed) ? contentsOf(composed, limits, lines) : composed;
   } catch (error) {
-    return { problem: firstLine(messageOf(error)) };
+    return { problem: unquoted(messageOf(error)) };
   }
 }
 
@@ -65,18 +76,18 @@ function contentsOf(documents: readonly ComposedDocument[], limits: TextLimits, 
     const size = expandedSize(document.contents);
     values += size.values;
     characters += size.characters;
-    return excess({ values, characters, isDeep: size.depth > DEEPEST }, limits) ?? contentOf(document);
+    return excess({ values, characters, isDeep: size.depth > DEEPEST }, limits) ?? contentOf(document, lines);
   });
 }
 
-function contentOf(document: ComposedDocument): BoundedDocument {
+function contentOf(document: ComposedDocument, lines: LineCounter): BoundedDocument {
   try {
     // Its own count of aliases takes a look at the whole document for each of them, and does not know merges.
     const value: unknown = document.toJS({ maxAliasCount: -1 });
     return { value };
   } catch (error) {
     // An alias without its anchor is found only when the value is made.
-    return { problem: firstLine(messageOf(error)) };
+    return { problem: `${unquoted(messageOf(error))}${at(unresolvedAlias(document)?.range?.[0] ?? 0, lines)}` };
   }
 }
 
@@ -109,7 +120,7 @@ function composedOf(text: string, { tokens: most }: TextLimits, lines: LineCount
     if (lexeme.length > 1 && (lexeme[0] === '*' || lexeme[0] === '&')) aliases += 1;
     if (aliases > MOST_ALIASES) return { problem: `has more than ${MOST_ALIASES} anchors and aliases` };
     for (const token of parser.next(lexeme)) {
-      if (token.type === 'error') return { problem: `${token.message}${at(token.offset, lines)}` };
+      if (token.type === 'error') return { problem: `${unquoted(token.message)}${at(token.offset, lines)}` };
       documents.push(...composer.next(token));
     }
     if (documents.length > MOST_DOCUMENTS) return { problem: `has more than ${MOST_DOCUMENTS} documents` };
@@ -128,7 +139,7 @@ const at = (offset: number, lines: LineCounter): string => {
 /** The first error with its line and column, without the excerpt that the parser would show. */
 function firstError(document: ComposedDocument, lines: LineCounter): string | undefined {
   const [error] = document.errors;
-  if (error !== undefined) return `${firstLine(error.message)}${at(error.pos[0], lines)}`;
+  if (error !== undefined) return `${unquoted(error.message)}${at(error.pos[0], lines)}`;
   const twice = repeatedKey(document);
   return twice === undefined ? undefined : `Map keys must be unique${at(twice, lines)}`;
 }
@@ -153,7 +164,21 @@ function repeatedKey(document: ComposedDocument): number | undefined {
   return found;
 }
 
-const firstLine = (message: string): string => message.replace(/:?\n[\s\S]*$/, '');
+/** The first alias without its anchor. */
+function unresolvedAlias(document: ComposedDocument): Alias | undefined {
+  let found: Alias | undefined;
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      found = alias;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+/** What a parser says, without what it quotes of the text behind a colon: that may be a password. */
+const unquoted = (message: string): string => message.replace(/(?<=\S):\s[\s\S]*$|\n[\s\S]*$/, '');
 
 /** Kubernetes reads YAML 1.1 (`0644` is octal, `yes` is true), but for the types that JSON does not have. */
 function kubernetesTags(tags: Tags): Tags {

@@ -43,7 +43,11 @@ describe('the text of a manifest', () => {
     ],
     ['a list', '[]', 'expected one Pod'],
     ['a text', 'hello', 'expected one Pod'],
-    ['an alias without its anchor', 'a: *b', 'Unresolved alias (the anchor must be set before the alias): b'],
+    [
+      'an alias without its anchor',
+      'a: *b',
+      'Unresolved alias (the anchor must be set before the alias) at line 1, column 4',
+    ],
   ])('%s is refused', (_what, text, message) => {
     expect(problems(text)).toEqual([{ path: '', message }]);
   });

@@ -1,0 +1,100 @@
+/** What a manifest's environment says stays out of explain and of the daemon's log, whoever repeats it. */
+import { expect, test } from '@jest/globals';
+import type { Container } from '../../pod/api/schema/container.ts';
+import { eventually } from './support/eventually.ts';
+import { nodeForAllTests } from './support/forAllTests.ts';
+import { podManifest, shell, steadily } from './support/manifests.ts';
+import { runNode } from './support/node.ts';
+import { statelet } from './support/statelet.ts';
+
+const SECRET = 'hunter-two';
+const node = await nodeForAllTests(runNode, { args: ['--v', '2'] });
+const env = [
+  { name: 'PASSWORD', value: SECRET },
+  { name: 'URL', value: 'postgres://app:$(PASSWORD)@db' },
+];
+const say = 'echo "it is $PASSWORD"';
+const failing = (name: string, more: Partial<Container>) => shell(name, steadily(), { env, ...more });
+
+async function write(name: string, container: Container): Promise<void> {
+  const pod = podManifest(name, [container]);
+  const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(pod), note: `is ${SECRET}` };
+  await node.write(name, { ...pod, metadata: { ...pod.metadata, annotations } });
+}
+
+/** All that the daemon says of a pod. */
+async function shown(name: string): Promise<string> {
+  const asked = [
+    ['explain', name, '--output', 'json'],
+    ['explain', name],
+    ['explain', 'node'],
+    ['get', 'pods'],
+  ];
+  const answers = await Promise.all(asked.map((words) => statelet(...words, '--root-dir', node.rootDir)));
+  return answers.map(({ out, err }) => out + err).join('\n');
+}
+
+/** What a container has said itself has no line in the log. */
+const ONLY_EXPLAINED = ['dying', 'telling'];
+
+const log = () => node.agent.out() + node.agent.err();
+
+test.each<[string, string, Container, RegExp]>([
+  [
+    'a command of it that the runtime cannot run',
+    'expanded',
+    failing('main', { command: ['$(URL)'] }),
+    /exec: .*redacted-/,
+  ],
+  ['a path of it', 'placed', failing('main', { command: ['/bin/$(PASSWORD)'], args: ['$(URL)'] }), /redacted-/],
+  [
+    'a termination message',
+    'dying',
+    failing('main', { command: ['sh', '-c', `${say} > /dev/termination-log; exit 1`] }),
+    /it is redacted-/,
+  ],
+  ['a log', 'telling', failing('main', { command: ['sh', '-c', `${say}; exit 1`] }), /it is redacted-/],
+  [
+    'the output of a probe',
+    'probed',
+    failing('main', {
+      livenessProbe: { exec: { command: ['sh', '-c', `${say}; exit 1`] }, periodSeconds: 1, failureThreshold: 1 },
+    }),
+    /it is redacted-/,
+  ],
+  [
+    'the output of a hook',
+    'hooked',
+    failing('main', { lifecycle: { postStart: { exec: { command: ['sh', '-c', `${say}; exit 1`] } } } }),
+    /redacted-/,
+  ],
+])('%s is told without the value', async (_what, name, container, told) => {
+  await write(name, container);
+  const explained = await eventually(`${name} is explained`, async () => {
+    const text = await shown(name);
+    return told.test(text) && text;
+  });
+  expect(explained).not.toContain(SECRET);
+  if (!ONLY_EXPLAINED.includes(name))
+    await eventually('the log tells of it', () => new RegExp(`${name}.*redacted-`).test(log()));
+  expect(log()).not.toContain(SECRET);
+  await node.remove(name);
+  await node.gone(name);
+  expect(log()).not.toContain(SECRET);
+});
+
+test.each([
+  ['an alias', `*${SECRET}`, 'Unresolved alias'],
+  ['a block', `|${SECRET}`, 'Block scalar'],
+  ['no text', '{hunter-two: 1}', 'env[0].value'],
+])('a manifest whose value is %s, and that nobody can read, is told without it', async (_what, value, told) => {
+  const spec = `spec:\n  containers:\n  - name: main\n    image: a\n    env:\n    - name: PASSWORD\n      value: ${value}\n`;
+  await node.write('odd', `apiVersion: v1\nkind: Pod\nmetadata:\n  name: odd\n${spec}`);
+  await eventually('the log tells of it', () => log().includes(told));
+  const text = await eventually('the node tells of it', async () => {
+    const said = await shown('odd');
+    return said.includes(told) && said;
+  });
+  expect(text + log()).not.toContain(SECRET);
+  await node.remove('odd');
+});
