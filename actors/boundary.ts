@@ -5,7 +5,15 @@
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
-import type { FeedName, Port, PortName, PortTypes, Provider, TimerInput } from '../machines/shared/ports.ts';
+import type {
+  FeedName,
+  Port,
+  PortName,
+  PortTypes,
+  Provider,
+  TimerInput,
+  TimerLogic,
+} from '../machines/shared/ports.ts';
 import { toFailure } from '../pod/failure.ts';
 import type { Clock } from './clock.ts';
 import { guarded } from './guarded.ts';
