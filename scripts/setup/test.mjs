@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { root, say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
@@ -46,11 +46,24 @@ function count(file, code, picked) {
     const results = JSON.parse(readFileSync(file, 'utf8'));
     const leftOut = picked ? 0 : results.numPendingTests + results.numTodoTests;
     if (leftOut > 0) say(`${leftOut} tests were left out; they count as failed`);
+    if (results.testResults.length > SLOWEST) sayTimes(results.testResults);
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + leftOut;
     return { passed: results.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
   } catch {
     return { passed: 0, failed: 1 };
   }
+}
+
+const SLOWEST = 15;
+
+/** How long the tests took, and which files the most: the whole is to stay well below 20 minutes on two cores. */
+function sayTimes(files) {
+  const times = files.map(({ name, startTime, endTime }) => ({ name: relative(root, name), ms: endTime - startTime }));
+  const seconds = (ms) => `${Math.round(ms / 1_000)} s`;
+  const all = times.reduce((sum, { ms }) => sum + ms, 0);
+  const slowest = times.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+  say(`${times.length} files took ${seconds(all)} of work, most of all:`);
+  for (const { name, ms } of slowest) say(`${seconds(ms).padStart(6)} ${name}`);
 }
 
 /** All that a check has to say goes to standard error: standard output has the numbers alone. */
