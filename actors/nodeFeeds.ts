@@ -2,9 +2,9 @@
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
 import type { HostAddresses } from '../pod/node/hostAddresses.ts';
+import { createAlarm } from './alarm.ts';
 import type { World } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import { createAlarm } from './feeds/alarm.ts';
 import { nodeFactsFeed } from './feeds/nodeFacts.ts';
 import type { Doings } from './nodeServices.ts';
 import { observeRuntime } from './runtime/pleg.ts';

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { createAlarm } from '../actors/alarm.ts';
 import { type Clock, systemClock } from '../actors/clock.ts';
-import { createAlarm } from '../actors/feeds/alarm.ts';
 import { isSameRuntime, SIMULATED } from '../actors/store/leftOnDisk.ts';
 import type { Maker } from '../host/pods/podMark.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';

@@ -1,8 +1,8 @@
 /** How `statelet down` ends the agent of a `statelet up`: as Ctrl-C would, and only once; or at once. */
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
+import { createAlarm } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
-import { createAlarm } from '../actors/feeds/alarm.ts';
 import { runningAgent } from '../node/lock.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { agentClient } from '../server/client.ts';

@@ -1,5 +1,5 @@
+import { createAlarm } from '../actors/alarm.ts';
 import { type Clock, systemClock } from '../actors/clock.ts';
-import { createAlarm } from '../actors/feeds/alarm.ts';
 import { connectCri } from '../cri/grpc.ts';
 import { markedNode, OWNER } from '../cri/labels.ts';
 import {

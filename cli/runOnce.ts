@@ -1,6 +1,7 @@
 /** `run --runonce`: the pods of the sources are started once, waited for and reported. */
+
+import { createAlarm } from '../actors/alarm.ts';
 import type { Clock } from '../actors/clock.ts';
-import { createAlarm } from '../actors/feeds/alarm.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { AgentPort } from '../server/agent.ts';
 

@@ -3,7 +3,8 @@ import { type FailureReason, NodeFailure } from '../pod/failure.ts';
 
 /** The failure of a call that the runtime, or the way to it, answered with a gRPC status. */
 export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
-  return new NodeFailure(reasonOf(call, error.code), `${call}: ${detailsOf(error)}`, { cause: error });
+  const details = detailsOf(error);
+  return new NodeFailure(reasonOf(call, error.code, details), `${call}: ${details}`, { cause: error });
 }
 
 /** The gRPC library's own words around what the system said of a connection that cannot be made. */
@@ -61,7 +62,10 @@ export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'details' in error && typeof error.details === 'string' && 'code' in error;
 }
 
-function reasonOf(call: string, code: status): FailureReason {
+/** Runtimes name the holder of a reserved name in the message; there is no code for it. */
+const NAME_RESERVED = /is reserved for|already exists/;
+
+function reasonOf(call: string, code: status, details: string): FailureReason {
   switch (code) {
     case status.UNAVAILABLE:
     // Cancelled by the other side (our own cancellations do not come here): it went away in the middle of the call.
@@ -75,6 +79,6 @@ function reasonOf(call: string, code: status): FailureReason {
     case status.UNIMPLEMENTED:
       return 'Unimplemented';
     default:
-      return 'RuntimeError';
+      return NAME_RESERVED.test(details) ? 'NameReserved' : 'RuntimeError';
   }
 }

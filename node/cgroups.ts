@@ -2,8 +2,8 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { createAlarm } from '../actors/alarm.ts';
 import { systemClock } from '../actors/clock.ts';
-import { createAlarm } from '../actors/feeds/alarm.ts';
 import { podsOfAgent } from '../actors/store/leftOnDisk.ts';
 import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
 import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';

@@ -36,7 +36,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     if (!removed) return void logged.set(uid, now);
     logged.delete(uid);
     events.delete(uid);
-    for (const path of failures.keys()) if (path.startsWith(view.path)) failures.delete(path);
+    for (const path of failures.keys()) if (`${path}/`.startsWith(`${view.path}/`)) failures.delete(path);
   });
   return () => {
     endEvents();

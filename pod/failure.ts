@@ -4,7 +4,15 @@
  */
 export const failureReasons = [
   // Of the runtime's answers.
-  ...(['RuntimeUnavailable', 'RuntimeError', 'NotFound', 'Unimplemented', 'DeadlineExceeded', 'Cancelled'] as const),
+  ...([
+    'RuntimeUnavailable',
+    'RuntimeError',
+    'NameReserved',
+    'NotFound',
+    'Unimplemented',
+    'DeadlineExceeded',
+    'Cancelled',
+  ] as const),
   // Of pods.
   ...(['FailedCreatePodContainer', 'FailedCreatePodSandBox', 'FailedKillPod', 'FailedPodSandBoxStatus'] as const),
   ...(['FailedMount', 'FailedUnmount', 'FailedValidation', 'NetworkNotReady', 'ResizePodInPlaceError'] as const),

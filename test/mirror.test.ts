@@ -15,7 +15,7 @@ const THROUGH: Readonly<Record<string, string | readonly string[]>> = {
   'actors/nodeServices.ts': 'test/actors/adoption.test.ts',
   'actors/replay.ts': 'test/actors/recording.test.ts',
   'actors/events/': 'test/actors/events.test.ts',
-  'actors/feeds/alarm.ts': 'test/actors/pleg.test.ts',
+  'actors/alarm.ts': 'test/actors/pleg.test.ts',
   'actors/feeds/nodeFacts.ts': 'test/actors/hostFacts.test.ts',
   'actors/runtime/pleg.ts': 'test/actors/pleg.test.ts',
   'actors/services/': ['test/actors/callFaults.test.ts', 'test/actors/logTails.test.ts'],

@@ -1,8 +1,8 @@
 /** Brings in what changes of the node while it runs. */
 import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
+import { createAlarm } from '../alarm.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
-import { createAlarm } from './alarm.ts';
 
 /** As often as a kubelet looks. */
 const LOOK_MS = 10_000;

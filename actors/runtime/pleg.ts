@@ -9,8 +9,8 @@ import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts'
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../pod/lifecycle/observed.ts';
+import { createAlarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
-import { createAlarm } from '../feeds/alarm.ts';
 import { readContainer } from '../services/containerStatus.ts';
 
 /** How often the runtime is listed: rarely while its event stream is healthy. */

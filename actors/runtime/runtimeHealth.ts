@@ -2,8 +2,8 @@
 import type { Cri } from '../../cri/calls.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import { messageOf } from '../../pod/failure.ts';
+import type { Alarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
-import type { Alarm } from '../feeds/alarm.ts';
 
 const ASK_MS = 5_000;
 /** While it is away it is asked more often, so that its return is noticed at once. */

@@ -17,7 +17,7 @@ import { containersOf } from '../../pod/api/containers.ts';
 import { containerHash } from '../../pod/api/identity.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
-import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { type FailureReason, messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { isEndedFor } from '../../pod/lifecycle/restart.ts';
 import type { Services } from '../boundary.ts';
@@ -196,7 +196,10 @@ async function start(cri: Cri, containerId: string, options: CallOptions): Promi
   }
 }
 
+/** What the runtime says when it does not make a container. */
+const REFUSALS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'NameReserved']);
+
 function failedCreate(cause: unknown): unknown {
-  if (!(cause instanceof NodeFailure) || cause.reason !== 'RuntimeError') return cause;
+  if (!(cause instanceof NodeFailure && REFUSALS.has(cause.reason))) return cause;
   return new NodeFailure('CreateContainerError', runtimeMessage(cause), { cause });
 }

@@ -11,9 +11,9 @@ import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { madeBy, type ObservedSandbox } from '../../pod/lifecycle/observed.ts';
+import { createAlarm } from '../alarm.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
-import { createAlarm } from '../feeds/alarm.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { isOurs } from './disk.ts';
 import { lostTasks, type RestartRuntime } from './lostTasks.ts';
@@ -143,11 +143,7 @@ async function inspect(cri: Cri, podSandboxId: string, options: CallOptions): Pr
   }
 }
 
-/** Runtimes name the holder of a reserved name in the message; there is no code for it. */
-const isNameReserved = (error: unknown): boolean =>
-  error instanceof NodeFailure &&
-  error.reason === 'RuntimeError' &&
-  /is reserved for|already exists/.test(error.message);
+const isNameReserved = (error: unknown): boolean => error instanceof NodeFailure && error.reason === 'NameReserved';
 
 /** A pod whose resolver nobody knows would run and find nobody: it waits with the reason instead (C20). */
 async function resolving(node: NodeFacts): Promise<NodeFacts> {

@@ -26,8 +26,8 @@ interface Surveyed extends FoundOnDisk {
 export interface Ownership {
   readonly maker: Maker;
   /**
-   * EventMessages whose the sandboxes of pods are, and gives the pods back with one spelling of this agent's mark: its root
-   * directory may be reached through links.
+   * Notes which agent made the sandboxes of the pods, and gives the pods back with one spelling of this agent's mark: its
+   * root directory may be reached through links.
    */
   see(pods: readonly ObservedPod[]): readonly ObservedPod[];
   /** The mark of another agent on a sandbox: as it is, or undefined where the mark is this agent's or there is none. */

@@ -1,4 +1,4 @@
-/** The words of a chart's transitions: what an event, a guard and an action are called in a diagram. */
+/** The labels of a chart's transitions: what an event, a guard and an action are called in a diagram. */
 import type { AnyStateNode } from 'xstate';
 
 const DONE = 'xstate.done.actor.';

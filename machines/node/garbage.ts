@@ -3,7 +3,7 @@ import { assign, emit, sendTo, setup } from 'xstate';
 import { type EventMessage, involvedNode, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { parent } from '../shared/actorRefs.ts';
-import type { GarbageEvent, GarbageFound, GarbageWord } from '../shared/events.ts';
+import type { GarbageEvent, GarbageFound, GarbageReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -34,7 +34,7 @@ export const garbageMachine = setup({
   guards: { isClean: ({ context: { found } }) => found.containers.length + found.sandboxes.length === 0 },
   actions: {
     recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
-    ask: sendTo(parent<GarbageWord>(), { type: 'garbage.asked' }),
+    ask: sendTo(parent<GarbageReport>(), { type: 'garbage.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => (event.type === 'garbage.found' ? { found: event.found } : {})),
   },
@@ -97,7 +97,7 @@ export const garbageMachine = setup({
           target: 'waiting',
           actions: [
             assign(({ event: { output } }) => (output.failure ? { failure: output.failure } : {})),
-            sendTo(parent<GarbageWord>(), ({ event: { output } }) => ({
+            sendTo(parent<GarbageReport>(), ({ event: { output } }) => ({
               type: 'garbage.podsFound' as const,
               ...{ left: output.left, foreign: output.foreign },
             })),

@@ -3,7 +3,7 @@ import { assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../pod/failure.ts';
 import type { ContainerRun } from '../../pod/lifecycle/observed.ts';
 import { parent } from '../shared/actorRefs.ts';
-import type { LogsEvent, LogsWord } from '../shared/events.ts';
+import type { LogsEvent, LogsReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
@@ -29,7 +29,7 @@ export const logRotationMachine = setup({
   actors: { rotateLogs: port('rotateLogs'), timer: timerPort() },
   guards: { hasNone: ({ context }) => context.logs.length === 0 },
   actions: {
-    ask: sendTo(parent<LogsWord>(), { type: 'logs.asked' }),
+    ask: sendTo(parent<LogsReport>(), { type: 'logs.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => (event.type === 'logs.found' ? { logs: event.logs } : {})),
   },

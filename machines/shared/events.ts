@@ -191,16 +191,16 @@ export interface GarbageFound {
   readonly known: readonly string[];
 }
 
-/** What the garbage collection says to its node. */
-export type GarbageWord =
+/** What the garbage collection asks and tells its node. */
+export type GarbageReport =
   | { type: 'garbage.asked' }
   /** These have files here, and no actor: what this agent left must end, what is of others is all there is of them. */
   | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[] };
 
 export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
 
-/** What the log rotation says to its node. */
-export type LogsWord = { type: 'logs.asked' };
+/** What the log rotation asks its node. */
+export type LogsReport = { type: 'logs.asked' };
 
 export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
 
@@ -245,10 +245,10 @@ export interface ManifestFindings {
 /** What has become of a pod at its source. */
 export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'removed'; uid: string };
 
-/** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 /** A pod has another status: only the latest version of it is sent to sinks. */
 export type StatusFact = { type: 'status.changed'; uid: string; version: number };
 
+/** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 export type NodeFact =
   | StatusFact
   /** All that a source has: at first, and again when it could not follow the changes. */
@@ -282,8 +282,8 @@ export type NodeFact =
 
 export type NodeEvent =
   | NodeFact
-  | GarbageWord
-  | LogsWord
+  | GarbageReport
+  | LogsReport
   | AdmissionFact
   | TimerEvent
   | DoneActorEvent

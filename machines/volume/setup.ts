@@ -1,4 +1,4 @@
-/** The words of a volume's chart: what it knows, its ports, guards and what it tells. The chart is in chart.ts. */
+/** What a volume's chart is set up with: its context, ports, guards and actions. The chart is in chart.ts. */
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { containersMounting } from '../../pod/api/containers.ts';

@@ -14,7 +14,7 @@ export interface RestartInput {
 
 /** Whether a run has failed. An init container that was killed for want of memory has, whatever its exit code (C3). */
 export const hasFailed = (role: ContainerRole, { exitCode, reason }: { exitCode?: number; reason?: string }): boolean =>
-  exitCode !== 0 || (role === 'init' && reason === 'OOMKilled');
+  exitCode !== 0 || (role === 'init' && isEndedFor(reason, 'OOMKilled'));
 
 /** Whether a container that does not run is to be started, for the first time or again (C5). */
 export function shouldRestart({ pod, container, role, run, podEnding }: RestartInput): boolean {
@@ -50,6 +50,8 @@ function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) 
 
 /** The reasons of ended runs by which something is decided; of all others the runtime knows. */
 export type RunReason =
+  /** It was killed for want of memory. */
+  | 'OOMKilled'
   /** The runtime refused its start. */
   | 'StartError'
   | 'ContainerCannotRun'

@@ -1,9 +1,9 @@
 /** Long times: the system's clock waits as long as it is told to, however long that is. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createActor } from 'xstate';
+import { createAlarm } from '../../actors/alarm.ts';
 import { createBoundary, type World } from '../../actors/boundary.ts';
 import { every, systemClock } from '../../actors/clock.ts';
-import { createAlarm } from '../../actors/feeds/alarm.ts';
 import { type ContainerParts, containerServices } from '../../actors/services/containers.ts';
 import { withinLimit } from '../../actors/services/timeLimit.ts';
 import { ContainerState } from '../../cri/generated/runtime.ts';

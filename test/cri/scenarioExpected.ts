@@ -12,9 +12,9 @@ export function expectedOf(image: string): Observations {
     },
     names: {
       twice:
-        'RuntimeError: RunPodSandbox: failed to reserve sandbox name "names_scenario_<uid>_0": name "names_scenario_<uid>_0" is reserved for "<sandbox names>"',
+        'NameReserved: RunPodSandbox: failed to reserve sandbox name "names_scenario_<uid>_0": name "names_scenario_<uid>_0" is reserved for "<sandbox names>"',
       containerTwice:
-        'RuntimeError: CreateContainer: failed to reserve container name "web_names_scenario_<uid>_0": name "web_names_scenario_<uid>_0" is reserved for "<container names/web/0>"',
+        'NameReserved: CreateContainer: failed to reserve container name "web_names_scenario_<uid>_0": name "web_names_scenario_<uid>_0" is reserved for "<container names/web/0>"',
       nextAttempt: 'ok',
       withoutImage: 'NotFound: CreateContainer: failed to resolve image "statelet.local/none:1": not found',
       afterRemoval: 'ok',

@@ -55,7 +55,7 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C3',
     breaks: 'an init container that was OOMKilled has succeeded when its exit code is 0',
     file: 'pod/lifecycle/restart.ts',
-    find: "exitCode !== 0 || (role === 'init' && reason === 'OOMKilled');",
+    find: "exitCode !== 0 || (role === 'init' && isEndedFor(reason, 'OOMKilled'));",
     put: 'exitCode !== 0 || (role === undefined && reason === undefined);',
   },
   {

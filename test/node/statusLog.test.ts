@@ -35,6 +35,25 @@ test('a failure of an actor is logged once', () => {
   expect(logOf(failing, failing)).toEqual(['pod web, container app: ErrImagePull: no such host', 'pod web: Pending']);
 });
 
+test('what is known of a pod goes with it, and nothing of one whose uid begins with its own', () => {
+  const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW } as const;
+  const failing = (uid: string): PodView => {
+    const view = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) }, meta: { uid, name: uid } });
+    const path = `pod/${uid}`;
+    return { ...view, path, containers: view.containers.map((each) => ({ ...each, path: `${path}/container/app` })) };
+  };
+  const lines = logWhile((agent) => {
+    agent.show(failing('web-1'));
+    agent.show(failing('web-10'));
+    agent.remove(failing('web-1'));
+    agent.show(failing('web-10'));
+  });
+  expect(lines.filter((line) => line.includes('web-10'))).toEqual([
+    'pod web-10, container app: ErrImagePull: no such host',
+    'pod web-10: Pending',
+  ]);
+});
+
 describe('events', () => {
   const involved = involvedPod(podView({ main: {} }).pod, { name: 'app', role: 'regular' });
   const failed = (message: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createAlarm } from '../../../actors/feeds/alarm.ts';
+import { createAlarm } from '../../../actors/alarm.ts';
 import { watchRuntimeHealth } from '../../../actors/runtime/runtimeHealth.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { StatusResponse } from '../../../cri/generated/runtime.ts';

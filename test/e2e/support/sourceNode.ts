@@ -2,9 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createAlarm } from '../../../actors/alarm.ts';
 import { systemClock } from '../../../actors/clock.ts';
 import { createNode } from '../../../actors/createNode.ts';
-import { createAlarm } from '../../../actors/feeds/alarm.ts';
 import { readRuntimeClasses } from '../../../actors/services/runtimeClasses.ts';
 import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
 import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
