@@ -1,13 +1,19 @@
 /**
- * A sink of statuses: it is sent the latest status of each pod, one after the other. What it does not take is tried again
- * after a while, or with the pod's next status, and holds up neither other pods nor other sinks.
+ * A sink of statuses: it is sent the latest status of each pod, those of one pod one after the other. What it does not
+ * take is tried again after a while, or with the pod's next status, and holds up neither other pods nor other sinks.
  */
-import { assign, setup } from 'xstate';
+import { assign, enqueueActions, not, setup } from 'xstate';
 import type { Failure } from '../../pod/failure.ts';
 import type { StatusFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+
+/**
+ * So many are sent at a time. A kubelet sends one, so that an answer that is late is late for all pods; here seven pods
+ * whose status hangs for its 10 s leave room for the others, and a burst of a whole node is no burst at the sink.
+ */
+const MOST_AT_A_TIME = 8;
 
 /** As a kubelet: so often all statuses are looked through that the API server has not got. */
 const RETRY_MS = 10_000;
@@ -25,8 +31,10 @@ export interface StatusSinkInput {
 }
 
 export interface StatusSinkContext extends StatusSinkInput {
-  /** To be sent, the first one first; while it sends it is the first one. */
+  /** To be sent, the first one first; of a pod whose status is being sent the next one. */
   readonly due: readonly DueStatus[];
+  /** Being sent: of each pod one. */
+  readonly sending: readonly DueStatus[];
   /** What it did not take. */
   readonly failed: readonly DueStatus[];
   /** Why it did not take the last of them, and when the first of them failed. */
@@ -42,6 +50,10 @@ const withDue = (due: readonly DueStatus[], { uid, version }: DueStatus): readon
     ? due.map((each) => (each.uid === uid ? { uid, version } : each))
     : [...due, { uid, version }];
 
+/** Which pod's status was sent, by the id of the call. */
+const callId = (uid: string): string => `put/${uid}`;
+const uidIn = (event: object): string => ('actorId' in event ? String(event.actorId) : '').replace(/^put\//, '');
+
 /** The version that the sink has taken. */
 const sentIn = (event: object): number =>
   // Only `putStatus` is done here.
@@ -49,7 +61,7 @@ const sentIn = (event: object): number =>
 
 /** How many it has yet to take. */
 function facts({ snapshot: { context } }: Seen<StatusSinkContext>) {
-  const left = context.due.length + context.failed.length;
+  const left = new Set([...context.due, ...context.sending, ...context.failed].map(({ uid }) => uid)).size;
   return { facts: left === 0 ? [] : [`${left} ${left === 1 ? 'status' : 'statuses'} to send`] };
 }
 
@@ -63,7 +75,7 @@ export const statusSinkMachine = setup({
   },
   actors: { putStatus: port('putStatus'), timer: timerPort() },
   guards: {
-    hasDue: ({ context }) => context.due.length > 0,
+    isSending: ({ context }) => context.sending.length > 0,
     hasFailed: ({ context }) => context.failed.length > 0,
   },
   actions: {
@@ -73,50 +85,69 @@ export const statusSinkMachine = setup({
         : {},
     ),
     queueFailed: assign(({ context }) => ({ due: [...context.due, ...context.failed], failed: [] })),
-    recordSent: assign(({ context: { due, failed, failure }, event }) => {
-      const [first, ...others] = due;
-      // What has come meanwhile is sent in its turn.
-      const isLatest = first === undefined || first.version <= sentIn(event);
-      return { due: isLatest ? others : [...others, first], failure: failed.length > 0 ? failure : undefined };
+    send: enqueueActions(({ context: { name, due, sending }, enqueue }) => {
+      const isFree = ({ uid }: DueStatus) => sending.every((each) => each.uid !== uid);
+      const next = due.filter(isFree).slice(0, MOST_AT_A_TIME - sending.length);
+      enqueue.assign({ due: due.filter((each) => !next.includes(each)), sending: [...sending, ...next] });
+      for (const { uid } of next) enqueue.spawnChild('putStatus', { id: callId(uid), input: { sink: name, uid } });
     }),
-    recordFailed: assign(({ context, event }) => {
-      const failure = failureOf(event);
-      const [first, ...due] = context.due;
-      const failed = [...context.failed, ...(first ? [first] : [])];
-      return { due, failed, failure, retryAt: context.failed.length > 0 ? context.retryAt : failure.at + RETRY_MS };
+    recordSent: enqueueActions(({ context: { due, sending, failed, failure }, event, enqueue }) => {
+      const [uid, version] = [uidIn(event), sentIn(event)];
+      enqueue.stopChild(callId(uid));
+      enqueue.assign({
+        sending: without(sending, uid),
+        // What has come meanwhile is sent in its turn, unless it was sent already.
+        due: due.filter((each) => each.uid !== uid || each.version > version),
+        failure: failed.length > 0 ? failure : undefined,
+      });
+    }),
+    recordFailed: enqueueActions(({ context: { due, sending, failed, retryAt }, event, enqueue }) => {
+      const [uid, failure] = [uidIn(event), failureOf(event)];
+      const sent = sending.filter((each) => each.uid === uid && due.every((later) => later.uid !== uid));
+      enqueue.stopChild(callId(uid));
+      if (failed.length > 0 || sent.length === 0) {
+        enqueue.assign({ sending: without(sending, uid), failed: [...failed, ...sent], failure, retryAt });
+        return;
+      }
+      const until = failure.at + RETRY_MS;
+      enqueue.assign({ sending: without(sending, uid), failed: sent, failure, retryAt: until });
+      enqueue.stopChild('retry');
+      enqueue.spawnChild('timer', { id: 'retry', input: { until } });
     }),
   },
 }).createMachine({
   id: 'statusSink',
   description: 'A sink of statuses: it is sent the latest of each pod, and what it does not take again.',
   meta: { facts },
-  context: ({ input }) => ({ ...input, failed: [], retryAt: 0 }),
+  context: ({ input }) => ({ ...input, sending: [], failed: [], retryAt: 0 }),
+  entry: 'send',
   initial: 'idle',
-  on: { 'status.changed': { actions: 'queue' } },
+  on: {
+    'status.changed': { actions: ['queue', 'send'] },
+    'timer.elapsed': { actions: ['queueFailed', 'send'] },
+    'xstate.done.actor.*': { actions: ['recordSent', 'send'] },
+    'xstate.error.actor.*': { actions: ['recordFailed', 'send'] },
+  },
   states: {
     idle: {
       tags: 'steady',
       always: [
-        { guard: 'hasDue', target: 'sending' },
+        { guard: 'isSending', target: 'sending' },
         { guard: 'hasFailed', target: 'awaitingRetry' },
       ],
     },
     sending: {
       tags: 'working',
-      meta: { waitsFor: 'a pod status to be acknowledged' },
-      invoke: {
-        src: 'putStatus',
-        input: ({ context: { name, due } }) => ({ sink: name, uid: due[0]?.uid ?? '' }),
-        onDone: { target: 'idle', actions: 'recordSent' },
-        onError: { target: 'idle', actions: 'recordFailed' },
-      },
+      meta: { waitsFor: 'pod statuses to be acknowledged' },
+      always: { guard: not('isSending'), target: 'idle' },
     },
     awaitingRetry: {
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to send unacknowledged statuses', until: 'retryAt' },
-      invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
-      always: { guard: 'hasDue', target: 'sending' },
-      on: { 'timer.elapsed': { target: 'idle', actions: 'queueFailed' } },
+      always: [
+        { guard: 'isSending', target: 'sending' },
+        { guard: not('hasFailed'), target: 'idle' },
+      ],
     },
   },
 });

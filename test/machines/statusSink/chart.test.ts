@@ -48,6 +48,27 @@ test('a version that was sent already with the one before is not sent again', ()
   expect([state(), asked()]).toEqual(['idle', ['a']]);
 });
 
+test('eight are sent at a time, of each pod one; who hangs keeps none of the others', () => {
+  const { change, took, asked, state } = sinkStory();
+  const uids = Array.from({ length: 10 }, (_, index) => `pod-${index}`);
+  for (const uid of uids) change(uid, 1);
+  change('pod-0', 2);
+  expect(asked()).toEqual(uids.slice(0, 8));
+  for (let answers = 0; answers < 2; answers += 1) took(1);
+  expect(asked()).toEqual(uids);
+  took(1);
+  expect(asked()).toEqual([...uids, 'pod-0']);
+  expect(state()).toBe('sending');
+});
+
+test('what was not taken is tried again also while others keep the sink busy', () => {
+  const { ports, change, failed, asked } = sinkStory([{ uid: 'a', version: 1 }]);
+  failed();
+  change('b', 1);
+  ports.advance(RETRY);
+  expect(asked()).toEqual(['a', 'b', 'a']);
+});
+
 test("what was not taken is tried again after 10 s, which others' failures do not put off", () => {
   const { ports, change, failed, took, asked, state, failure } = sinkStory([{ uid: 'a', version: 1 }]);
   failed();
@@ -57,7 +78,7 @@ test("what was not taken is tried again after 10 s, which others' failures do no
   failed();
   expect(state()).toBe('awaitingRetry');
   ports.advance(1);
-  expect([state(), asked()]).toEqual(['sending', ['a', 'b', 'a']]);
+  expect([state(), asked()]).toEqual(['sending', ['a', 'b', 'a', 'b']]);
   took(1);
   took(1);
   expect([state(), failure()]).toEqual(['idle', undefined]);

@@ -172,7 +172,7 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
     fullForNow: 'waits for one of its slots to be released, or its holders to count as slow until',
   },
   statusSink: {
-    sending: 'waits for the status of a pod to be accepted',
-    awaitingRetry: 'waits for another attempt to send the statuses that were not accepted until',
+    sending: 'waiting for pod statuses to be acknowledged',
+    awaitingRetry: 'waiting for another attempt to send unacknowledged statuses until',
   },
 };
