@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import type { Layout } from '../../host/pods/layout.ts';
 import { hostPathPlugin } from '../../volume/hostPath.ts';
-import { pluginFor } from '../../volume/plugin.ts';
 import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
 
 type Type = 'DirectoryOrCreate' | 'Directory' | 'FileOrCreate' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice' | '';
@@ -118,12 +117,4 @@ test('unmounting leaves the directory and its content', async () => {
     await hostPathPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, signal });
     expect((await stat(path.join(folder, 'file'))).size).toBe(4);
   });
-});
-
-test('a kind of volume without a plugin is refused by its name', () => {
-  const volume = { name: 'remote', nfs: { server: 'files', path: '/' } };
-  expect(() => pluginFor([hostPathPlugin], volume)).toThrow(
-    'volume "remote" cannot be mounted: this node has no plugin for volumes of type nfs',
-  );
-  expect(pluginFor([hostPathPlugin], { name: 'data', hostPath: { path: '/srv' } })).toBe(hostPathPlugin);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { validatePod } from '../../../pod/api/validate.ts';
-import { aContainer, aPod } from '../fixtures.ts';
+import { validatePod } from '../../../../pod/api/validate.ts';
+import { aContainer, aPod } from '../../fixtures.ts';
 
 test('a stopSignal is refused without an operating system, for that says which signals there are', () => {
   const containers = [aContainer({ lifecycle: { stopSignal: 'SIGUSR1' } })];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { withDefaults } from '../../../pod/api/defaults.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import { validatePod } from '../../../pod/api/validate.ts';
-import { aPod } from '../fixtures.ts';
+import { withDefaults } from '../../../../pod/api/defaults.ts';
+import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
+import { validatePod } from '../../../../pod/api/validate.ts';
+import { aPod } from '../../fixtures.ts';
 
 const problemsOf = (spec: Partial<PodSpec>) =>
   validatePod(aPod(spec)).map(({ path, message }) => `${path}: ${message}`);

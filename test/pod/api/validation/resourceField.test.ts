@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { validateResourceField } from '../../../pod/api/validation/resourceField.ts';
+import { validateResourceField } from '../../../../pod/api/validation/resourceField.ts';
 
 const BYTES = '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei';
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import type { PodSecurityContext, SecurityContext } from '../../../pod/api/schema/security.ts';
-import { validatePod } from '../../../pod/api/validate.ts';
-import { aContainer, aPod } from '../fixtures.ts';
+import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
+import type { PodSecurityContext, SecurityContext } from '../../../../pod/api/schema/security.ts';
+import { validatePod } from '../../../../pod/api/validate.ts';
+import { aContainer, aPod } from '../../fixtures.ts';
 
 /** What is wrong with a pod, in lines. */
 const wrong = (spec: Partial<PodSpec>, annotations: Record<string, string> = {}) =>

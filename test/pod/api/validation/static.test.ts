@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { withDefaults } from '../../../pod/api/defaults.ts';
-import type { PodSpec } from '../../../pod/api/schema/pod.ts';
-import { staticPod } from '../../../pod/api/staticPod.ts';
-import { validatePod } from '../../../pod/api/validate.ts';
-import { aContainer, aPod } from '../fixtures.ts';
+import { withDefaults } from '../../../../pod/api/defaults.ts';
+import type { PodSpec } from '../../../../pod/api/schema/pod.ts';
+import { staticPod } from '../../../../pod/api/staticPod.ts';
+import { validatePod } from '../../../../pod/api/validate.ts';
+import { aContainer, aPod } from '../../fixtures.ts';
 
 const main = 'spec.containers[0]';
 const name = 'o';

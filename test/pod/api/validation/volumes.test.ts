@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Volume } from '../../../pod/api/schema/volume.ts';
-import { validatePod } from '../../../pod/api/validate.ts';
-import { aContainer, aPod } from '../fixtures.ts';
+import type { Volume } from '../../../../pod/api/schema/volume.ts';
+import { validatePod } from '../../../../pod/api/validate.ts';
+import { aContainer, aPod } from '../../fixtures.ts';
 
 type Items = NonNullable<NonNullable<Volume['downwardAPI']>['items']>;
 

@@ -1,0 +1,11 @@
+import { expect, test } from '@jest/globals';
+import { hostPathPlugin } from '../../volume/hostPath.ts';
+import { pluginFor } from '../../volume/plugin.ts';
+
+test('a kind of volume without a plugin is refused by its name', () => {
+  const volume = { name: 'remote', nfs: { server: 'files', path: '/' } };
+  expect(() => pluginFor([hostPathPlugin], volume)).toThrow(
+    'volume "remote" cannot be mounted: this node has no plugin for volumes of type nfs',
+  );
+  expect(pluginFor([hostPathPlugin], { name: 'data', hostPath: { path: '/srv' } })).toBe(hostPathPlugin);
+});
