@@ -29,7 +29,9 @@ const isMachine = (src: string): boolean => src === 'image';
 function answersTo(snapshot: AnyMachineSnapshot, outputs: Outputs): EventObject[] {
   return invokedBy(snapshot).flatMap(({ id, src }): EventObject[] => {
     if (src === 'timer') return [{ type: 'timer.elapsed' }];
-    const done = (outputs[src]?.(snapshot) ?? []).map((output) => doneEvent(id, output));
+    const answers = outputs[src];
+    if (answers === undefined) throw new Error(`the outputs of this test do not say what ${src} may answer`);
+    const done = answers(snapshot).map((output) => doneEvent(id, output));
     if (isMachine(src)) return done;
     const failed = (['RuntimeUnavailable', 'RuntimeError'] as const).map((reason) => failedEvent(id, reason));
     return [...done, ...failed];
