@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { dnsWarnings, podDns } from '../../cri/dns.ts';
-import { parseResolvConf } from '../../cri/resolvConf.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { node, pod } from './nodeAndPod.ts';
 
@@ -83,18 +82,4 @@ test('C20: its author is told of a missing cluster DNS, and of what did not fit'
 test('C20: a search path that the C library would abort on is left out', () => {
   const dnsConfig = { searches: ['x'.repeat(254), 'short'] };
   expect(podDns(pod({ dnsPolicy: 'None', dnsConfig }), node()).searches).toEqual(['short']);
-});
-
-test('C20: of a resolv.conf all servers count, the last search list without dots at its ends, and all options', () => {
-  const text =
-    '# a comment\nnameserver 1.1.1.1\nnameserver fd00::1 more\nsearch old\nsearch . a.example. b\noptions x\noptions y:1 z\n';
-  expect(parseResolvConf(text)).toEqual({
-    servers: ['1.1.1.1', 'fd00::1'],
-    searches: ['a.example', 'b'],
-    options: ['x', 'y:1', 'z'],
-  });
-});
-
-test('C20: a resolv.conf with a name server without address makes no sense', () => {
-  expect(() => parseResolvConf('nameserver 1.1.1.1\nnameserver\n')).toThrow('nameserver list is empty');
 });

@@ -4,14 +4,14 @@ import {
   recursiveReadOnly,
   requireImageVolumes,
   requireUserNamespaces,
-} from '../../actors/services/runtimeFeatures.ts';
-import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import type { Cri } from '../../cri/calls.ts';
-import { StatusResponse } from '../../cri/generated/runtime.ts';
-import { inProcessCri } from '../../cri/simulated/inProcess.ts';
-import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
-import { simulatedNode } from '../fakes/node.ts';
-import { containerWith, podWith } from '../fakes/pods.ts';
+} from '../../../actors/services/runtimeFeatures.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import type { Cri } from '../../../cri/calls.ts';
+import { StatusResponse } from '../../../cri/generated/runtime.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
+import { simulatedNode } from '../../fakes/node.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
 
 const { signal } = new AbortController();
 

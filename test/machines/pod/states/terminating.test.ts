@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PortName } from '../../../machines/shared/ports.ts';
-import type { Pod } from '../../../pod/api/schema/pod.ts';
-import { aContainer, aPod, requestsWith } from '../../pod/fixtures.ts';
-import { podStory } from '../support/podStory.ts';
-import { queueOf } from '../support/stand.ts';
+import type { PortName } from '../../../../machines/shared/ports.ts';
+import type { Pod } from '../../../../pod/api/schema/pod.ts';
+import { aContainer, aPod, requestsWith } from '../../../pod/fixtures.ts';
+import { podStory } from '../../support/podStory.ts';
+import { queueOf } from '../../support/stand.ts';
 
 const empty = { held: [], queue: [] };
 const full = aPod({

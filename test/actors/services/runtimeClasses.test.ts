@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { systemClock } from '../../actors/clock.ts';
-import { handlersOf, readRuntimeClasses, runtimeHandlerOf } from '../../actors/services/runtimeClasses.ts';
-import { watchManifests } from '../../actors/sources/fileSource.ts';
-import type { GoodManifest, ManifestSet, ManifestToStore } from '../../actors/sources/manifestSet.ts';
-import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
-import { readAnswer, readAtOnce, readFileText } from '../fakes/manifests.ts';
+import { systemClock } from '../../../actors/clock.ts';
+import { handlersOf, readRuntimeClasses, runtimeHandlerOf } from '../../../actors/services/runtimeClasses.ts';
+import { watchManifests } from '../../../actors/sources/fileSource.ts';
+import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
+import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
+import { readAnswer, readAtOnce, readFileText } from '../../fakes/manifests.ts';
 
 let directory = '';
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PodChange } from '../../actors/status/statusBoard.ts';
-import type { NodeStore } from '../../actors/store/durableFacts.ts';
-import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
-import { containerWith, podWith } from '../fakes/pods.ts';
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import type { NodeStore } from '../../../actors/store/durableFacts.ts';
+import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
 
 const probed = (name: string) => {
   const readinessProbe = { exec: { command: ['ready'] }, periodSeconds: 1 };

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readLogTails } from '../../actors/services/logTails.ts';
-import { backOff, exited, podView, run, running } from '../pod/views.ts';
+import { readLogTails } from '../../../actors/services/logTails.ts';
+import { backOff, exited, podView, run, running } from '../../pod/views.ts';
 
 let podLogsDir: string;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { createEventRecorder } from '../../actors/events/eventRecorder.ts';
-import type { EventSink } from '../../actors/events/eventSink.ts';
-import { createReplay } from '../../actors/replay.ts';
-import { type SimulatedNodeOptions, simulatedNode } from '../fakes/node.ts';
-import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';
+import { createEventRecorder } from '../../../actors/events/eventRecorder.ts';
+import type { EventSink } from '../../../actors/events/eventSink.ts';
+import { createReplay } from '../../../actors/replay.ts';
+import { type SimulatedNodeOptions, simulatedNode } from '../../fakes/node.ts';
+import { containerWith, IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 
 type Told = Parameters<EventSink>[0];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PortName } from '../../../machines/shared/ports.ts';
-import { aContainer, aPod } from '../../pod/fixtures.ts';
-import { containerStory } from '../support/containerStory.ts';
-import { queueOf } from '../support/stand.ts';
+import type { PortName } from '../../../../machines/shared/ports.ts';
+import { aContainer, aPod } from '../../../pod/fixtures.ts';
+import { containerStory } from '../../support/containerStory.ts';
+import { queueOf } from '../../support/stand.ts';
 
 const empty = { held: [], queue: [] };
 const exec = { exec: { command: ['true'] } };

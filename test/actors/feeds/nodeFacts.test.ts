@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createReplay } from '../../actors/replay.ts';
-import type * as wire from '../../cri/generated/runtime.ts';
-import { readResolvConf } from '../../cri/resolvConf.ts';
-import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
-import { containerWith, podWith } from '../fakes/pods.ts';
+import { createReplay } from '../../../actors/replay.ts';
+import type * as wire from '../../../cri/generated/runtime.ts';
+import { readResolvConf } from '../../../cri/resolvConf.ts';
+import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
+import { containerWith, podWith } from '../../fakes/pods.ts';
 
 test("C20: the host's resolv.conf is read for each pod; while it cannot be, the pod waits and says why", async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { ContainerEventType } from '../../cri/generated/runtime.ts';
-import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
-import { podRunning, podWith } from '../fakes/pods.ts';
+import { ContainerEventType } from '../../../cri/generated/runtime.ts';
+import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
+import { podRunning, podWith } from '../../fakes/pods.ts';
 
 async function runningNode(eventStream = true): Promise<SimulatedNode> {
   const node = await simulatedNode({ pods: [podWith('web'), podWith('other')], eventStream });

@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { NamespaceMode } from '../../cri/generated/runtime.ts';
+import { besideTarget, namespaceOptions } from '../../cri/namespaces.ts';
+import type { PodSpec } from '../../pod/api/schema/pod.ts';
+import { aContainer } from '../pod/fixtures.ts';
+
+const { POD, NODE, CONTAINER, TARGET } = NamespaceMode;
+const optionsOf = (over: Partial<PodSpec>) => namespaceOptions({ containers: [aContainer()], ...over });
+
+test.each<[Partial<PodSpec>, { network: NamespaceMode; ipc: NamespaceMode; pid: NamespaceMode }]>([
+  [{}, { network: POD, ipc: POD, pid: CONTAINER }],
+  [{ hostNetwork: true }, { network: NODE, ipc: POD, pid: CONTAINER }],
+  [{ hostIPC: true }, { network: POD, ipc: NODE, pid: CONTAINER }],
+  [{ hostPID: true }, { network: POD, ipc: POD, pid: NODE }],
+  [{ shareProcessNamespace: true }, { network: POD, ipc: POD, pid: POD }],
+])('a pod with %j', (spec, expected) => {
+  expect(optionsOf(spec)).toMatchObject(expected);
+  expect(optionsOf(spec).usernsOptions).toBeUndefined();
+});
+
+test('users of its own are a range of the host', () => {
+  const { usernsOptions } = namespaceOptions({ containers: [aContainer()] }, { hostId: 65_536, length: 1_000 });
+  const ids = [{ hostId: 65_536, containerId: 0, length: 1_000 }];
+  expect(usernsOptions).toMatchObject({ mode: POD, uids: ids, gids: ids });
+});
+
+test('a container that looks into another has the processes of that one alone', () => {
+  expect(besideTarget(optionsOf({}), 'id')).toMatchObject({ network: POD, ipc: POD, pid: TARGET, targetId: 'id' });
+});

@@ -1,0 +1,28 @@
+import { expect, test } from '@jest/globals';
+import { sameValue } from '../../pod/sameValue.ts';
+
+test.each<[string, unknown, unknown]>([
+  ['keys in another order', { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }],
+  ['a key without a value', { a: 1, b: undefined }, { a: 1 }],
+  ['a key without a value, the other way round', { a: 1 }, { a: 1, b: undefined }],
+  ['lists', [{ a: 1 }, 2], [{ a: 1 }, 2]],
+  ['null', { a: null }, { a: null }],
+])('%s: the same', (_, a, b) => {
+  expect(sameValue(a, b)).toBe(true);
+});
+
+test.each<[string, unknown, unknown]>([
+  ['another value', { a: 1 }, { a: 2 }],
+  ['a key less', { a: 1, b: 2 }, { a: 1 }],
+  ['a key more', { a: 1 }, { a: 1, b: 2 }],
+  ['a list in another order', [1, 2], [2, 1]],
+  ['a list and an object', [1], { 0: 1 }],
+  ['an empty list and an empty object', [], {}],
+  ['null and an object', null, {}],
+  ['null and nothing', { a: null }, {}],
+  ['a key that every object answers to', { constructor: 1 }, {}],
+  ['such a key in the other', {}, { toString: 1 }],
+  ['a number and its text', 1, '1'],
+])('%s: not the same', (_, a, b) => {
+  expect(sameValue(a, b)).toBe(false);
+});
