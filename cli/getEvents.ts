@@ -10,23 +10,17 @@ import { printable } from '../pod/show/printable.ts';
 import type { AgentClient } from '../server/client.ts';
 import { agentNamed } from './agent.ts';
 import { podNameOf } from './explain.ts';
-import { asText, type OutputFormat } from './output.ts';
+import type { GetOptions } from './get.ts';
+import { asText } from './output.ts';
 import { readEvent, readEventList } from './readEvents.ts';
 import { readNode, readWatched } from './readPods.ts';
 import { tablePrinter } from './table/printer.ts';
 
-export interface GetEventsOptions {
-  readonly name?: string;
-  readonly namespace?: string;
-  readonly allNamespaces?: boolean;
-  readonly output?: OutputFormat;
-  readonly watch?: boolean;
+export interface GetEventsOptions extends GetOptions {
   /** Only those about this object: `pod/NAME`. */
   readonly for?: string;
   /** Only those of these types, separated by commas. */
   readonly types?: string;
-  readonly rootDir?: string;
-  readonly stateDir?: string;
 }
 
 type Write = (text: string) => unknown;

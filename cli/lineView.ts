@@ -1,6 +1,6 @@
 import { systemClock } from '../actors/clock.ts';
+import type { PodChange } from '../actors/status/statusBoard.ts';
 import { printableLine } from '../pod/show/printable.ts';
-import type { PodChange } from '../server/agent.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { changeSentences } from './table/changes.ts';
 

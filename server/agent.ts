@@ -1,3 +1,5 @@
+import type { PodChange } from '../actors/status/statusBoard.ts';
+import type { SourceProblem } from '../machines/shared/events.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
@@ -7,29 +9,10 @@ import type { NodeExplanation } from '../pod/show/explainNode.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
 import type { PodView, RuntimeView } from '../pod/show/view.ts';
 
-/** A pod after a change of its status or its actors' states; `removed` when it is gone from the node. */
-export interface PodChange {
-  readonly uid: string;
-  readonly pod: Pod;
-  readonly view: PodView;
-  readonly removed: boolean;
-}
-
 /** An event that is new, was counted once more, or is forgotten. */
 interface EventChange {
   readonly event: CoreEvent;
   readonly removed: boolean;
-}
-
-/** What is wrong or odd in a manifest, or with reading it; the path is a field's, empty for the whole. */
-interface ManifestProblem {
-  readonly file: string;
-  readonly path: string;
-  readonly message: string;
-  /** `NAMESPACE/NAME` of the pod that it is about; absent where that cannot be told. */
-  readonly pod?: string;
-  /** What has to happen before the manifest is used; absent where it is in use. */
-  readonly until?: string;
 }
 
 /** The node itself, as the agent sees it. */
@@ -48,9 +31,9 @@ export interface NodeSummary {
   /** Pods of others, which the agent leaves alone. */
   readonly foreign: readonly ForeignPod[];
   /** Why manifests are not used; the pod's last good version, if there is one, goes on. */
-  readonly problems: readonly ManifestProblem[];
+  readonly problems: readonly SourceProblem[];
   /** What is odd about those that are, and about where they are looked for. */
-  readonly warnings: readonly ManifestProblem[];
+  readonly warnings: readonly SourceProblem[];
   /** The node's queues, plain data to show as it is. */
   readonly limiters: unknown;
 }

@@ -6,6 +6,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import { problemOf } from '../../pod/api/problem.ts';
+import { parsedJson } from '../../pod/parsedJson.ts';
 
 const SUFFIX = '.json';
 const TEMPORARY = '.tmp';
@@ -83,7 +84,7 @@ function readFact<Value>(
 ): ReadFact<Value> | undefined {
   const text = textOf(file);
   if (text === undefined) return undefined;
-  const content = parsed(text);
+  const content = parsedJson(text);
   const found = schema.safeParse(content);
   if (!found.success) return damagedFact(file, expectation(content, found.error));
   const { key, value } = found.data;
@@ -99,15 +100,6 @@ function expectation(content: unknown, { issues: [issue] }: z.core.$ZodError): s
   if (content === undefined || issue === undefined) return 'expected one JSON object';
   const { path: field, message } = problemOf(issue, content);
   return field === '' ? message : `${field}: ${message}`;
-}
-
-/** The JSON value in a text, undefined when it is none. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Read on the spot: facts are small, and either nothing runs before all are known, or the kernel still has them. */

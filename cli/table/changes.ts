@@ -1,7 +1,7 @@
+import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { humanDuration } from '../../pod/api/duration.ts';
 import { shownName } from '../../pod/show/shownName.ts';
 import type { ActorView, PodView } from '../../pod/show/view.ts';
-import type { PodChange } from '../../server/agent.ts';
 
 interface Shown {
   readonly name: string;

@@ -8,6 +8,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../pod/failure.ts';
+import { parsedJson } from '../../pod/parsedJson.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import { withoutLinks } from '../files/withoutLinks.ts';
 
@@ -70,7 +71,7 @@ function readMark(file: string): z.infer<typeof markSchema> | 'missing' | 'damag
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined) return 'missing';
   if (!found.isFile() || found.size > LARGEST_MARK) return 'damaged';
-  const read = markSchema.safeParse(parsed(readFileSync(file, 'utf8')));
+  const read = markSchema.safeParse(parsedJson(readFileSync(file, 'utf8')));
   return read.success ? read.data : 'damaged';
 }
 
@@ -96,14 +97,6 @@ function ownerByMark(file: string, maker: Maker): DirectoryOwner {
     return { kind: 'others', why: `made by the agent whose root directory is ${root}` };
   if (node !== maker.node) return { kind: 'others', why: `made by the agent of node ${node}` };
   return { kind: 'ours', pod, runtime, isTaken: taken };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether two paths lead to one place, through whatever links. */

@@ -1,19 +1,18 @@
 /** What a container's chart tells its author: the kubelet's reasons and messages. Fixed ones stand in the chart. */
 
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
+import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
-import { isRuntimeAway } from '../shared/failure.ts';
+import { failureEvent } from '../shared/failureEvents.ts';
 import { type ContainerContext, specOf } from './context.ts';
 
 type InContext = { readonly context: ContainerContext };
 
-const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 const killing = (message: string): EventMessage => ({ reason: 'Killing', message });
 
 /** The runtime refused to create or start it. */
 export const launchFailed = (failure: Failure): EventMessage[] =>
-  isRuntimeAway(failure) ? [] : [warning('Failed', `Error: ${failure.message}`)];
+  failureEvent(failure, 'Failed', `Error: ${failure.message}`);
 
 function restartBacksOff({ context: { pod, name } }: InContext): EventMessage {
   const { name: podName, namespace, uid } = pod.metadata;
@@ -65,13 +64,5 @@ export const recordUnknownStateEvent = recordEvent(stateUnknown);
 export const recordFailedPostStartEvent = recordEvent(postStartFailed);
 export const recordBackOffEvent = recordEvent(restartBacksOff);
 
-/** It could not be stopped; while the runtime is away that is the node's problem. */
-export const stopFailed = (failure: Failure): EventMessage[] =>
-  isRuntimeAway(failure) ? [] : [warning('FailedKillPod', `error killing pod: ${failure.message}`)];
-
 export const preStopFailed = (failure: Failure | null): EventMessage[] =>
   failure ? [warning('FailedPreStopHook', 'PreStopHook failed')] : [];
-
-/** The runtime does not say how it is with a pod or a container of it; while it is away that is the node's problem. */
-export const statusUnknown = (failure: Failure): EventMessage[] =>
-  isRuntimeAway(failure) ? [] : [warning('FailedSync', `error determining status: ${failure.message}`)];

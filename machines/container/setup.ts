@@ -1,13 +1,7 @@
 /** What all regions of a container's chart share: its types, its ports, and the guards and actions of more than one of them. */
 
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
-import {
-  type EventMessages,
-  eventMessagesOf,
-  involvedPod,
-  type RecordedEvent,
-  recordedEvent,
-} from '../../pod/events/recordedEvent.ts';
+import { type EventMessages, involvedPod, type RecordedEvent, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { imageMachine } from '../image/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
@@ -89,14 +83,13 @@ export const containerSetup = setup({
   actions: {
     /** Of what is no fault of one container the kubelet tells as of the pod. */
     recordPodEvent: enqueueActions(({ context: { pod }, enqueue }, messages: EventMessages) => {
-      for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involvedPod(pod), message));
+      for (const event of recordedEvents(involvedPod(pod), messages)) enqueue.emit(event);
     }),
     /** Tells the pod's author. A container's id would make each message a new one: its name stands for it. */
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       const { pod, id, name } = context;
-      for (const each of eventMessagesOf(messages)) {
-        const message = id ? each.message.replaceAll(id, name) : each.message;
-        enqueue.emit(recordedEvent(involvedPod(pod, context), { ...each, message }));
+      for (const event of recordedEvents(involvedPod(pod, context), messages)) {
+        enqueue.emit(id ? { ...event, message: event.message.replaceAll(id, name) } : event);
       }
     }),
     report: sendTo(parent<PodEvent>(), ({ context }, params: { lifecycle: ContainerLifecycle }) => ({

@@ -24,3 +24,10 @@ export const forgottenImage = ({ waitingReason }: Pick<AwaitedImage, 'waitingRea
   failure: undefined,
   waitingReason: waitingReason?.with === 'image' ? undefined : waitingReason,
 });
+
+/** The state in which it is waited for; an actor that is stopped on the way out gives no pull slot back by itself. */
+export const gettingImage = {
+  tags: ['working', 'gettingImage'],
+  meta: { waitsFor: 'its image' },
+  exit: 'releasePull',
+} as const;

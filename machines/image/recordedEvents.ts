@@ -1,11 +1,9 @@
 /** What is told of an image, whoever needs it: the kubelet's reasons and messages. */
 import { goDuration } from '../../pod/api/duration.ts';
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
+import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
-import { isRuntimeAway } from '../shared/failure.ts';
+import { failureEvent } from '../shared/failureEvents.ts';
 import type { PortTypes } from '../shared/ports.ts';
-
-const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 
 /** The image that is there is used; the kubelet's words say that nothing has to be proved to the registry. */
 export const imagePresent = (image: string): EventMessage => ({
@@ -19,11 +17,13 @@ export const imageMissing = (image: string): EventMessage =>
 /** What the kubelet tells of a container besides, when an image that it needs cannot be had. */
 export const imageError = (reason: string): EventMessage => warning('Failed', `Error: ${reason}`);
 
-/** The same of a look for the image that failed. While the runtime is away that is the node's problem. */
-export function inspectionError(failure: Failure): EventMessage[] {
-  if (isRuntimeAway(failure)) return [];
-  return [imageError(failure.reason === 'InvalidImageName' ? failure.reason : 'ImageInspectError')];
-}
+/** The same of a look for the image that failed. */
+export const inspectionError = (failure: Failure): EventMessage[] =>
+  failureEvent(
+    failure,
+    'Failed',
+    `Error: ${failure.reason === 'InvalidImageName' ? failure.reason : 'ImageInspectError'}`,
+  );
 
 export const pullBegins = (image: string): EventMessage => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
 
@@ -35,16 +35,15 @@ export function pullDone(image: string, soughtAt: number, pulled: PortTypes['pul
   return { reason: 'Pulled', message };
 }
 
-/** It could not be looked for; a bad name says so itself. While the runtime is away that is the node's problem. */
+/** It could not be looked for; a bad name says so itself. */
 export function inspectionFailed(image: string, failure: Failure): EventMessage[] {
-  if (isRuntimeAway(failure)) return [];
   const { reason, message } = failure;
   const words = reason === 'InvalidImageName' ? message : `Failed to inspect image "${image}": ${message}`;
-  return [warning('InspectFailed', words)];
+  return failureEvent(failure, 'InspectFailed', words);
 }
 
 export const pullFailed = (image: string, failure: Failure): EventMessage[] =>
-  isRuntimeAway(failure) ? [] : [warning('Failed', `Failed to pull image "${image}": ${failure.message}`)];
+  failureEvent(failure, 'Failed', `Failed to pull image "${image}": ${failure.message}`);
 
 export const pullBacksOff = (image: string): EventMessage => ({
   reason: 'BackOff',

@@ -3,10 +3,9 @@ import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import {
   type EventMessages,
-  eventMessagesOf,
   type InvolvedObject,
   type RecordedEvent,
-  recordedEvent,
+  recordedEvents,
 } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { parseImageReference } from '../../pod/images/imageReference.ts';
@@ -85,12 +84,10 @@ export const imageSetup = setup({
   },
   actions: {
     recordEvent: enqueueActions(({ context: { involved }, enqueue }, messages: EventMessages) => {
-      for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involved, message));
+      for (const event of recordedEvents(involved, messages)) enqueue.emit(event);
     }),
     recordEventOfHeldUp: enqueueActions(({ context: { heldUp }, enqueue }, messages: EventMessages) => {
-      for (const message of eventMessagesOf(messages)) {
-        for (const involved of heldUp) enqueue.emit(recordedEvent(involved, message));
-      }
+      for (const event of heldUp.flatMap((involved) => recordedEvents(involved, messages))) enqueue.emit(event);
     }),
     report: sendTo(
       parent<ImageFact>(),

@@ -1,6 +1,6 @@
 /** The node: routes what the sources and the runtime tell to the pod it concerns, and decides nothing about a pod. */
 import { assign, enqueueActions, sendTo } from 'xstate';
-import { type EventMessages, eventMessagesOf, involvedNode, recordedEvent } from '../../pod/events/recordedEvent.ts';
+import { type EventMessages, involvedNode, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { admissionNode, networkOf, recordReadinessEvent, runningLogs } from './context.ts';
@@ -34,8 +34,7 @@ const chartSetup = nodeSetup
     },
     actions: {
       recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
-        for (const message of eventMessagesOf(messages))
-          enqueue.emit(recordedEvent(involvedNode(context.nodeName), message));
+        for (const event of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(event);
       }),
       routeStatus: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'status.changed') return;

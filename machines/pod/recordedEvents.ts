@@ -1,28 +1,19 @@
 /** What a pod's chart tells its author: the kubelet's reasons and messages. */
 
-import type { EventMessage } from '../../pod/events/recordedEvent.ts';
+import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import type { PodEvent } from '../shared/events.ts';
-import { isRuntimeAway } from '../shared/failure.ts';
+import { failureEvent } from '../shared/failureEvents.ts';
 import { DEADLINE_EXCEEDED } from './termination.ts';
 
-const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
-
-/** A failed call, under the reason that it has for a pod's author; while the runtime is away it is the node's problem. */
-const failed = (failure: Failure, reason: string, words: string): EventMessage[] =>
-  isRuntimeAway(failure) ? [] : [warning(reason, `${words}: ${failure.message}`)];
-
 export const directoryFailed = (failure: Failure): EventMessage[] =>
-  failed(failure, 'FailedToMakePodDataDirectories', 'error making pod data directories');
+  failureEvent(failure, 'FailedToMakePodDataDirectories', `error making pod data directories: ${failure.message}`);
 
 /** A failure that is in the kubelet's words already: of the sandbox, of the cgroup. */
-export const asFailed = (failure: Failure): EventMessage[] =>
-  isRuntimeAway(failure) ? [] : [warning(failure.reason, failure.message)];
+export const asFailed = (failure: Failure): EventMessage[] => failureEvent(failure, failure.reason, failure.message);
 
 export const sandboxUnreadable = (failure: Failure): EventMessage[] =>
-  failed(failure, 'FailedPodSandBoxStatus', 'Unable to get pod sandbox status');
-
-export const killFailed = (failure: Failure): EventMessage[] => failed(failure, 'FailedKillPod', 'error killing pod');
+  failureEvent(failure, 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${failure.message}`);
 
 /** The node does not take it. */
 export const refusal = (event: PodEvent): EventMessage[] =>

@@ -4,10 +4,10 @@ import { containersOf } from '../../pod/api/containers.ts';
 import { fullName } from '../../pod/api/staticPod.ts';
 import {
   type EventMessages,
-  eventMessagesOf,
   involvedPod,
   type RecordedEvent,
   recordedEvent,
+  recordedEvents,
 } from '../../pod/events/recordedEvent.ts';
 import type { ObservedSandbox } from '../../pod/lifecycle/observed.ts';
 import { requestsOf } from '../../pod/resources/requests.ts';
@@ -108,9 +108,8 @@ export const podSetup = setup({
     failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
   },
   actions: {
-    recordEvent: enqueueActions(({ context, enqueue }, notes: EventMessages) => {
-      for (const message of eventMessagesOf(notes))
-        enqueue.emit(recordedEvent(involvedPod(context.allocated), message));
+    recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
+      for (const event of recordedEvents(involvedPod(context.allocated), messages)) enqueue.emit(event);
     }),
     askAdmission: sendTo(served('admission'), ({ context, self }) => admissionRequest(context, pathOf(self))),
     desire: assign(({ context, event }) => (event.type === 'pod.update' ? wish(context, event.pod) : {})),

@@ -1,6 +1,6 @@
 /** One volume of one pod, from its request to its removal. */
 import { assign, forwardTo } from 'xstate';
-import { forgottenImage } from '../image/awaited.ts';
+import { forgottenImage, gettingImage } from '../image/awaited.ts';
 import { imageInput, MOUNT_LIMIT_MS, mountFailed, UNMOUNT_LIMIT_MS, volumeSetup } from './setup.ts';
 
 export const volumeMachine = volumeSetup.createMachine({
@@ -50,9 +50,7 @@ export const volumeMachine = volumeSetup.createMachine({
       },
     },
     gettingImage: {
-      tags: ['working', 'gettingImage'],
-      meta: { waitsFor: 'its image' },
-      exit: 'releasePull',
+      ...gettingImage,
       invoke: {
         src: 'image',
         id: 'image',

@@ -8,10 +8,9 @@ import { followsPod } from '../../pod/environment/projection.ts';
 import {
   type EventMessage,
   type EventMessages,
-  eventMessagesOf,
   involvedPod,
   type RecordedEvent,
-  recordedEvent,
+  recordedEvents,
 } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
 import { nextBackOff, volumeBackOff } from '../../pod/lifecycle/backoff.ts';
@@ -22,6 +21,7 @@ import type { ImageInput } from '../image/setup.ts';
 import { parent, served } from '../shared/actorRefs.ts';
 import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
 import { failureOf, isRuntimeAway } from '../shared/failure.ts';
+import { failureEvent } from '../shared/failureEvents.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 
@@ -63,12 +63,9 @@ function withBackOff(context: VolumeContext, failure: Failure) {
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
 
-/** While the runtime is away that is the node's problem. */
 export function mountFailed({ name }: VolumeContext, event: { type: string }): EventMessage[] {
   const failure = failureOf(event);
-  if (isRuntimeAway(failure)) return [];
-  const message = `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`;
-  return [{ eventType: 'Warning', reason: 'FailedMount', message }];
+  return failureEvent(failure, 'FailedMount', `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`);
 }
 
 /** What its image is looked for and pulled with; its errors are told of each container that the volume holds up. */
@@ -112,7 +109,7 @@ export const volumeSetup = setup({
   },
   actions: {
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
-      for (const message of eventMessagesOf(messages)) enqueue.emit(recordedEvent(involvedPod(context.pod), message));
+      for (const event of recordedEvents(involvedPod(context.pod), messages)) enqueue.emit(event);
     }),
     report: sendTo(parent<PodEvent>(), ({ context }, params: { lifecycle: VolumeLifecycle }) => ({
       type: 'volume.changed' as const,
@@ -130,7 +127,6 @@ export const volumeSetup = setup({
     recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
     recordImage: assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
-    /** An actor that is stopped gives nothing back by itself. */
     releasePull: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
   },
 });

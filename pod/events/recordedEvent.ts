@@ -14,8 +14,8 @@ export interface EventMessage {
 /** One or several, or none, as a transition has to tell. */
 export type EventMessages = EventMessage | readonly EventMessage[];
 
-export const eventMessagesOf = (messages: EventMessages): readonly EventMessage[] =>
-  'reason' in messages ? [messages] : messages;
+/** What its author should look into. */
+export const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 
 /** Whom an event is about, as Kubernetes refers to an object. */
 export interface InvolvedObject {
@@ -47,6 +47,10 @@ export const recordedEvent = (
   message,
   involved,
 });
+
+/** All that a transition has to tell about one object. */
+export const recordedEvents = (involved: InvolvedObject, messages: EventMessages): RecordedEvent[] =>
+  ('reason' in messages ? [messages] : messages).map((message) => recordedEvent(involved, message));
 
 const LISTS: Readonly<Record<ContainerRole, string>> = {
   init: 'initContainers',

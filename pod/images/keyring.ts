@@ -1,5 +1,6 @@
 /** The node's credentials for registries, in the files that docker has them in, and which of them an image is pulled with. */
 import * as z from 'zod/mini';
+import { parsedJson } from '../parsedJson.ts';
 
 /** A user of a registry. Nothing of it is ever shown or logged. */
 export interface Credential {
@@ -24,7 +25,7 @@ const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(z.record(
  * nothing of why: the words could quote a password.
  */
 export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): Keyring | undefined {
-  const value = parsed(text);
+  const value = parsedJson(text);
   const read = z.safeParse(configSchema, form === 'config.json' ? value : { auths: value });
   if (!read.success) return undefined;
   const entries = Object.entries(read.data.auths ?? {}).map(
@@ -35,14 +36,6 @@ export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): K
   const known = entries.flatMap(([place, credential]) => (credential?.username ? [[place, credential] as const] : []));
   // The more specific place of two that begin alike comes first.
   return known.sort(([a], [b]) => (a === b ? 0 : a < b ? 1 : -1));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function credentialOf(entry: z.infer<typeof entrySchema>): Credential | undefined {

@@ -1,10 +1,11 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
+import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { explainPod } from '../../pod/show/explain.ts';
 import { explainNode } from '../../pod/show/explainNode.ts';
 import type { PodView } from '../../pod/show/view.ts';
 import { podStatus } from '../../pod/status/status.ts';
-import type { AgentPort, NodeSummary, PodChange } from '../../server/agent.ts';
+import type { AgentPort, NodeSummary } from '../../server/agent.ts';
 import { aNode } from '../pod/nodes.ts';
 import { nodeView } from '../pod/views.ts';
 

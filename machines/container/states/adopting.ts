@@ -2,7 +2,8 @@
 import { assign } from 'xstate';
 import type { ObservedContainer } from '../../../pod/lifecycle/observed.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { recordStopEvent, recordUnknownStateEvent, statusUnknown } from '../recordedEvents.ts';
+import { statusUnknown } from '../../shared/failureEvents.ts';
+import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 

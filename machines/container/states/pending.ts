@@ -2,7 +2,7 @@
 import { and, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lacksVolume } from '../../../pod/api/containers.ts';
 import { involvedPod } from '../../../pod/events/recordedEvent.ts';
-import { awaitedImage, forgottenImage } from '../../image/awaited.ts';
+import { awaitedImage, forgottenImage, gettingImage } from '../../image/awaited.ts';
 import type { ImageInput } from '../../image/setup.ts';
 import { served } from '../../shared/actorRefs.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
@@ -37,7 +37,6 @@ const actions = {
   updateImage: containerSetup.sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
   recordImage: containerSetup.assign(({ event }) => (event.type === 'image.changed' ? awaitedImage(event) : {})),
   forgetImage: containerSetup.assign(({ context }) => forgottenImage(context)),
-  /** An actor that is stopped gives nothing back by itself. */
   releasePull: containerSetup.sendTo(served('pullLimiter'), ({ context }) => ({
     type: 'slot.release',
     key: slotKey(context, 'pull'),
@@ -85,9 +84,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       always: { guard: not('lacksVolume'), target: 'gettingImage' },
     },
     gettingImage: {
-      tags: ['working', 'gettingImage'],
-      meta: { waitsFor: 'its image' },
-      exit: 'releasePull',
+      ...gettingImage,
       invoke: {
         src: 'image',
         id: 'image',

@@ -5,6 +5,7 @@ import type { ProbeKind } from '../../../pod/show/view.ts';
 import { type ProbeInput, probeOf } from '../../probe/context.ts';
 import type { ProbeFact } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
+import { statusUnknown } from '../../shared/failureEvents.ts';
 import { type ContainerContext, identityOf, isMissized, specOf } from '../context.ts';
 import {
   failedProbe,
@@ -12,7 +13,6 @@ import {
   recordResizeEvent,
   recordStopEvent,
   recordUnknownStateEvent,
-  statusUnknown,
 } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';

@@ -1,8 +1,9 @@
 /** A container that must end: the preStop hook, SIGTERM, SIGKILL, all within one grace (C10). A part of the chart in chart.ts. */
 import { assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
+import { killFailed } from '../../shared/failureEvents.ts';
 import { hookRequest, sooner, specOf } from '../context.ts';
-import { preStopFailed, stopFailed } from '../recordedEvents.ts';
+import { preStopFailed } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 import { hasFailedPostStart } from '../waitingReason.ts';
@@ -138,7 +139,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         ],
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordCallFailure', { type: 'recordEvent', params: ({ event }) => stopFailed(failureOf(event)) }],
+          actions: ['recordCallFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
         },
       },
     },

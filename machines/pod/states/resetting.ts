@@ -1,6 +1,6 @@
 /** The sandbox is lost, or no longer the right one: everything in it ends, then the pod gets a new one (C8). A part of the chart in chart.ts. */
-import { statusUnknown } from '../../container/recordedEvents.ts';
 import { failureOf } from '../../shared/failure.ts';
+import { statusUnknown } from '../../shared/failureEvents.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
 import { type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 

@@ -1,8 +1,9 @@
 /** The way to a sandbox that the pod can live in: the one that it has, or a new one (C8). A part of the chart in chart.ts. */
 import { and, assign } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
+import { killFailed } from '../../shared/failureEvents.ts';
 import { mayRun } from '../context.ts';
-import { killFailed, recordNewSandboxEvent, sandboxUnreadable } from '../recordedEvents.ts';
+import { recordNewSandboxEvent, sandboxUnreadable } from '../recordedEvents.ts';
 import { allSandboxes, decideSandbox } from '../sandbox.ts';
 import { containerId, type PodArgs, podSetup, takeUpdate } from '../setup.ts';
 import { afterInits, earlierTurns, onTheirWay } from '../startOrder.ts';

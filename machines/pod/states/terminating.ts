@@ -1,6 +1,7 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
 import { failureOf } from '../../shared/failure.ts';
-import { killFailed, recordExceededGraceEvent } from '../recordedEvents.ts';
+import { killFailed } from '../../shared/failureEvents.ts';
+import { recordExceededGraceEvent } from '../recordedEvents.ts';
 import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
 import { containerId, type PodArgs, podSetup, volumeId } from '../setup.ts';
 import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import { changeSentences } from '../../../cli/table/changes.ts';
 import type { PodView } from '../../../pod/show/view.ts';
-import type { PodChange } from '../../../server/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
 import { backOff, NOW, podView, running, sandbox, volumeView, waiting } from '../../pod/views.ts';
 

@@ -1,0 +1,11 @@
+import { expect, test } from '@jest/globals';
+import { parsedJson } from '../../pod/parsedJson.ts';
+
+test.each([
+  ['{"a":[1]}', { a: [1] }],
+  ['null', null],
+  ['', undefined],
+  ['{"a":', undefined],
+])('the JSON value in %j', (text, value) => {
+  expect(parsedJson(text)).toEqual(value);
+});
