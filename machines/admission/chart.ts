@@ -1,8 +1,9 @@
 /**
- * Admission to the node: per pod what was admitted (allocated) and what the runtime has (actual); what is desired comes
- * with each request. All admission happens here, one pod at a time, in the order of arrival.
+ * Admission to the node: per pod what was admitted (allocated); what is desired comes with each request. All admission
+ * happens here, one pod at a time, in the order of arrival.
  */
 import { assign, enqueueActions, setup } from 'xstate';
+import type { Decision } from '../../pod/admission/decide.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
 import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
@@ -11,19 +12,17 @@ import {
   type AdmissionContext,
   type AdmissionEntry,
   type AdmissionInput,
+  afterStep,
   entryOf,
-  isUpdate,
   nextStep,
   type Request,
   reopened,
   withEntry,
-  without,
+  withName,
+  withoutEntry,
+  withoutRequests,
 } from './context.ts';
-
-/** The entries, with these marked as ending for others. */
-function markPreempted(entries: AdmissionContext['entries'], uids: readonly string[]): AdmissionContext['entries'] {
-  return entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, preempted: true } : entry));
-}
+import { put } from './indexed.ts';
 
 const namesOf = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
 
@@ -33,6 +32,12 @@ const facts = ({ snapshot: { context } }: Seen<AdmissionContext>) => ({
   lists: { queued: namesOf(context.waiting), 'updates without room': namesOf(context.refused) },
 });
 
+function answerOf(decision: Exclude<Decision, { kind: 'preempting' }>): AdmissionAnswer {
+  if (decision.kind === 'admitted') return { type: 'admission.admitted' };
+  const { kind: _, ...refusal } = decision;
+  return { type: 'admission.refused', ...refusal };
+}
+
 export const admissionMachine = setup({
   types: {
     input: {} as AdmissionInput,
@@ -41,11 +46,8 @@ export const admissionMachine = setup({
     meta: {} as StateMeta,
     tags: {} as StateTag,
   },
-  guards: {
-    someoneCanProceed: ({ context }) => nextStep(context) !== undefined,
-  },
   actions: {
-    desire: assign(({ context, event }) => {
+    recordRequest: assign(({ context, event }) => {
       if (event.type !== 'admission.request') return {};
       const { uid, fullName, pod, requests, allocated, adopted, holder } = event;
       const known = entryOf(context, uid);
@@ -54,80 +56,49 @@ export const admissionMachine = setup({
         fullName,
         desired: requests,
         allocated: known?.allocated ?? allocated ?? null,
-        actual: known?.actual ?? null,
         holdsName: known?.holdsName ?? false,
         preempted: false,
       };
-      const request = { uid, fullName, pod, requests, adopted, known: allocated !== undefined, holder };
-      return {
-        entries: withEntry(context, entry),
-        waiting: [...without(context.waiting, uid), request],
-        refused: without(context.refused, uid),
-      };
+      const now = withEntry(withoutRequests(context, uid), entry);
+      const isKnown = allocated !== undefined;
+      const request = { uid, fullName, pod, requests, adopted, known: isKnown, awaitsName: false, holder };
+      return { ...now, waiting: put(now.waiting, withName(now, request)) };
     }),
-    enter: assign(({ context, event }) => {
+    recordEnding: assign(({ context, event }) => {
       if (event.type !== 'admission.addEnding') return {};
       const { uid, fullName, requests } = event;
-      const known = entryOf(context, uid);
-      const allocated = known?.allocated ?? requests;
-      const entry = { uid, fullName, desired: null, allocated, actual: known?.actual ?? null, holdsName: true };
-      return {
-        entries: withEntry(context, { ...entry, preempted: false }),
-        waiting: without(context.waiting, uid),
-        refused: without(context.refused, uid),
-      };
+      const allocated = entryOf(context, uid)?.allocated ?? requests;
+      const entry = { uid, fullName, desired: null, allocated, holdsName: true, preempted: false };
+      return withEntry(withoutRequests(context, uid), entry);
     }),
-    decideNext: enqueueActions(({ context, enqueue, self }) => {
-      const { request, decision } = nextStep(context) ?? {};
-      const entry = request && entryOf(context, request.uid);
-      if (request === undefined || decision === undefined || entry === undefined) return;
-      if (decision.kind === 'preempting') {
-        enqueue.assign({ entries: markPreempted(context.entries, decision.uids) });
-        enqueue.sendTo(parent<AdmissionFact>(), { type: 'admission.preempting', uids: decision.uids });
-        return;
+    /** Each decision is made from what the one before has left. */
+    decide: enqueueActions(({ context, enqueue, self }) => {
+      let now = context;
+      for (let step = nextStep(now); step !== undefined; step = nextStep(now)) {
+        now = afterStep(now, step);
+        const { request, decision } = step;
+        if (decision.kind === 'preempting') {
+          enqueue.sendTo(parent<AdmissionFact>(), { type: 'admission.preempting', uids: decision.uids });
+          continue;
+        }
+        const holder = actorAt<AdmissionAnswer>(self, request.holder);
+        if (holder !== undefined) enqueue.sendTo(holder, answerOf(decision));
       }
-      const isAdmitted = decision.kind === 'admitted';
-      const keeps = request.adopted && entry.allocated !== null;
-      const allocated = isAdmitted && !keeps ? request.requests : entry.allocated;
-      const asks = isUpdate(context, request);
-      enqueue.assign({
-        entries: withEntry(context, { ...entry, allocated, holdsName: allocated !== null }),
-        waiting: without(context.waiting, request.uid),
-        ...(asks && isAdmitted ? reopened(context, request.uid) : {}),
-        ...(asks && !isAdmitted ? { refused: [...context.refused, request] } : {}),
-      });
-      const holder = actorAt<AdmissionAnswer>(self, request.holder);
-      if (holder === undefined) return;
-      if (isAdmitted) enqueue.sendTo(holder, { type: 'admission.admitted' });
-      else {
-        const { kind: _, ...refusal } = decision;
-        enqueue.sendTo(holder, { type: 'admission.refused', ...refusal });
-      }
-    }),
-    recordActual: assign(({ context, event }) => {
-      const entry = event.type === 'admission.actual' ? entryOf(context, event.uid) : undefined;
-      if (event.type !== 'admission.actual' || entry === undefined) return {};
-      return { entries: withEntry(context, { ...entry, actual: event.requests }) };
+      if (now !== context) enqueue.assign(now);
     }),
     settle: assign(({ context, event }) => {
-      if (!('uid' in event)) return {};
-      const entry = entryOf(context, event.uid);
+      const entry = 'uid' in event ? entryOf(context, event.uid) : undefined;
       if (entry === undefined) return {};
-      return {
-        entries: withEntry(context, { ...entry, allocated: null, preempted: false }),
-        ...reopened(context, event.uid),
-      };
+      return reopened(withEntry(context, { ...entry, allocated: null, preempted: false }), entry.uid);
     }),
     recordNode: assign(({ context, event }) => {
       if (event.type !== 'admission.nodeChanged') return {};
       const { capacity = context.capacity, node } = event;
-      return { capacity, node: { ...context.node, ...node }, ...reopened(context) };
+      return { ...reopened(context), capacity, node: { ...context.node, ...node } };
     }),
-    release: assign(({ context, event }) => {
-      if (!('uid' in event)) return {};
-      const entries = context.entries.filter(({ uid }) => uid !== event.uid);
-      return { entries, ...reopened(context, event.uid) };
-    }),
+    release: assign(({ context, event }) =>
+      'uid' in event ? reopened(withoutEntry(context, event.uid), event.uid) : {},
+    ),
   },
 }).createMachine({
   id: 'admission',
@@ -136,17 +107,11 @@ export const admissionMachine = setup({
   context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [] }),
   initial: 'open',
   on: {
-    'admission.request': { actions: 'desire' },
-    'admission.addEnding': { actions: 'enter' },
-    'admission.actual': { actions: 'recordActual' },
-    'admission.settle': { actions: 'settle' },
-    'admission.release': { actions: 'release' },
-    'admission.nodeChanged': { actions: 'recordNode' },
+    'admission.request': { actions: ['recordRequest', 'decide'] },
+    'admission.addEnding': { actions: ['recordEnding', 'decide'] },
+    'admission.settle': { actions: ['settle', 'decide'] },
+    'admission.release': { actions: ['release', 'decide'] },
+    'admission.nodeChanged': { actions: ['recordNode', 'decide'] },
   },
-  states: {
-    open: {
-      tags: 'steady',
-      always: { guard: 'someoneCanProceed', actions: 'decideNext', target: 'open', reenter: true },
-    },
-  },
+  states: { open: { tags: 'steady' } },
 });

@@ -6,6 +6,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type Capacity, conflicts, type PodRequests } from '../../pod/resources/requests.ts';
 import { pendingResize } from '../../pod/resources/resize.ts';
 import type { ActorPath } from '../shared/events.ts';
+import { drop, find, named, put } from './indexed.ts';
 
 export interface AdmissionInput {
   readonly capacity: Capacity;
@@ -18,7 +19,6 @@ export interface AdmissionEntry {
   /** Null when nobody wants it any more. */
   readonly desired: PodRequests | null;
   readonly allocated: PodRequests | null;
-  readonly actual: PodRequests | null;
   /** From its admission until nothing of it is left: no other pod of its full name begins meanwhile (C24). */
   readonly holdsName: boolean;
   /** It is being ended to make room for a critical pod (C24). */
@@ -33,6 +33,8 @@ export interface Request {
   readonly adopted: boolean;
   /** It had been admitted before a restart of the agent. */
   readonly known: boolean;
+  /** Another pod holds its full name: it is not decided before that one is gone (C24). */
+  readonly awaitsName: boolean;
   /** Who is answered. */
   readonly holder: ActorPath;
 }
@@ -47,40 +49,63 @@ export interface AdmissionContext extends AdmissionInput {
 }
 
 export const entryOf = ({ entries }: Pick<AdmissionContext, 'entries'>, uid: string): AdmissionEntry | undefined =>
-  entries.find((entry) => entry.uid === uid);
+  find(entries, uid);
 
-/** The entries with this one in the place of the one of its uid, or at the end. */
-export const withEntry = (context: AdmissionContext, entry: AdmissionEntry): AdmissionEntry[] =>
-  entryOf(context, entry.uid) === undefined
-    ? [...context.entries, entry]
-    : context.entries.map((each) => (each.uid === entry.uid ? entry : each));
-
-/** All requests but those of one pod. */
-export const without = (requests: readonly Request[], uid: string): Request[] =>
-  requests.filter((each) => each.uid !== uid);
-
-/** There may be room now, as by what this pod gave back: refused updates of the others are to be decided again. */
-export const reopened = (
-  { waiting, refused }: AdmissionContext,
-  uid = '',
-): Pick<AdmissionContext, 'waiting' | 'refused'> => ({
-  waiting: [...without(waiting, uid), ...without(refused, uid)],
-  refused: [],
-});
-
-/** Whether another pod holds a full name at present. */
-const isNameHeld = (context: AdmissionContext, { uid, fullName }: Request): boolean =>
-  context.entries.some((entry) => entry.uid !== uid && entry.fullName === fullName && entry.holdsName);
-
-/** What other pods take: all of it, or without those that are ending to make room. */
-function occupants({ entries }: AdmissionContext, uid: string, which: 'all' | 'staying'): Occupant[] {
-  return entries.flatMap((entry) => {
-    if (entry.uid === uid || entry.allocated === null || (which === 'staying' && entry.preempted)) return [];
-    return [{ uid: entry.uid, requests: entry.allocated, wanted: entry.desired ?? entry.allocated }];
-  });
+/** With this entry in the place of the one of its uid, or at the end. */
+export function withEntry(context: AdmissionContext, entry: AdmissionEntry): AdmissionContext {
+  const before = entryOf(context, entry.uid);
+  return withNames({ ...context, entries: put(context.entries, entry) }, before, entry);
 }
 
-const isAnybodyLeaving = ({ entries }: AdmissionContext): boolean => entries.some(({ preempted }) => preempted);
+/** Without what a pod had: its name is free for the next. */
+export function withoutEntry(context: AdmissionContext, uid: string): AdmissionContext {
+  const before = entryOf(context, uid);
+  return withNames({ ...context, entries: drop(context.entries, uid) }, before);
+}
+
+/** Only requests for a name that has another holder now are looked at again. */
+function withNames(context: AdmissionContext, before?: AdmissionEntry, after?: AdmissionEntry): AdmissionContext {
+  const [freed, taken] = [before, after].map((entry) => (entry?.holdsName ? entry.fullName : undefined));
+  if (freed === taken) return context;
+  const renewed = (requests: readonly Request[]) =>
+    [freed, taken]
+      .flatMap((name) => (name === undefined ? [] : named(requests, name)))
+      .reduce((all, each) => put(all, withName(context, each)), requests);
+  return { ...context, waiting: renewed(context.waiting), refused: renewed(context.refused) };
+}
+
+/** A request that says whether another pod holds its name at present. */
+export function withName({ entries }: Pick<AdmissionContext, 'entries'>, request: Request): Request {
+  const others = named(entries, request.fullName).filter(({ uid }) => uid !== request.uid);
+  return { ...request, awaitsName: others.some(({ holdsName }) => holdsName) };
+}
+
+/** There may be room now, as by what this pod gave back: refused updates of the others are to be decided again. */
+export function reopened(context: AdmissionContext, uid = ''): AdmissionContext {
+  const { waiting, refused } = withoutRequests(context, uid);
+  return { ...context, waiting: refused.reduce(put, waiting), refused: [] };
+}
+
+/** Without what a pod has asked so far. */
+export const withoutRequests = (context: AdmissionContext, uid: string): AdmissionContext => ({
+  ...context,
+  waiting: drop(context.waiting, uid),
+  refused: drop(context.refused, uid),
+});
+
+/** What other pods take. */
+function occupants({ entries }: AdmissionContext, isOther: (uid: string) => boolean): Occupying[] {
+  const found: Occupying[] = [];
+  for (const { uid, allocated, desired, preempted } of entries) {
+    if (allocated === null || !isOther(uid)) continue;
+    found.push({ uid, requests: allocated, wanted: desired ?? allocated, preempted });
+  }
+  return found;
+}
+
+interface Occupying extends Occupant {
+  readonly preempted: boolean;
+}
 
 /** What comes of a request now; nothing yet while the room that it needs is being made. */
 export interface Step {
@@ -92,7 +117,7 @@ export interface Step {
 export function nextStep(context: AdmissionContext): Step | undefined {
   const ahead: Request[] = [];
   for (const request of context.waiting) {
-    if (isNameHeld(context, request)) continue;
+    if (request.awaitsName) continue;
     const decision = decisionOn(context, request, ahead);
     if (decision !== undefined) return { request, decision };
     ahead.push(request);
@@ -104,22 +129,38 @@ export function nextStep(context: AdmissionContext): Step | undefined {
 function decisionOn(context: AdmissionContext, request: Request, ahead: readonly Request[]): Decision | undefined {
   if (request.adopted) return { kind: 'admitted' };
   const { requests } = request;
-  const reserved = ahead.filter((each) => !isPreemptable(requests, each.requests));
-  const isReserved = ({ uid }: Occupant) => reserved.some((each) => each.uid === uid);
-  const those = (which: 'all' | 'staying') =>
-    occupants(context, request.uid, which).filter((each) => !isReserved(each));
-  const held = (which: 'all' | 'staying') => [...requestsOf(those(which)), ...requestsOf(reserved)];
-  const decision = isUpdate(context, request)
-    ? ofUpdate(decideUpdate(requests, { ...context, occupants: those('staying'), reserved: requestsOf(reserved) }))
-    : decide(request, { ...context, occupants: those('staying'), reserved: requestsOf(reserved) });
+  const before = ahead.filter((each) => !isPreemptable(requests, each.requests));
+  const others = occupants(context, (uid) => uid !== request.uid && !before.some((each) => each.uid === uid));
+  const staying = others.filter(({ preempted }) => !preempted);
+  const room = { ...context, occupants: staying, reserved: requestsOf(before) };
+  const decision = isUpdate(context, request) ? ofUpdate(decideUpdate(requests, room)) : decide(request, room);
   // Nobody is ending to make room: all there are stay.
-  if (decision.kind !== 'admitted' || !isAnybodyLeaving(context)) return decision;
-  return conflicts(requests, held('all'), context.capacity) === undefined ? decision : undefined;
+  if (decision.kind !== 'admitted' || staying.length === others.length) return decision;
+  const all = [...requestsOf(others), ...room.reserved];
+  return conflicts(requests, all, context.capacity) === undefined ? decision : undefined;
 }
 
+/** What is known when a step is taken. */
+export function afterStep(context: AdmissionContext, { request, decision }: Step): AdmissionContext {
+  if (decision.kind === 'preempting') return { ...context, entries: preempted(context.entries, decision.uids) };
+  const { uid, requests, adopted } = request;
+  const entry = entryOf(context, uid);
+  if (entry === undefined) return context;
+  const isUpdate = entry.allocated !== null;
+  const isAdmitted = decision.kind === 'admitted';
+  const allocated = isAdmitted && !(adopted && isUpdate) ? requests : entry.allocated;
+  const waiting = drop(context.waiting, uid);
+  const left = withEntry({ ...context, waiting }, { ...entry, allocated, holdsName: allocated !== null });
+  if (!isUpdate) return left;
+  return isAdmitted ? reopened(left, uid) : { ...left, refused: put(left.refused, request) };
+}
+
+/** The entries, with these marked as ending for others. */
+const preempted = (entries: readonly AdmissionEntry[], uids: readonly string[]): AdmissionEntry[] =>
+  entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, preempted: true } : entry));
+
 /** Whether a pod that was admitted already asks to be another. */
-export const isUpdate = (context: AdmissionContext, { uid }: Request): boolean =>
-  entryOf(context, uid)?.allocated != null;
+const isUpdate = (context: AdmissionContext, { uid }: Request): boolean => entryOf(context, uid)?.allocated != null;
 
 const requestsOf = (those: readonly { readonly requests: PodRequests }[]): PodRequests[] =>
   those.map(({ requests }) => requests);

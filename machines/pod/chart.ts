@@ -6,7 +6,6 @@ import { served } from '../shared/actorRefs.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
-import { actualRequests, isActualStale, presentNames } from './actual.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
 import { containerId, podSetup, volumeId } from './setup.ts';
@@ -32,7 +31,6 @@ const chartSetup = podSetup
   .extend(terminatingImplementations)
   .extend({
     guards: {
-      isActualStale: ({ context }) => isActualStale(context),
       isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
     },
     actions: {
@@ -48,15 +46,6 @@ const chartSetup = podSetup
         const event = { type: 'slot.forget' as const, uid: context.allocated.metadata.uid };
         enqueue.sendTo(served('startLimiter'), event);
         enqueue.sendTo(served('pullLimiter'), event);
-      }),
-      tellActual: enqueueActions(({ context, enqueue }) => {
-        const { allocated: pod } = context;
-        enqueue.sendTo(served('admission'), {
-          type: 'admission.actual',
-          uid: pod.metadata.uid,
-          requests: actualRequests(context),
-        });
-        enqueue.assign({ actual: { pod, names: presentNames(context) } });
       }),
       countDeadline: enqueueActions(({ context, enqueue }) => {
         const deadline = activeUntil(context);
@@ -127,10 +116,7 @@ export const podMachine = chartSetup.createMachine({
   },
   context: ({ input }) => initialPodContext(input),
   initial: 'new',
-  always: [
-    { guard: 'isActualStale', actions: 'tellActual' },
-    { guard: 'isDeadlineStale', actions: 'countDeadline' },
-  ],
+  always: { guard: 'isDeadlineStale', actions: 'countDeadline' },
   on: {
     'pod.update': { actions: ['desire', 'recordResizeRefusal', 'askAdmission'] },
     'pod.metadataChanged': { actions: ['showMetadata', 'recordMetadata'] },

@@ -46,8 +46,6 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly allocated: Pod;
   /** Its conditions as its source has them, with those that others tell. */
   readonly conditions?: readonly PodCondition[] | undefined;
-  /** What admission was told of it: the containers that were there, and the pod that they were of. */
-  readonly actual: { readonly pod: Pod; readonly names: string };
   /** When it became active on the node, be it under an earlier agent, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** The moment that is counted down to, after which it may not be active any more. */
@@ -95,7 +93,6 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     conditions: pod.status?.conditions,
     asked: allocated,
     allocated,
-    actual: { pod: allocated, names: '' },
     sizes: {},
     ...(input.allocation?.sizes ? {} : { fitted: allocated }),
     ...input,

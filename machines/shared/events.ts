@@ -62,8 +62,6 @@ export type AdmissionEvent =
     }
   /** A pod that only has to end and asks for nothing; `requests` are null when it runs no more. */
   | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }
-  /** What the runtime now has of the pod; null when it has nothing any more. */
-  | { type: 'admission.actual'; uid: string; requests: PodRequests | null }
   /** It runs no more: what it took is free, and its full name is not until it is released (C24). */
   | { type: 'admission.settle'; uid: string }
   /** Nothing of it is left. */

@@ -90,22 +90,28 @@ export function shortages(requests: PodRequests, others: readonly PodRequests[],
   );
   return ['pods', 'cpu', 'memory', ...extra].flatMap((resource) => {
     const requested = amountRequested(requests, resource);
+    // What it asks nothing of it is not short of: the others need not be counted.
+    if (requested <= 0) return [];
     const used = others.reduce((sum, each) => sum + amountRequested(each, resource), 0);
     const has = capacityOf(capacity, resource);
-    return requested > 0 && requested > has - used ? [{ resource, requested, used, capacity: has }] : [];
+    return requested > has - used ? [{ resource, requested, used, capacity: has }] : [];
   });
 }
 
 /** How much of a resource is requested, in the unit of a `Shortage`. */
-export function amountRequested({ cpuMillis, memoryBytes, extra }: PodRequests, resource: string): number {
-  const known: Readonly<Record<string, number>> = { pods: 1, cpu: cpuMillis, memory: memoryBytes };
-  return lookUp(known, resource) ?? lookUp(extra, resource) ?? 0;
+export function amountRequested(
+  { cpuMillis, memoryBytes, extra }: Pick<PodRequests, 'cpuMillis' | 'memoryBytes' | 'extra'>,
+  resource: string,
+): number {
+  // Asked of every pod for every decision.
+  if (resource === 'pods') return 1;
+  if (resource === 'cpu') return cpuMillis;
+  return resource === 'memory' ? memoryBytes : (lookUp(extra, resource) ?? 0);
 }
 
-function capacityOf({ pods, cpuMillis, memoryBytes, extra = {} }: Capacity, resource: string): number {
-  const known: Readonly<Record<string, number>> = { pods, cpu: cpuMillis, memory: memoryBytes };
-  return lookUp(known, resource) ?? lookUp(extra, resource) ?? 0;
-}
+/** How much of a resource the node has. */
+const capacityOf = ({ pods, extra = {}, ...rest }: Capacity, resource: string): number =>
+  resource === 'pods' ? pods : amountRequested({ ...rest, extra }, resource);
 
 /** A shortage as the status of a refused pod tells it. */
 export function refusalFor(shortage: Shortage): Refusal {

@@ -94,7 +94,7 @@ describe('admission', () => {
   });
 });
 
-describe('three values of a pod', () => {
+describe('what a pod asks for, and what it was admitted with', () => {
   test('what was admitted before a restart of the agent is kept for a pod that runs', () => {
     const of = admission(small);
     ask(of, 'a', { adopted: true, requests: requests({ cpuMillis: 1_500 }), allocated: requests({ cpuMillis: 500 }) });
@@ -131,18 +131,6 @@ describe('three values of a pod', () => {
     of.send({ type: 'admission.release', uid: 'a' });
     expect(other.answers()).toEqual(['admitted', 'admitted', 'admitted', 'Deferred', 'admitted']);
     expect(of.getSnapshot().context.refused).toEqual([]);
-  });
-
-  test('what the runtime has is told, and a word about an unknown pod is nothing', () => {
-    const of = admission(small);
-    ask(of, 'a');
-    of.send({ type: 'admission.actual', uid: 'a', requests: requests() });
-    of.send({ type: 'admission.actual', uid: 'nobody', requests: requests() });
-    const { entries } = of.getSnapshot().context;
-    expect(entries[0]?.actual).toEqual(requests());
-    expect(entries.map(({ uid }) => uid)).toEqual(['a']);
-    of.send({ type: 'admission.actual', uid: 'a', requests: null });
-    expect(of.getSnapshot().context.entries[0]?.actual).toBeNull();
   });
 });
 
@@ -206,5 +194,31 @@ describe('one pod of a full name (C24)', () => {
     const of = admission(small);
     expect(ask(of, 'a', { ...web, requests: requests({ cpuMillis: 9_000 }) }).answers()).toEqual(['OutOfcpu']);
     expect(ask(of, 'b', web).answers()).toEqual(['admitted']);
+  });
+
+  test('who waits for a name is not looked at before that name is free', () => {
+    const of = admission();
+    let looks = 0;
+    const counted = (uid: string, fullName: string) => {
+      const wanted = requests({ cpuMillis: 0 });
+      const watched = Object.defineProperty({ ...wanted }, 'cpuMillis', {
+        get: () => {
+          looks += 1;
+          return 0;
+        },
+      });
+      return ask(of, uid, { fullName, requests: watched });
+    };
+    for (const name of ['x', 'y', 'z'])
+      ask(of, `${name}-old`, { fullName: name, requests: requests({ cpuMillis: 0 }) });
+    const waiting = ['x', 'y', 'z'].map((name) => counted(`${name}-new`, name));
+    looks = 0;
+    ask(of, 'other', { requests: requests({ cpuMillis: 0 }) });
+    of.send({ type: 'admission.settle', uid: 'other' });
+    of.send({ type: 'admission.release', uid: 'other' });
+    expect(looks).toBe(0);
+    of.send({ type: 'admission.release', uid: 'y-old' });
+    expect(looks).toBeGreaterThan(0);
+    expect(waiting.map((each) => each.answers())).toEqual([[], ['admitted'], []]);
   });
 });

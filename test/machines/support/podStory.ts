@@ -76,7 +76,6 @@ export function podStory(options: Options = {}) {
     /** The state of each container's actor. */
     containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
     allocated: () => entryOf(book.getSnapshot().context, pod.metadata.uid)?.allocated ?? null,
-    actual: () => entryOf(book.getSnapshot().context, pod.metadata.uid)?.actual ?? null,
     /** The runtime's list shows all that it has of the pod now. */
     observe: () => send({ type: 'runtime.podObserved', pod: world.observed(pod) }),
     /** A container's process ends, and the runtime shows it. */

@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { drop, find, named, put } from '../../../machines/admission/indexed.ts';
+
+interface Item {
+  readonly uid: string;
+  readonly fullName: string;
+  readonly version?: number;
+}
+
+const anItem = fc.record({
+  uid: fc.constantFrom('a', 'b', 'c', 'constructor', '__proto__'),
+  fullName: fc.constantFrom('default/x', 'default/y', '__proto__'),
+  version: fc.nat(3),
+});
+
+test('an item takes the place of the one of its uid, or the last', () => {
+  const [a, b] = [
+    { uid: 'a', fullName: 'x' },
+    { uid: 'b', fullName: 'y' },
+  ];
+  const list = put(put<Item>([], a), b);
+  expect(put(list, { uid: 'a', fullName: 'z' })).toEqual([{ uid: 'a', fullName: 'z' }, b]);
+  expect(drop(list, 'a')).toEqual([b]);
+  expect(drop(list, 'nobody')).toBe(list);
+});
+
+test('whatever came and went, all that is in a list is found by its uid and its name, and nothing else', () => {
+  const change = fc.record({ item: anItem, isDropped: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+      let list: readonly Item[] = [];
+      for (const { item, isDropped } of changes) {
+        const before = list;
+        const copy = [...list];
+        list = isDropped ? drop(list, item.uid) : put(list, item);
+        expect(before).toEqual(copy);
+        for (const { uid, fullName } of [...copy, item]) {
+          expect(find(list, uid)).toBe(list.find((each) => each.uid === uid));
+          const those = list.filter((each) => each.fullName === fullName);
+          expect(new Set(named(list, fullName))).toEqual(new Set(those));
+        }
+      }
+    }),
+  );
+});
+
+test('an earlier list, and a copy that was written down, are looked up as well as the latest', () => {
+  const one = put<Item>([], { uid: 'a', fullName: 'x' });
+  put(one, { uid: 'b', fullName: 'x' });
+  expect([find(one, 'b'), named(one, 'x')]).toEqual([undefined, [{ uid: 'a', fullName: 'x' }]]);
+  const revived: readonly Item[] = JSON.parse(JSON.stringify(one));
+  expect(find(revived, 'a')).toBe(revived[0]);
+});
