@@ -117,7 +117,7 @@ async function endPods(
 
 function tellEnds(agent: AgentPort, write: DownParts['write']): () => void {
   return agent.subscribe(({ pod, removed }) => {
-    if (removed) write(`ended pod ${shownName(pod.metadata)}\n`);
+    if (removed) write(`pod ${shownName(pod.metadata)} terminated\n`);
   });
 }
 
@@ -149,7 +149,7 @@ async function endAll(ending: Ending): Promise<readonly ForeignPod[]> {
 async function endOutside(ending: Ending, { node, runtime }: Maker): Promise<readonly ForeignPod[]> {
   const { places, parts } = ending;
   await parts.nodeNameOf(runtime, places.rootDirectory).catch((cause: Error) => {
-    const message = `pods below ${places.rootDirectory} are on the runtime ${runtime}, which does not answer (${cause.message}): start it, then run "statelet down" again`;
+    const message = `pods below ${places.rootDirectory} run on ${runtime}, which does not answer (${cause.message}): start that runtime, then run "statelet down" again`;
     throw new NodeFailure('RuntimeUnavailable', message, { cause });
   });
   const config = await configOf(places, node);
@@ -167,7 +167,7 @@ async function endOwn(ending: Ending, maker: Maker | undefined): Promise<readonl
     const onProgress = (step: string) => write(`${step}\n`);
     runtime = await parts.startRuntime(containerdDirectory, { onProgress, asked: unasked, endsAll: true });
   } catch (error) {
-    write(`the pods end without grace: ${lineOf(error)}\n`);
+    write(`the pods are killed without a grace period: ${lineOf(error)}\n`);
     await parts.endRuntime(containerdDirectory);
     return removeLeft(places, unasked);
   }
@@ -206,7 +206,7 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   const asked = await endAgent(rootDirectory, { write, clock, now });
   const before = await leftOf(places, parts);
   if (before.length === 0 && !existsSync(socketPath(rootDirectory))) {
-    write(asked ? 'it has ended, and nothing of it is left\n' : nothingRuns(stateDirectory));
+    write(asked ? 'it has stopped and left nothing behind\n' : nothingRuns(stateDirectory));
     return;
   }
   for (const each of before) write(`found ${each}\n`);
@@ -221,8 +221,8 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
   if (before.length === 0) return void write(nothingRuns(stateDirectory));
   for (const { directory, why } of foreign) if (directory) write(`left alone ${directory}: ${why}\n`);
   const after = await leftOf(places, parts, foreign);
-  if (after.length > 0) throw new NodeFailure('LeftBehind', `what could not be ended: ${after.join(', ')}`);
-  write(`the node has ended; its images, logs and records stay in ${stateDirectory}\n`);
+  if (after.length > 0) throw new NodeFailure('LeftBehind', `not cleaned up: ${after.join(', ')}`);
+  write(`the node has stopped; its images, logs and saved state stay in ${stateDirectory}\n`);
 }
 
-const nothingRuns = (stateDirectory: string): string => `nothing of "statelet up" runs for ${stateDirectory}\n`;
+const nothingRuns = (stateDirectory: string): string => `no "statelet up" is running for ${stateDirectory}\n`;

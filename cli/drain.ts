@@ -24,7 +24,7 @@ export function drainInTime(parts: {
   const limit = patience(pods);
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => {
-      print(`the pods have not ended within ${limit / 1_000}s: going on without waiting for them`);
+      print(`the pods did not terminate within ${limit / 1_000}s: no longer waiting for them`);
       resolve();
     }, limit);
     drain()

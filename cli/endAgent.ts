@@ -52,19 +52,19 @@ export async function endAgent(
   const pid = await runningAgent(rootDirectory);
   if (pid === undefined) {
     if (!(await isAnswering(socketPath(rootDirectory)))) return false;
-    const message = `an agent that cannot be seen from here answers on ${socketPath(rootDirectory)}: end it where it runs`;
+    const message = `an agent answers on ${socketPath(rootDirectory)}, but its process is not visible from here (another PID namespace?): stop it where it runs`;
     throw new NodeFailure('AgentRunning', message);
   }
   if (!(await isUp(pid))) {
-    const message = `process ${pid} runs a node over ${rootDirectory} that "statelet up" has not started: end it first`;
+    const message = `process ${pid} runs a node on ${rootDirectory} that was not started by "statelet up": stop it first`;
     throw new NodeFailure('AgentRunning', message);
   }
   const who = `"statelet up" (process ${pid})`;
   const { isEnding, limitMs } = now ? { isEnding: false, limitMs: AT_ONCE_MS + KILLED_MS } : await asked(rootDirectory);
   const within = `within ${Math.ceil(limitMs / 1_000)} s`;
-  if (now) write(`ending ${who} at once\n`);
-  else if (isEnding) write(`${who} is ending its pods already: waiting until it has, ${within}\n`);
-  else write(`asking ${who} to end: its pods end gracefully, ${within}\n`);
+  if (now) write(`stopping ${who} at once\n`);
+  else if (isEnding) write(`${who} is already stopping: waiting for it to terminate its pods, ${within}\n`);
+  else write(`asking ${who} to stop: its pods terminate gracefully, ${within}\n`);
   if (!isEnding) process.kill(pid, now ? 'SIGQUIT' : 'SIGTERM');
   const alarm = createAlarm(clock);
   const start = clock.now();
@@ -90,5 +90,5 @@ function kill(pid: number): void {
 const notEnded = (who: string, pid: number, within: string): NodeFailure =>
   new NodeFailure(
     'AgentRunning',
-    `${who} has not ended ${within}: it is stopped or hangs. End it with "kill -KILL ${pid}", then run "statelet down" again`,
+    `${who} did not stop ${within}: it is suspended or hangs. Kill it with "kill -KILL ${pid}", then run "statelet down" again`,
   );

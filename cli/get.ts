@@ -89,7 +89,7 @@ async function printObjects(
 function notFound(name: string, node: Node, { namespace, allNamespaces }: GetOptions): NodeFailure {
   const place = { node: node.name, namespace: allNamespaces ? undefined : namespace };
   const refused = problemsOf(name, place, node.problems);
-  const why = refused.length > 0 ? `; its manifest is refused: ${refused.join('; ')}` : '';
+  const why = refused.length > 0 ? `; its manifest was rejected: ${refused.join('; ')}` : '';
   return new NodeFailure('NotFound', `pods "${name}" not found${why}`);
 }
 
@@ -99,7 +99,7 @@ function tellRefused({ problems }: Node, { name, namespace, allNamespaces }: Get
   if (name !== undefined || told.length === 0) return;
   const files = new Set(told.map(({ file }) => file)).size;
   const lines = told.map((problem) => `  ${printable(problemSentence(problem))}\n`).join('');
-  process.stderr.write(`${files} ${files === 1 ? 'manifest is' : 'manifests are'} not used:\n${lines}`);
+  process.stderr.write(`${files} ${files === 1 ? 'manifest was' : 'manifests were'} rejected:\n${lines}`);
 }
 
 /** Prints the running agent's pods like kubectl does, and with `watch` every change until the agent ends. */

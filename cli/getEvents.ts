@@ -33,7 +33,7 @@ function typesOf(types: string | undefined): readonly string[] {
   const named = types?.split(',') ?? TYPES;
   return named.map((name) => {
     const type = TYPES.find((known) => known.toLowerCase() === name.trim().toLowerCase());
-    if (type === undefined) throw new ConfigError(`--types: ${name} is no type of event${suggestion(name, TYPES)}`);
+    if (type === undefined) throw new ConfigError(`--types: ${name} unknown event type${suggestion(name, TYPES)}`);
     return type;
   });
 }

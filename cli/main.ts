@@ -47,7 +47,7 @@ process.stderr.on('error', () => {});
 /** What was refused, with what helps against it. */
 const refusal = (error: Error): string =>
   lacksFiles(error) || lacksFiles(error.cause)
-    ? `${error.message}: the limit of open files is too low (ulimit -n)`
+    ? `${error.message}: too many open files: raise the limit (ulimit -n)`
     : error.message;
 
 /** What went wrong, for the user: a mistake of theirs by its message alone, one of ours with where it happened. */

@@ -90,13 +90,13 @@ export async function keepAlive(parts: {
     const isSilent = clock.now() - heardAt >= SILENT_MS;
     if (ending.aborted || (isAlive && !isSilent && wish === undefined)) continue;
     heardAt = clock.now();
-    onProgress(`the private containerd ${isAlive ? (wish ?? 'does not answer') : 'has died'}: starting it again`);
+    onProgress(`the private containerd ${isAlive ? (wish ?? 'does not answer') : 'has died'}: restarting it`);
     const haltAndRestart = async () => {
       // Else the one that is to go would be found at work.
       if (wish !== undefined) await current().halt();
       await restart();
     };
-    await haltAndRestart().catch((error: unknown) => onProgress(`it does not start: ${messageOf(error)}`));
+    await haltAndRestart().catch((error: unknown) => onProgress(`it fails to start: ${messageOf(error)}`));
   }
 }
 

@@ -63,13 +63,10 @@ function nodeCommand(program: Command, name: 'run' | 'up', summary: string): Com
   const command = program
     .command(name)
     .description(summary)
-    .option('--config <file>', 'a KubeletConfiguration, YAML or JSON; flags win over it');
+    .option('--config <file>', 'a KubeletConfiguration file, YAML or JSON; flags take precedence');
   addManifestOptions(command, defaults);
   addPlaceOptions(command, defaults);
-  return addLimitOptions(command).option(
-    '-v, --v <level>',
-    'how much is logged: 0 info, 2 debug, 5 trace (default: 0)',
-  );
+  return addLimitOptions(command).option('-v, --v <level>', 'log verbosity: 0 info, 2 debug, 5 trace (default: 0)');
 }
 
 type Defaults = (typeof nodeDefaults)['run' | 'up'];
@@ -78,53 +75,53 @@ const addManifestOptions = (command: Command, { manifests }: Defaults): Command 
   command
     .option(
       '--pod-manifest-path <path>',
-      `directory of the manifests of the pods to run, or one such file (default: ${manifests})`,
+      `directory of the pod manifests to run, or a single manifest file (default: ${manifests})`,
     )
-    .option(
-      '--manifest-url <url>',
-      'a URL that lists the pods to run: a Pod or a PodList, YAML or JSON (default: none)',
-    )
+    .option('--manifest-url <url>', 'URL of the pods to run: a Pod or a PodList, YAML or JSON (default: none)')
     .option(
       '--manifest-url-header <headers>',
-      'headers for --manifest-url, as name:value,other:value; may be repeated',
+      'HTTP headers for --manifest-url, as name:value,other:value; may be repeated',
       (value: string, before?: string) => (before === undefined ? value : `${before},${value}`),
     )
     .option(
       '--lenient-manifests',
-      'take pods that refer to objects of an API server as far as they can do without them: optional ones, imagePullSecrets',
+      'accept pods that refer to API objects they can run without: optional Secrets and ConfigMaps, imagePullSecrets',
     );
 
 const addPlaceOptions = (command: Command, { endpoint, rootDir, logDir }: Defaults): Command =>
   command
-    .option('--container-runtime-endpoint <socket>', `the CRI runtime, as unix:///path (default: ${endpoint})`)
-    .option('--image-service-endpoint <socket>', 'the CRI image service (default: the runtime)')
+    .option(
+      '--container-runtime-endpoint <socket>',
+      `endpoint of the CRI runtime service, as unix:///path (default: ${endpoint})`,
+    )
+    .option(
+      '--image-service-endpoint <socket>',
+      'endpoint of the CRI image service (default: that of the runtime service)',
+    )
     .option(
       '--root-dir <directory>',
-      `where volumes and durable facts lie; a relative one is meant from the working directory (default: ${rootDir})`,
+      `directory for volumes and saved state; a relative path starts at the working directory (default: ${rootDir})`,
     )
     .option(
       '--pod-log-dir <directory>',
-      `where the containers' logs lie; symlinks to them in containers/ beside it (default: ${logDir})`,
+      `directory for container logs; symlinks to them go to containers/ beside it (default: ${logDir})`,
     )
-    .option(
-      '--runtime-class-path <directory>',
-      'files of RuntimeClasses, which name the handlers of the runtime (default: none)',
-    )
+    .option('--runtime-class-path <directory>', 'directory of RuntimeClass manifests (default: none)')
     .option('--hostname-override <name>', "the node's name (default: the host's)")
-    .option('--node-ip <address>', "the node's addresses, one of each family, separated by a comma");
+    .option('--node-ip <address>', "the node's IP address, or a comma-separated IPv4 and IPv6 address");
 
 const addLimitOptions = (command: Command): Command =>
   command
-    .option('--max-pods <number>', 'how many pods the node takes (default: 110)')
-    .option('--node-labels <labels>', "the node's labels beside those that every node has, as zone=a,disk=ssd")
-    .option('--allowed-unsafe-sysctls <names>', 'sysctls that pods may set beside the safe ones, as net.core.*')
+    .option('--max-pods <number>', 'maximum number of pods on the node (default: 110)')
+    .option('--node-labels <labels>', 'labels to add to the node, as zone=a,disk=ssd')
+    .option('--allowed-unsafe-sysctls <names>', 'unsafe sysctls that pods may set, as net.core.*')
     .option(
       '--maximum-dead-containers-per-container <number>',
-      'how many dead containers are kept of each container, for their logs; negative: all (default: 1)',
+      'old instances to keep of each container, for their logs; negative: no limit (default: 1)',
     )
     .option(
       '--maximum-dead-containers <number>',
-      'how many dead containers are kept of all pods; negative: as many as there are (default: -1)',
+      'old instances of containers to keep on the node; negative: no limit (default: -1)',
     );
 
 /** The flags under their names on the command line. */
@@ -137,31 +134,31 @@ function givenFlags(command: Command): Record<string, string | boolean | undefin
 
 const socketOptions = (command: Command) =>
   command
-    .option('--root-dir <directory>', "the agent's root directory (default: those of run and up, one after the other)")
+    .option('--root-dir <directory>', "the agent's root directory (default: that of run, then that of up)")
     .option('--state-dir <directory>', 'the state directory of "statelet up"');
 
 function addNodeCommands(program: Command, commands: Commands): void {
-  nodeCommand(program, 'run', 'run the node agent; when it stops, its pods go on running')
+  nodeCommand(program, 'run', 'run the node agent; its pods keep running when it stops')
     .option(
       '--runonce',
-      'start the pods once, wait until they run or have ended (10 s for the runtime), report, and leave them running',
+      'start the pods once, wait until each is running or has terminated, report, and exit, leaving them running',
     )
     .option(
       '--take-over <how>',
-      'the pods that a kubelet has left below --root-dir: list prints what a take-over would end, and exits; now adopts those that the manifests want and ends the others (default: they are left alone)',
+      'what to do with pods that a kubelet left below --root-dir: list prints what a take-over would remove, and exits; now adopts the pods that are in the manifests and removes the others (default: leave them alone)',
     )
     .action((_, command: Command) => commands.run(readFlags(givenFlags(command))));
-  nodeCommand(program, 'up', 'run a node of its own: a private containerd, the agent and a live table, until Ctrl-C')
-    .option('--state-dir <directory>', 'where everything of its own lies (default: /var/lib/statelet)')
+  nodeCommand(program, 'up', 'run a self-contained node until Ctrl-C: a private containerd, the agent and a live table')
+    .option('--state-dir <directory>', 'directory for everything the node keeps (default: /var/lib/statelet)')
     .action((_, command: Command) => commands.up(readFlags(givenFlags(command))));
   program
     .command('down')
-    .description('end the node that "statelet up" has started, and what is left of it when its agent was killed')
+    .description('stop the node that "statelet up" started, and clean up after it if its agent was killed')
     .option(
       '--now',
-      'as with kubectl delete: each pod has 1 s to end, whatever its grace period, and a running agent ends at once (default: each pod has its own grace period)',
+      'as kubectl delete --now: a grace period of 1 s for every pod; a running agent stops at once (default: each pod has its own grace period)',
     )
-    .option('--state-dir <directory>', 'the state directory of that "statelet up" (default: /var/lib/statelet)')
+    .option('--state-dir <directory>', 'the --state-dir of that "statelet up" (default: /var/lib/statelet)')
     .option('--root-dir <directory>', 'the --root-dir of that "statelet up", if it had one')
     .option('--pod-log-dir <directory>', 'the --pod-log-dir of that "statelet up", if it had one')
     .action((options: DownOptions) => commands.down(options));
@@ -169,16 +166,16 @@ function addNodeCommands(program: Command, commands: Commands): void {
 
 function addGetCommand(program: Command, commands: Commands): void {
   socketOptions(
-    program.command('get').description("show the running agent's pods, its node, or its events of the last hour"),
+    program.command('get').description("list the running agent's pods, its node, or the events of the last hour"),
   )
     .argument('<resource>', 'pods (po), nodes (no) or events (ev); also pods/NAME')
-    .argument('[name]', "only the one of this name; a pod's is its full one or its manifest's, or its UID")
-    .option('-n, --namespace <namespace>', 'only those of this namespace (default: all)')
-    .option('-A, --all-namespaces', 'those of all namespaces, with a column that shows theirs')
-    .addOption(new Option('-o, --output <format>', 'the form').choices(['wide', 'json', 'yaml', 'name']))
-    .option('-w, --watch', 'print each change as it happens')
-    .option('--for <pod>', 'only the events about pod/NAME')
-    .option('--types <types>', 'only the events of these types: Normal, Warning')
+    .argument('[name]', 'name of the object; for a pod its full name, the name in its manifest, or its UID')
+    .option('-n, --namespace <namespace>', 'only objects in this namespace (default: all)')
+    .option('-A, --all-namespaces', 'objects in all namespaces, with a NAMESPACE column')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['wide', 'json', 'yaml', 'name']))
+    .option('-w, --watch', 'after listing, watch for changes')
+    .option('--for <pod>', 'only events about pod/NAME')
+    .option('--types <types>', 'only events of these types: Normal, Warning')
     .action((resource: string, given: string | undefined, options: GetEventsOptions) => {
       const words = given === undefined ? [resource] : [resource, given];
       const { kind, ...name } = resourceOf(words, ['pods', 'nodes', 'events']);
@@ -194,26 +191,24 @@ function addGetCommand(program: Command, commands: Commands): void {
 
 function addQueryCommands(program: Command, commands: Commands): void {
   addGetCommand(program, commands);
-  socketOptions(
-    program.command('describe').description('show all there is to know of a pod or the node, and its events'),
-  )
-    .argument('<what...>', "pod/NAME, by its full name, its manifest's or its UID; or node")
+  socketOptions(program.command('describe').description('show the details of a pod or the node, with its events'))
+    .argument('<what...>', 'pod/NAME (full name, name in the manifest, or UID), or node')
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
     .action((words: string[], options: DescribeOptions) => commands.describe(words, options));
-  socketOptions(program.command('explain').description('show why a pod, or the node, is in the state it is in'))
-    .argument('<what...>', "pod/NAME, by its full name, its manifest's or its UID; or node")
+  socketOptions(program.command('explain').description('explain why a pod or the node is in its current state'))
+    .argument('<what...>', 'pod/NAME (full name, name in the manifest, or UID), or node')
     .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
-    .addOption(new Option('-o, --output <format>', 'the form').choices(['json']))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
-  socketOptions(program.command('version').description('show the version of this command, and of the running agent'))
-    .option('--client', 'only of this command')
-    .addOption(new Option('-o, --output <format>', 'the form').choices(['json', 'yaml']))
+  socketOptions(program.command('version').description('show the version of this command and of the running agent'))
+    .option('--client', 'only the version of this command')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml']))
     .action((options: VersionOptions) => commands.version(options));
   program
     .command('charts')
     .description('print the state chart of each machine, as Mermaid')
     .argument('[name]', 'only the machine of this name')
-    .option('-o, --output <directory>', 'write a page for each into this directory instead')
+    .option('-o, --output <directory>', 'write one page per machine to this directory instead')
     .action((name: string | undefined, options: ChartsOptions) => {
       return commands.charts(name === undefined ? options : { ...options, name });
     });
@@ -222,7 +217,7 @@ function addQueryCommands(program: Command, commands: Commands): void {
 function addCompletionCommands(program: Command, commands: Commands): void {
   program
     .command('completion')
-    .description('print what a shell sources to complete commands, flags, kinds and names of pods')
+    .description('print a shell completion script, to be sourced by the shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .action((shell: Shell) => commands.completion(shell));
   program
@@ -234,12 +229,12 @@ function addCompletionCommands(program: Command, commands: Commands): void {
 const EXAMPLES = `
 Examples:
   statelet up                               the example pods, on a private containerd
-  statelet up --pod-manifest-path ./pods    pods of your own
-  statelet down                             end that node, also when its agent was killed
-  statelet run --config kubelet.yaml        the daemon, on the host's containerd
+  statelet up --pod-manifest-path ./pods    your own pods
+  statelet down                             stop that node, even if its agent was killed
+  statelet run --config kubelet.yaml        the agent as a daemon, on the host's containerd
   statelet get pods --watch                 the pods of the running agent, as they change
-  statelet explain pod/web                  why a pod is in the state it is in
-  statelet describe pod web                 all of a pod, as kubectl shows it
+  statelet explain pod/web                  why a pod is in its current state
+  statelet describe pod web                 the details of a pod, as kubectl shows them
   statelet get events --for pod/web         what happened to it
 
 "statelet help run" shows the flags of a command.

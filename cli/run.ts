@@ -34,12 +34,9 @@ async function reportOnce(agent: AgentPort, write: Write, asked: AbortSignal): P
 async function tellTakeOver(config: NodeConfig, logger: Logger): Promise<void> {
   const plan = await planTakeOver(config);
   refuseTakeOver(plan);
-  if (plan.pods.length === 0) logger.info(`there is no pod of others below ${config.rootDirectory} to take over`);
+  if (plan.pods.length === 0) logger.info(`no pods to take over below ${config.rootDirectory}`);
   for (const pod of plan.pods) {
-    logger.info(
-      { pod: `${pod.namespace}/${pod.name}`, uid: pod.uid },
-      `taking over the pod ${nameOf(pod)}: ${pod.why}`,
-    );
+    logger.info({ pod: `${pod.namespace}/${pod.name}`, uid: pod.uid }, `taking over pod ${nameOf(pod)}: ${pod.why}`);
   }
 }
 
@@ -50,7 +47,7 @@ const hasSource = ({ staticPodPath, manifestUrl }: NodeConfig): boolean =>
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
   const { config, warnings } = await readSettings(flags, { defaults, checkHost: true });
   if (config.runOnce && !hasSource(config))
-    throw new ConfigError('--runonce needs pods to run: give --pod-manifest-path or --manifest-url');
+    throw new ConfigError('--runonce needs pods to run: set --pod-manifest-path or --manifest-url');
   checkSocketPath(socketPath(config.rootDirectory));
   const how = flags['--take-over'];
   if (how === 'list') {
@@ -91,11 +88,11 @@ async function runNode(
 ): Promise<void> {
   const { config, logger, write, asked } = parts;
   const socket = await serveNode(node, config.rootDirectory);
-  logger.info({ node: config.nodeName, socket: socketPath(config.rootDirectory) }, 'the node agent runs');
+  logger.info({ node: config.nodeName, socket: socketPath(config.rootDirectory) }, 'the node agent is running');
   try {
     if (config.runOnce) return await Promise.race([reportOnce(node.agent, write, asked), node.failed]);
     await Promise.race([askedToEnd(asked), node.failed]);
-    logger.info({ signal: asked.reason }, 'stopping the agent; its pods go on running');
+    logger.info({ signal: asked.reason }, 'stopping the node agent; its pods keep running');
   } finally {
     await socket.close();
     await node.stop();

@@ -62,7 +62,7 @@ function givenUp(pod: Pod): OnceResult {
   const result = resultOf(pod);
   if (result.message !== '') return result;
   const waits = (pod.status?.containerStatuses ?? []).flatMap(({ state }) => state?.waiting?.reason ?? []);
-  return { ...result, message: [`${pod.status?.phase ?? 'Pending'}, given up`, ...new Set(waits)].join(': ') };
+  return { ...result, message: [`${pod.status?.phase ?? 'Pending'}, gave up waiting`, ...new Set(waits)].join(': ') };
 }
 
 type State = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]['state'];

@@ -33,5 +33,5 @@ export function whyUnwritten(error: unknown): string | undefined {
   const code = errorCode(error);
   if (code === 'EPIPE') return undefined;
   const [, words] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
-  return `standard output cannot be written: ${words ?? messageOf(error)}`;
+  return `cannot write to standard output: ${words ?? messageOf(error)}`;
 }

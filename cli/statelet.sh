@@ -9,7 +9,7 @@ fail() {
 # Node.js itself crashes with fewer than 22 files, and an agent with a few pods needs some dozens. It takes what it may have.
 files=$(ulimit -H -n)
 if [ "$files" != unlimited ] && [ "$files" -lt 64 ]; then
-  fail "the limit of open files is $files (ulimit -n), and at least 64 are needed"
+  fail "the limit of open files is $files (ulimit -n), at least 64 are required"
 fi
 
 # What pods, their volumes and whoever collects their logs may read is read under the usual mask; what is private says so.
@@ -28,11 +28,11 @@ while [ -L "$self" ]; do
     *) self=${self%/*}/$target ;;
   esac
 done
-root=$(CDPATH='' cd -P -- "${self%/*}/.." && pwd -P) || fail "the directory of the package cannot be entered"
+root=$(CDPATH='' cd -P -- "${self%/*}/.." && pwd -P) || fail "cannot enter the package directory"
 
 for part in cli cli/bin.mjs package.json dist dist/daemon.js dist/statelet.mjs node_modules; do
   [ ! -e "$root/$part" ] || { [ -r "$root/$part" ] && { [ ! -d "$root/$part" ] || [ -x "$root/$part" ]; }; } ||
-    fail "$(id -un) may not read $root/$part, a part of the package"
+    fail "$(id -un) cannot read $root/$part, a part of the package: permission denied"
 done
 
 # As a dependency, Node.js may lie beside the package, in any node_modules above it.
@@ -43,7 +43,7 @@ done
 node=$above/node_modules/node/bin/node
 if [ ! -x "$node" ]; then
   node=$(command -v node) && "$node" -e 'process.exit(Number.parseInt(process.versions.node) < 24 ? 1 : 0)' ||
-    fail "Node.js 24 is missing, which the package node brings along: install it again, without --ignore-scripts"
+    fail "Node.js 24 not found: reinstall the package without --ignore-scripts (its dependency \"node\" provides it)"
 fi
 
 # One arena, a fixed limit from which on memory is given back, and pieces of 16 KiB and more that go back as soon as they

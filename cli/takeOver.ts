@@ -78,15 +78,15 @@ function withObserved(pod: ForeignPod, observed: ObservedPod | undefined) {
 function obstacleOf(pod: Taken, { containerRuntimeEndpoint }: NodeConfig): string[] {
   if (pod.processes === 0 || pod.sandboxes.length > 0) return [];
   return [
-    `${nameOf(pod)}: ${counted(pod.processes, 'process', 'processes')} in its cgroup, but ${containerRuntimeEndpoint} has no sandbox of it: another runtime may run it`,
+    `${nameOf(pod)}: ${counted(pod.processes, 'process', 'processes')} in its cgroup, but no sandbox on ${containerRuntimeEndpoint}: another runtime may be running it`,
   ];
 }
 
 /** The plan as `--take-over=list` prints it. */
 export function planText({ pods, obstacles }: TakeOver, { rootDirectory }: NodeConfig): string {
-  const refused = obstacles.map((why) => `refused as long as this holds: ${why}\n`).join('');
-  if (pods.length === 0) return `there is no pod of others below ${rootDirectory}\n${refused}`;
-  const head = `${counted(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Those that no manifest wants under the same UID would be ended, each within 1 s, and nothing would be left of what is listed here; the others would be adopted as they run.\n`;
+  const refused = obstacles.map((why) => `a take-over would be refused: ${why}\n`).join('');
+  if (pods.length === 0) return `no pods to take over below ${rootDirectory}\n${refused}`;
+  const head = `${counted(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID is in a manifest would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
   return `${head}${pods.map(podText).join('')}${refused}`;
 }
 
@@ -94,12 +94,12 @@ function podText(pod: Taken): string {
   const { why, directory = '', sandboxes, running, mounts, logs, processes } = pod;
   return [
     `\n${nameOf(pod)}`,
-    `  why it is not ours  ${why}`,
+    `  not ours because    ${why}`,
     `  sandboxes           ${sandboxes.length}, with ${counted(running, 'running container', 'running containers')}`,
     `  directory           ${directory}`,
     ...mounts.map((mount) => `  mount               ${mount}`),
     ...(logs === undefined ? [] : [`  logs                ${logs}`]),
-    `  processes           ${processes} in its cgroup, which would go too`,
+    `  processes           ${processes} in its cgroup, which would be killed too`,
     '',
   ].join('\n');
 }
@@ -130,7 +130,7 @@ async function listRuntime(
     return { pods: observedPods(items, containers), obstacles: [] };
   } catch (error) {
     const message = messageOf(error);
-    return { pods: new Map(), obstacles: [`the runtime ${endpoint} cannot be asked what it runs: ${message}`] };
+    return { pods: new Map(), obstacles: [`cannot list the pods of the runtime ${endpoint}: ${message}`] };
   } finally {
     cri.close();
   }

@@ -91,7 +91,7 @@ async function runNode(node: {
   view.follow(agent);
   try {
     await Promise.race([askedToEnd(asked), failed]);
-    view.print(`${String(asked.reason)}: terminating all pods; a further signal ends at once and leaves them running`);
+    view.print(`${String(asked.reason)}: terminating all pods; another signal stops at once and leaves them running`);
     const drained = drainInTime({ pods: agent.pods(), drain, clock: systemClock, print: (text) => view.print(text) });
     await Promise.race([drained, failed]);
   } finally {
@@ -118,7 +118,7 @@ async function prepare(flags: Flags) {
 
 function warningsOf({ settings, ownRuntime }: { settings: Settings; ownRuntime: boolean }): string[] {
   const endpoint = settings.file?.config.containerRuntimeEndpoint;
-  const unused = `${settings.file?.path}: containerRuntimeEndpoint is not used: "up" has a containerd of its own unless --container-runtime-endpoint names another`;
+  const unused = `${settings.file?.path}: containerRuntimeEndpoint is ignored: "up" starts its own containerd unless --container-runtime-endpoint is set`;
   return [...settings.warnings, ...(ownRuntime && endpoint ? [unused] : [])];
 }
 
@@ -136,7 +136,7 @@ export async function up(flags: Flags, parts: UpParts): Promise<void> {
   });
   try {
     const wasReady = await runPrepared(prepared, { ...parts, view, asked: signals.asked });
-    const rest = wasReady ? ', and its containerd with it' : ' before it was ready';
+    const rest = wasReady ? ', and so has its containerd' : ' before it was ready';
     parts.output.write(`statelet has stopped${prepared.ownRuntime ? rest : ''}\n`);
   } finally {
     view.close();
@@ -155,8 +155,7 @@ async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean
   const { settings, layout, simulatedBecause, ownRuntime } = prepared;
   const { view, asked, output, startNode } = parts;
   const simulated = simulatedBecause !== undefined;
-  if (simulated)
-    view.print(`${simulatedBecause}: the pods run on the simulated runtime, which starts no real container.`);
+  if (simulated) view.print(`${simulatedBecause}: the pods run on a simulated runtime, without real containers.`);
   const log = await loggerBeside(view, output, settings.config, simulated);
   for (const warning of warningsOf(prepared)) log.logger.warn(warning);
   const start = { onProgress: (step: string) => view.print(step), asked };
@@ -183,7 +182,7 @@ async function overRuntime(
   } catch (error) {
     view.close();
     await end?.().catch((cause: unknown) => {
-      output.write(`the private containerd could not be ended: ${printableLine(messageOf(cause))}\n`);
+      output.write(`the private containerd could not be stopped: ${printableLine(messageOf(cause))}\n`);
     });
     throw error;
   }
@@ -201,14 +200,14 @@ const unlessAsked =
 
 /** What goes on when the agent ends at once, and how to end that. */
 function leftRunning(flags: Flags, { ownRuntime, simulated }: { ownRuntime: boolean; simulated: boolean }): string {
-  if (simulated) return 'statelet has ended at once\n';
+  if (simulated) return 'statelet has stopped at once\n';
   const where = (['--state-dir', '--root-dir', '--pod-log-dir'] as const)
     .map((flag) => (flags[flag] === undefined ? '' : ` ${flag} ${shellWord(resolve(flags[flag]))}`))
     .join('');
-  if (!ownRuntime) return 'statelet has ended at once; its pods go on running until the next "statelet up" over them\n';
-  return `statelet has ended at once; its pods and their containerd go on running.
+  if (!ownRuntime) return 'statelet has stopped at once; its pods keep running, for the next "statelet up" to adopt\n';
+  return `statelet has stopped at once; its pods and their containerd keep running.
 To take them over again: statelet up${where}
-To end them:             statelet down${where}
+To stop them:            statelet down${where}
 `;
 }
 

@@ -37,7 +37,7 @@ export const NO_CLUSTER_DNS: EventMessage = {
   eventType: 'Warning',
   reason: 'MissingClusterDNS',
   message:
-    'no clusterDNS is configured: pods with the DNS policy "ClusterFirst", the default, use the resolver of the node',
+    'no clusterDNS is configured: pods with the default DNS policy "ClusterFirst" use the DNS configuration of the node',
 };
 
 function missingClusterDns({ metadata: { name, namespace, uid } }: Pod): EventMessage {

@@ -78,7 +78,7 @@ function imageCalls(client: Client, requestTimeoutMs: number): ImageCalls {
 
 function connect(endpoint: string): Client {
   if (!/^unix:\/\/\/./.test(endpoint)) {
-    const message = `"${endpoint}" is not the endpoint of a container runtime: expected unix:///path/to/runtime.sock`;
+    const message = `"${endpoint}" is not a runtime endpoint: expected unix:///path/to/runtime.sock`;
     throw new NodeFailure('InvalidEndpoint', message);
   }
   return new Client(endpoint, credentials.createInsecure(), {

@@ -28,7 +28,7 @@ function profile(wanted: Wanted, refOf: (name: string) => string, field: string)
   if (wanted.type === 'Unconfined') return UNCONFINED;
   const name = wanted.localhostProfile;
   if (!name || name.startsWith('/') || name.split('/').includes('..')) {
-    const message = `${field}: type Localhost needs a localhostProfile that is a name or a path without ".."`;
+    const message = `${field}: type Localhost needs a localhostProfile: a name, or a path without ".."`;
     throw new NodeFailure('CreateContainerConfigError', message);
   }
   return { profileType: ProfileType.Localhost, localhostRef: refOf(name) };

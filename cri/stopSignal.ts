@@ -7,7 +7,7 @@ export function stopSignal(name: string | undefined): Signal {
   const key = `SIGNAL_${name.replace('+', 'PLUS').replace('-', 'MINUS')}`;
   const [, signal] = Object.entries(Signal).find(([each]) => each === key) ?? [];
   if (signal !== undefined) return signal;
-  throw new NodeFailure('CreateContainerConfigError', `stopSignal: ${name} is no signal`);
+  throw new NodeFailure('CreateContainerConfigError', `stopSignal: ${name} is not a signal`);
 }
 
 /** The name of a signal by its number; none for what was left to the image. */

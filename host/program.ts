@@ -114,14 +114,14 @@ export async function runProgram(program: string, args: readonly string[], optio
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     if (signal.aborted) return reject(signal.reason);
     const [stderr, isLate] = [err().trim(), limit.signal.aborted];
-    const problem = isLate ? `not done within ${limitMs / 1_000} s` : ending;
+    const problem = isLate ? `timed out after ${limitMs / 1_000} s` : ending;
     reject(new ProgramFailure(stderr || problem, { stderr, isLate, ...how }));
   };
   if (onExit !== undefined) child.once(child.pid === undefined ? 'error' : 'exit', onExit);
   child.on('error', (error) => fail(error.message, { cause: error }));
   child.on('close', (code, name) => {
     if (code === 0) resolve(out());
-    else if (code === null) fail(`ended by ${name}`);
+    else if (code === null) fail(`killed by ${name}`);
     else fail(`failed with exit code ${code}`, { exitCode: code });
   });
   // A program that ends before it has read its input is reported by its exit code.

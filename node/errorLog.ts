@@ -62,4 +62,4 @@ const detailsOf = (error: unknown): object =>
   error instanceof NodeFailure ? { reason: error.reason } : { err: error };
 
 const agentFailure = (message: string, cause: unknown): NodeFailure =>
-  new NodeFailure('AgentFailed', `the node agent has failed and ends, its pods go on running: ${message}`, { cause });
+  new NodeFailure('AgentFailed', `the node agent failed and is exiting; its pods keep running: ${message}`, { cause });

@@ -35,10 +35,10 @@ export function hostWarnings(facts: HostFacts, config: { failCgroupV1: boolean; 
     throw new ConfigError('swap is on, and failSwapOn is true: turn swap off, or set failSwapOn to false');
   }
   return [
-    ...(facts.cgroupV1 ? ['this host uses cgroup v1: limits that need cgroup v2 are not enforced'] : []),
+    ...(facts.cgroupV1 ? ['this host uses cgroup v1: limits that require cgroup v2 are not enforced'] : []),
     ...(facts.mayLowerOomScore
       ? []
-      : ['no right to lower oom_score_adj (CAP_SYS_RESOURCE): pods are not protected from the OOM killer']),
-    ...(facts.swapOn ? ['swap is on: memory limits do not bound what is swapped out'] : []),
+      : ['missing CAP_SYS_RESOURCE to lower oom_score_adj: pods are not protected from the OOM killer']),
+    ...(facts.swapOn ? ['swap is on: memory limits do not cover swapped-out memory'] : []),
   ];
 }

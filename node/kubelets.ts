@@ -32,7 +32,7 @@ async function listener(path: string): Promise<string[]> {
     return (await isAnswering(path)) ? [`something listens on ${path}, as a kubelet does`] : [];
   } catch (error) {
     if (lacksFiles(error)) throw error;
-    return [`it cannot be seen whether a kubelet listens on ${path}: ${messageOf(error)}`];
+    return [`cannot tell whether a kubelet listens on ${path}: ${messageOf(error)}`];
   }
 }
 
@@ -40,7 +40,7 @@ const kubeletProcesses = (rootDirectory: string, proc: string): Promise<string[]
   lookAtProcesses(
     async (pid) =>
       (await isKubeletOver(rootDirectory, { pid, proc }))
-        ? `a kubelet (process ${pid}) runs over ${rootDirectory}`
+        ? `a kubelet (process ${pid}) is running on ${rootDirectory}`
         : undefined,
     proc,
   );

@@ -26,7 +26,7 @@ async function isAlive(lock: string): Promise<boolean> {
 }
 
 function refusal(rootDirectory: string, who: string): NodeFailure {
-  const message = `another agent ${who} already runs over ${rootDirectory}: end it first, or use another directory`;
+  const message = `another agent ${who} is already running on ${rootDirectory}: stop it first, or use another root directory`;
   return new NodeFailure('AgentRunning', message);
 }
 

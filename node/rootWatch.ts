@@ -42,7 +42,7 @@ export function watchRoot(given: {
     isLooking = false;
     if (hasEnded || (why === undefined) === (lost === undefined)) return;
     lost = why === undefined ? undefined : { message: lostText(directory, why), since: clock.now() };
-    if (lost === undefined) logger.info(`${directory} is there again`);
+    if (lost === undefined) logger.info(`${directory} is usable again`);
     else tell({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
   };
   const stop = every(clock, LOOK_MS, look);
@@ -62,4 +62,4 @@ async function problemOf(directory: string): Promise<string | undefined> {
 }
 
 const lostText = (directory: string, why: string): string =>
-  `${directory} ${why} while the agent runs: what has to survive a restart of the agent cannot be saved. The pods keep running; restart the agent once the directory is usable again`;
+  `${directory} ${why} while the agent is running: state that must survive a restart of the agent cannot be saved. The pods keep running; restart the agent once the directory is usable again`;

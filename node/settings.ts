@@ -15,7 +15,7 @@ export interface Settings {
 
 function ignoredWarning(file: ConfigFile | undefined): string[] {
   if (file === undefined || file.ignored.length === 0) return [];
-  return [`${file.path}: accepted, but without effect in this version: ${file.ignored.join(', ')}`];
+  return [`${file.path}: accepted, but ignored in this version: ${file.ignored.join(', ')}`];
 }
 
 /** Reads the configuration file and the host, and compiles all there is; throws a `ConfigError` that users understand. */

@@ -119,7 +119,7 @@ const logged = (
 
 function credentialsOn(rootDir: string, logger: Logger) {
   const onUnusable = (file: string, why: string) =>
-    logger.warn({ file }, `${file}: not read for the credentials of registries: ${why}`);
+    logger.warn({ file }, `${file}: registry credentials not read: ${why}`);
   return nodeCredentials({ rootDir, workingDir: process.cwd(), homeDir: homedir(), onUnusable });
 }
 
@@ -127,7 +127,7 @@ function classesIn(directory: string, logger: Logger) {
   const warned = new Set<string>();
   return () =>
     readRuntimeClasses(directory, (file, why) => {
-      const message = `${file}: not read for RuntimeClasses: ${why}`;
+      const message = `${file}: RuntimeClass not read: ${why}`;
       if (!warned.has(message)) logger.warn({ file }, message);
       warned.add(message);
     });

@@ -61,12 +61,16 @@ class Silence extends Error {}
 /** What a connection that breaks means: whoever answered at the socket does so no more. */
 async function gone({ path, processAt, silentMs = SILENT_MS }: Place, cause: unknown): Promise<NodeFailure> {
   if (!(cause instanceof Silence))
-    return new NodeFailure('AgentGone', `the agent at ${path} ended before its answer did`, { cause });
+    return new NodeFailure('AgentGone', `the agent at ${path} exited before its response was complete`, { cause });
   const pid = await processAt?.(path);
   const who = pid === undefined ? `the agent at ${path}` : `the agent at ${path} (process ${pid})`;
-  return new NodeFailure('AgentSilent', `${who} has not answered for ${silentMs / 1_000} s: it is stopped or hangs`, {
-    cause,
-  });
+  return new NodeFailure(
+    'AgentSilent',
+    `${who} has not responded for ${silentMs / 1_000} s: it is suspended or hangs`,
+    {
+      cause,
+    },
+  );
 }
 
 async function read(place: Place, response: IncomingMessage): Promise<string> {
@@ -132,9 +136,9 @@ export async function findAgent(paths: readonly string[], processAt?: Place['pro
       forbidden = path;
     }
   }
-  const places = paths.join(' nor at ');
+  const places = paths.join(' or ');
   const message = forbidden
-    ? `the agent's socket ${forbidden} may only be used by its owner: try again as root`
-    : `no agent answers at ${places}; "statelet up" starts one, --root-dir or --state-dir name its place`;
+    ? `permission denied on the agent's socket ${forbidden}: only its owner may use it, try again as root`
+    : `no agent is running at ${places}; start one with "statelet up", or say where it is with --root-dir or --state-dir`;
   throw new NodeFailure('NoAgent', message);
 }

@@ -16,7 +16,7 @@ export interface Answer {
 /** With what is wrong with its manifest or, when there is none, the pod that was likely meant. */
 function notFound(name: string, problems: readonly string[] = [], meant?: string): Answer {
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  const why = problems.length > 0 ? `; its manifest is refused: ${problems.join('; ')}` : hint;
+  const why = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
   return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${why}`) };
 }
 
@@ -139,5 +139,5 @@ export async function answer(agent: AgentPort, path: string, accept: string): Pr
     if (fifth === 'pods' && sixth && steps.length === 6) return onePod(agent, fourth, sixth);
     if (fifth === 'events' && steps.length === 5) return eventList(agent, fourth);
   }
-  return { code: 404, body: failure(404, 'NotFound', `there is nothing at ${path}`) };
+  return { code: 404, body: failure(404, 'NotFound', `nothing found at ${path}`) };
 }

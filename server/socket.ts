@@ -60,10 +60,10 @@ function respond({ agent, watches, version }: Served, url: URL, accept: string, 
 function handle(served: Served, request: IncomingMessage, response: ServerResponse): void {
   const url = URL.parse(request.url ?? '/', 'http://agent');
   if (request.method !== 'GET') {
-    const message = `${request.method} is not supported: the socket only reads`;
+    const message = `${request.method} is not supported: the socket is read-only`;
     send(response, 405, failure(405, 'MethodNotAllowed', message));
   } else if (url === null) {
-    send(response, 400, failure(400, 'BadRequest', `${request.url} is no path`));
+    send(response, 400, failure(400, 'BadRequest', `${request.url} is not a path`));
   } else {
     respond(served, url, request.headers.accept ?? '', response);
   }
@@ -87,7 +87,7 @@ async function removeDeadSocket(path: string): Promise<void> {
   if (!found.isSocket()) {
     throw new NodeFailure(
       'RootDirectoryUnusable',
-      `${path} is in the way: it is no socket. Move it, or use another directory`,
+      `${path} exists and is not a socket: move it, or use another root directory`,
     );
   }
   await rm(path, { force: true });
@@ -106,7 +106,7 @@ export async function serveSocket(options: {
   const { path, agent, version } = options;
   checkSocketPath(path);
   if (await isAnswering(path)) {
-    throw new NodeFailure('AgentRunning', `another agent answers at ${path}`);
+    throw new NodeFailure('AgentRunning', `another agent is listening on ${path}`);
   }
   await removeDeadSocket(path);
   const watches = { '/api/v1/pods': watchPods(agent), '/api/v1/events': watchEvents(agent) };

@@ -15,7 +15,7 @@ export function socketPath(rootDirectory: string): string {
 export function checkSocketPath(path: string): void {
   const bytes = Buffer.byteLength(path);
   if (bytes <= PATH_LIMIT) return;
-  const message = `the socket's path ${path} has ${bytes} bytes, but a unix socket's may have ${PATH_LIMIT}: choose a shorter root directory`;
+  const message = `the socket path ${path} has ${bytes} bytes, but the limit for a unix socket is ${PATH_LIMIT}: use a shorter root directory`;
   throw new NodeFailure('SocketPathTooLong', message);
 }
 

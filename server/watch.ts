@@ -36,7 +36,7 @@ export interface Watch {
 const line = (type: string, json: string) => `{"type":"${type}","object":${json}}\n`;
 
 function drop({ response }: Client): void {
-  const status = failure(410, 'Expired', 'the watch fell too far behind: list the pods and watch again');
+  const status = failure(410, 'Expired', 'the watch fell too far behind: list again and start a new watch');
   response.end(line('ERROR', JSON.stringify(status)));
   startLimit(FAREWELL_MS).signal.addEventListener('abort', () => response.destroy());
 }

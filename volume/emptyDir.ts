@@ -72,7 +72,7 @@ function mediumOf(request: VolumeMount, { medium = '', sizeLimit }: EmptyDirVolu
   if (medium === 'Memory') return memoryMedium(request, sizeLimit);
   const [, size] = /^HugePages(?:-(.+))?$/.exec(medium) ?? [];
   if (!medium.startsWith('HugePages') || (size !== undefined && parseQuantity(size) === undefined)) {
-    throw refusal(`this node has no emptyDir medium "${medium}"`);
+    throw refusal(`emptyDir medium "${medium}" is not supported on this node`);
   }
   return { type: 'hugetlbfs', options: [`pagesize=${pageSize(request.pod.spec, medium, size)}`] };
 }

@@ -34,7 +34,7 @@ export async function makeDirectory(
   // On a directory that was made just now nothing can be mounted.
   const mounted = made ? undefined : await mountAt(hostPath, signal);
   if (mounted !== undefined && mounted.type !== medium?.type) {
-    throw new NodeFailure('FailedMount', `${hostPath} is a mount point of type ${mounted.type} already`);
+    throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${mounted.type}`);
   }
   // A file in its place is told as such.
   if (!made && mounted === undefined) await mkdir(hostPath, { recursive: true });

@@ -41,7 +41,8 @@ function rightsOf(found: Stats, { readOnly }: Ownership): number {
 
 async function change(file: string | Buffer, ownership: Ownership, depth = 0): Promise<void> {
   ownership.signal.throwIfAborted();
-  if (depth > MOST_DEPTH) throw new NodeFailure('FailedMount', `it has directories in more than ${MOST_DEPTH} others`);
+  if (depth > MOST_DEPTH)
+    throw new NodeFailure('FailedMount', `it has directories nested deeper than ${MOST_DEPTH} levels`);
   const handle = await open(file, O_PATH | constants.O_NOFOLLOW);
   try {
     const found = await handle.stat();

@@ -42,6 +42,6 @@ export function pluginFor(plugins: readonly VolumePlugin[], volume: Volume): Vol
   const found = plugins.find((plugin) => plugin.supports(volume));
   if (found !== undefined) return found;
   const kind = Object.keys(volume).find((key) => key !== 'name');
-  const problem = kind === undefined ? 'it has no source' : `this node has no plugin for volumes of type ${kind}`;
+  const problem = kind === undefined ? 'it has no source' : `volumes of type ${kind} are not supported on this node`;
   throw new NodeFailure('FailedMount', `volume "${volume.name}" cannot be mounted: ${problem}`);
 }

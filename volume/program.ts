@@ -54,4 +54,4 @@ async function ended(at: string, signal: AbortSignal): Promise<void> {
 }
 
 const noAnswer = (program: string, cause: unknown): Error =>
-  new Error(`no answer from ${program} within ${LIMIT_MS / 1_000} s`, { cause });
+  new Error(`${program} timed out after ${LIMIT_MS / 1_000} s`, { cause });

@@ -40,7 +40,7 @@ async function mountAtPlace(handle: FileHandle, target: string, signal: AbortSig
   await clear(target, signal);
   await makePlace(target, found.isDirectory());
   await bindHandle(handle.fd, target, signal);
-  if (!(await isAt(target, found))) throw new Error(`something else is mounted at ${target}`);
+  if (!(await isAt(target, found))) throw new Error(`something else is already mounted at ${target}`);
 }
 
 /** Unmounts the parts of a volume that containers of a pod mounted, or those of all its volumes. Idempotent. */

@@ -58,7 +58,7 @@ export function containerServices(parts: ContainerParts): ContainerServices {
     startContainer: async ({ pod, container, id }, { signal }) => {
       await start(cri, id, { signal });
       const started = await readContainer(cri, { id }, { signal });
-      if (started === null) throw new NodeFailure('RunContainerError', `container ${id} is gone`);
+      if (started === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
       // The container runs, and its log is there: without the link only collectors of logs do not find it.
       await writeLogSymlink(layout, { pod: pod.metadata, container, id }, logFile).catch((error) =>

@@ -53,7 +53,7 @@ export function diskServices(parts: DiskParts): DiskServices {
         const turn = inTurn({ uid: pod.metadata.uid, volume }, () => call(input, within));
         return unlessAborted(turn, within).catch((cause: unknown) => {
           if (!within.aborted || signal.aborted) throw cause;
-          throw new NodeFailure(reason, `not done within ${goDuration(limitMs)}`, { cause });
+          throw new NodeFailure(reason, `timed out after ${goDuration(limitMs)}`, { cause });
         });
       };
       return withinLimit(act, { clock: parts.clock, timeoutMs: limitMs, signal });
@@ -173,7 +173,7 @@ export async function isOurs(
 
 /** In one that somebody else made nothing is started, for at the end of a pod all that is in its cgroup is killed. */
 function foreignCgroup({ metadata: { uid } }: Pod): NodeFailure {
-  const message = `there is a cgroup for a pod of the UID ${uid}, and this agent has not made it: does another agent run this pod?`;
+  const message = `a cgroup for the pod UID ${uid} exists that this agent did not create: is another agent running this pod?`;
   return new NodeFailure('FailedCreatePodContainer', message);
 }
 

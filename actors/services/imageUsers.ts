@@ -18,7 +18,7 @@ export function imageUsers(cri: Pick<Cri, 'imageStatus'>): FindImageUser {
     const before = known.get(imageRef);
     if (before !== undefined) return before;
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, options);
-    if (image === undefined) throw new NodeFailure('CreateContainerError', `image ${imageRef} is gone`);
+    if (image === undefined) throw new NodeFailure('CreateContainerError', `image ${imageRef} no longer exists`);
     const user = imageUser(image);
     if (known.size === MOST_KNOWN) known.clear();
     if (DIGEST.test(imageRef)) known.set(imageRef, user);

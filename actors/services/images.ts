@@ -53,7 +53,7 @@ export function imageServices({ cri, clock, node, findCredentials }: ImageParts)
 type ImagePorts = Pick<Services, 'findImage' | 'pullImage'>;
 
 const overdue = (limitMs: number, cause: unknown): NodeFailure =>
-  new NodeFailure('ErrImagePull', `the pull was given up: it did not end within ${goDuration(limitMs)}`, { cause });
+  new NodeFailure('ErrImagePull', `the pull timed out after ${goDuration(limitMs)}`, { cause });
 
 async function pulled(cri: Cri, request: PullImageRequest, signal: AbortSignal): Promise<string> {
   return (await cri.pullImage(request, { signal })).imageRef;

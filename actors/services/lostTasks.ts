@@ -30,8 +30,8 @@ export function lostTasks(restart: RestartRuntime | undefined): LostTasks {
       failures.set(id, count);
       if (count % RESTART_EVERY === RESTART_AT) restart?.(`cannot remove the sandbox ${id}`);
       const help = restart
-        ? 'the private containerd is restarted when this happens again'
-        : 'restart the container runtime (systemctl restart containerd); pods keep running meanwhile';
+        ? 'the private containerd will be restarted if this happens again'
+        : 'restart the container runtime (systemctl restart containerd); pods keep running';
       const message = `${error.message}: the runtime has lost track of a container that it was starting: ${help}`;
       return new NodeFailure(error.reason, message, { cause: error });
     },

@@ -53,10 +53,10 @@ async function keyringIn(
 ): Promise<Keyring | undefined> {
   const read = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => error);
   if (typeof read !== 'string') {
-    if (read.code !== 'ENOENT' && read.code !== 'ENOTDIR') tell(file, `it cannot be read (${read.code ?? read.name})`);
+    if (read.code !== 'ENOENT' && read.code !== 'ENOTDIR') tell(file, `cannot be read (${read.code ?? read.name})`);
     return undefined;
   }
   const keyring = readKeyring(read, form);
-  if (keyring === undefined) tell(file, `it is no JSON with ${form === 'config.json' ? '"auths"' : 'registries'}`);
+  if (keyring === undefined) tell(file, `expected JSON with ${form === 'config.json' ? '"auths"' : 'registries'}`);
   return keyring;
 }

@@ -49,7 +49,8 @@ export class SimulatedClock implements Clock {
     promise.then(done, done);
     await settle();
     while (!settled) {
-      if (!this.#fireNext(Number.POSITIVE_INFINITY)) throw new Error('no timer is left, and the promise is pending');
+      if (!this.#fireNext(Number.POSITIVE_INFINITY))
+        throw new Error('no timers left, but the promise is still pending');
       await settle();
     }
     return promise;

@@ -31,11 +31,11 @@ export async function fetchText({ url, headers, clock, signal }: FetchOptions): 
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new Error(`the server answers ${response.status} ${response.statusText}`.trim());
+      throw new Error(`the server answered ${response.status} ${response.statusText}`.trim());
     }
     return await bodyOf(response);
   } catch (error) {
-    if (late.signal.aborted) throw new Error(`no answer within ${ANSWER_WITHIN_MS / 1_000} s`, { cause: error });
+    if (late.signal.aborted) throw new Error(`no response within ${ANSWER_WITHIN_MS / 1_000} s`, { cause: error });
     // What fetch says itself is always that it failed; its cause says why.
     const why = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
     throw new Error(messageOf(why ?? error), { cause: error });
@@ -50,7 +50,7 @@ async function bodyOf(response: Response): Promise<string> {
   let length = 0;
   for await (const part of response.body ?? []) {
     const end = length + part.byteLength;
-    if (end > LARGEST_ANSWER) throw new Error(`the answer has more than ${LARGEST_ANSWER} bytes`);
+    if (end > LARGEST_ANSWER) throw new Error(`the response is larger than ${LARGEST_ANSWER} bytes`);
     if (end > room.length) {
       const larger = Buffer.allocUnsafe(2 * end);
       room.copy(larger, 0, 0, length);

@@ -17,13 +17,13 @@ const FIRST_RETRY_MS = 1_000;
 const SETTLE_MS = 5;
 /** And one that was made a moment ago is written within this time. */
 const EMPTY_MS = 500;
-const NO_RECURSION = `${A_DIRECTORY}: only manifests directly in the manifest path are read, not those in directories below it`;
+const NO_RECURSION = `${A_DIRECTORY}: subdirectories of the manifest path are not read`;
 /** So many changed files make a set: of many that come at once the first pods start while the others are still read. */
 const FILES_AT_ONCE = 8;
 /** What may fail beside the single files; no path is like it. */
 const LISTING = 'list';
 const INOTIFY = 'inotify';
-const NOTHING_THERE = 'no such file or directory: no pods are read from here until there is one';
+const NOTHING_THERE = 'no such file or directory: no pods are read from here until it exists';
 /** Reading several that are larger one after the other could hold up the event loop. */
 const SHORT = 1_024;
 
@@ -237,7 +237,7 @@ class FileSource {
       if (this.#problems.delete(what)) this.files.readable(what);
     } catch (error) {
       const message = messageOf(error);
-      this.#report(what, file, message, `it can be read: it is tried again every ${goDuration(this.#listEveryMs)}`);
+      this.#report(what, file, message, `it can be read: retried every ${goDuration(this.#listEveryMs)}`);
     }
   }
 

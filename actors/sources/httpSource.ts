@@ -83,7 +83,7 @@ class HttpSource {
       await this.#take(text, await this.#options.readClasses?.());
     } catch (error) {
       const message = messageOf(error);
-      const until = `there is an answer: it is asked again every ${goDuration(everyMs)}`;
+      const until = `the server answers: retried every ${goDuration(everyMs)}`;
       this.#unreachable = this.#located([{ path: '', message }], until);
     }
     if (!signal.aborted) this.#tell();
@@ -112,7 +112,7 @@ class HttpSource {
     this.#classes = classes;
     this.#answers += 1;
     const read = podsOf(manifests, (uid) => known.get(uid));
-    this.#invalid = this.#located('problems' in read ? read.problems : read.refused, 'there is another answer');
+    this.#invalid = this.#located('problems' in read ? read.problems : read.refused, 'the response changes');
     if ('problems' in read) return;
     const pods: Pod[] = [];
     for (const pod of read.pods) {

@@ -178,7 +178,7 @@ const located = (
 const sameUid = (file: string, pod: Pod, holder: string): SourceProblem => ({
   file,
   path: 'metadata.uid',
-  message: `Duplicate value: "${pod.metadata.uid}": the pod of ${holder} has it`,
+  message: `Duplicate value: "${pod.metadata.uid}": already used by the pod of ${holder}`,
   pod: nameOf(pod),
   until: 'one of the two files changes',
 });

@@ -29,7 +29,7 @@ export function manifestsIn({ text, kind, origin }: ManifestText, limits: TextLi
   if ('problem' in parsed) return refused(parsed.problem);
   const [value, ...others] = parsed.values;
   if (value === undefined) return refused(`the ${kind} is empty`);
-  if (others.length > 0) return refused('expected one Pod, got several documents: write each into a file of its own');
+  if (others.length > 0) return refused('expected one Pod, got several documents: use one file per pod');
   return { manifests: reading(kind === 'file' ? [{ path: '', value }] : itemsOf(value), origin) };
 }
 
@@ -49,7 +49,7 @@ export const refused = (message: string): { readonly manifests: readonly ReadMan
 });
 
 /** What is told of a text that is beyond the limits. */
-export const tooLarge = (beyond: string): string => `has ${beyond}, which is more than this node reads`;
+export const tooLarge = (beyond: string): string => `has ${beyond}, more than this node accepts`;
 
 /** The items of a list, which need not say of themselves what they are; of anything else the one that it is. */
 function itemsOf(value: unknown): { path: string; value: unknown }[] {

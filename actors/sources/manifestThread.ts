@@ -63,8 +63,7 @@ export class ManifestThread {
       }
     } catch (error) {
       this.end();
-      if (!this.#hasStarted)
-        throw new Error(`no thread can be started to read it: ${messageOf(error)}`, { cause: error });
+      if (!this.#hasStarted) throw new Error(`cannot start a thread to read it: ${messageOf(error)}`, { cause: error });
       if (late.signal.aborted) throw error;
       return refused(`cannot be read: ${messageOf(error)}`).manifests;
     } finally {
@@ -78,7 +77,7 @@ export class ManifestThread {
   }
 
   get #tooMuch(): string {
-    return `it takes more than ${this.#megabytes} MiB of memory`;
+    return `reading it takes more than ${this.#megabytes} MiB of memory`;
   }
 
   #ask(task: ReadingTask, late: AbortSignal): Promise<ReadingNews> {
@@ -92,7 +91,7 @@ export class ManifestThread {
       // Nobody else posts to this thread's port.
       hear('message', (some) => resolve(some as ReadingNews));
       hear('error', (error) => reject(isOutOfMemory(error) ? new Error(this.#tooMuch, { cause: error }) : error));
-      hear('exit', () => reject(new Error('the thread that read it has ended')));
+      hear('exit', () => reject(new Error('the thread reading it exited')));
       const tooLate = () => reject(new Error(`reading it takes longer than ${READ_WITHIN_MS / 1_000} s`));
       late.addEventListener('abort', tooLate, { signal: done.signal });
       if (late.aborted) tooLate();

@@ -23,7 +23,7 @@ export function problemsToTell(problems: readonly Problem[]): Problem[] {
     told.push(sentence);
   }
   return [
-    shortProblem({ path: '', message: [...told, `and ${problems.length - told.length} more mistakes`].join('; ') }),
+    shortProblem({ path: '', message: [...told, `and ${problems.length - told.length} more errors`].join('; ') }),
   ];
 }
 

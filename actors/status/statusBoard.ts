@@ -195,7 +195,7 @@ class Board implements StatusBoard {
   }
 }
 
-const UNTOLD = 'its status to be durable, which is told then';
+const UNTOLD = 'its status to be saved';
 
 const isAt = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
   metadata.name === name && metadata.namespace === namespace;

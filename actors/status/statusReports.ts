@@ -155,7 +155,7 @@ export class StatusReports {
 
 /** What a call that was given up has come to is that its time was over. */
 const late = (within: AbortSignal) => (cause: unknown) => {
-  throw within.aborted ? new Error(`no answer within ${PUT_MS / 1_000}s`, { cause }) : cause;
+  throw within.aborted ? new Error(`no response within ${PUT_MS / 1_000}s`, { cause }) : cause;
 };
 
 const failureOf = (sink: string, cause: unknown): NodeFailure =>

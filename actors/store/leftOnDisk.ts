@@ -85,7 +85,7 @@ export async function takenOver(
     const owner = ownerOfPodDirectory(layout, maker, uid);
     const common = { directory: layout.podDir(uid), sandboxes: [] };
     if (owner.kind === 'ours') {
-      const why = `made over the runtime ${owner.runtime}`;
+      const why = `created on the runtime ${owner.runtime}`;
       return isOfOtherRuntime(owner, maker) ? [{ uid, ...owner.pod, ...common, why }] : [];
     }
     const isTheirs = owner.kind === 'others' || (owner.kind === 'unmarked' && !known.has(uid));
@@ -153,7 +153,7 @@ function refuseOtherRuntime(
   const [runtime] = others;
   if (runtime === undefined) return;
   const count = others.length === 1 ? '1 pod' : `${others.length} pods`;
-  const message = `${maker.root} holds ${count} of the runtime ${runtime}, and this agent would use ${maker.runtime}: go on with the former runtime, or use another root directory`;
+  const message = `${maker.root} holds ${count} of the runtime ${runtime}, but this agent is configured to use ${maker.runtime}: keep the former runtime, or use another root directory`;
   throw new NodeFailure('RuntimeChanged', message);
 }
 

@@ -33,11 +33,11 @@ export interface Retrying {
 /** What the node's events tell of it. */
 export const storeEvent = (failure: StoreFailure | undefined): EventMessage =>
   failure === undefined
-    ? { reason: 'StoreRecovered', message: 'All durable facts are written again' }
+    ? { reason: 'StoreRecovered', message: 'The state of the node is being saved again' }
     : {
         eventType: 'Warning',
         reason: 'StoreFailed',
-        message: `Durable facts cannot be written, and are tried again: ${failure.failure.message}`,
+        message: `The state of the node cannot be saved, will retry: ${failure.failure.message}`,
       };
 
 /** A full disk may have room again at any time. */
@@ -221,7 +221,7 @@ async function isDone(
     return true;
   } catch (cause) {
     onFailure(cause);
-    const message = `a durable fact could not be written: ${messageOf(cause)}`;
+    const message = `state could not be saved: ${messageOf(cause)}`;
     const failure = new NodeFailure('StoreFailed', message, { cause });
     for (const { waiting } of changes) for (const { reject } of waiting) reject(failure);
     return false;

@@ -89,11 +89,11 @@ function readFact<Value>(
   if (!found.success) return damagedFact(file, expectation(content, found.error));
   const { key, value } = found.data;
   if (factFileName(key) === path.basename(file)) return { key, value };
-  return damagedFact(file, `expected the name ${factFileName(key)} for the key in it`);
+  return damagedFact(file, `expected the file name ${factFileName(key)} for its key`);
 }
 
 function damagedFact(file: string, problem: string): { readonly file: string; readonly damaged: string } {
-  return { file, damaged: `${file}: ${problem}; set aside as .corrupt` };
+  return { file, damaged: `${file}: ${problem}; renamed to .corrupt` };
 }
 
 function expectation(content: unknown, { issues: [issue] }: z.core.$ZodError): string {

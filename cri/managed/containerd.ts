@@ -84,7 +84,7 @@ export async function startManagedContainerd(options: ManagedContainerdOptions):
       const message = `${why}cleaning up after this start failed: ${left.message}`;
       throw new NodeFailure('RuntimeUnavailable', message, { cause: new AggregateError([error, left]) });
     });
-    if (noted.hasPods && !isRestart) onProgress('the pods that ran before go on running');
+    if (noted.hasPods && !isRestart) onProgress('the pods that were running keep running');
     signal.throwIfAborted();
     throw error;
   }
@@ -99,7 +99,7 @@ async function startIn(
   // Not by the signal of the start: it is called again later.
   const letOut = () =>
     masquerade(layout, podCidr, new AbortController().signal).catch((error: Error) =>
-      onProgress(`the pods cannot reach what is beyond this host: ${error.message}`),
+      onProgress(`the pods cannot reach anything outside this host: ${error.message}`),
     );
   await letOut();
   const snapshotter = await chooseSnapshotter(layout.directory, signal);
@@ -125,7 +125,7 @@ async function launchWithImages(
     .catch((error: Error) => {
       // Its pods need it more than images that it most likely has.
       if (!isRestart) throw error;
-      input.onProgress(`its images cannot be imported again: ${error.message}`);
+      input.onProgress(`its images could not be imported again: ${error.message}`);
     });
   return launched;
 }

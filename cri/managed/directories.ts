@@ -25,6 +25,6 @@ export async function refuseOthers({ directory, bootIdFile, config }: Layout): P
   const names = await readdir(directory).catch((): string[] => []);
   const isOurs = [bootIdFile, config].some((file) => names.includes(basename(file)));
   if (names.length === 0 || isOurs) return;
-  const message = `${directory} holds files that no private containerd has left there, such as ${names[0]}: choose another state directory`;
+  const message = `${directory} contains files that are not from a private containerd, such as ${names[0]}: use another state directory`;
   throw new NodeFailure('RuntimeUnavailable', message);
 }

@@ -52,7 +52,7 @@ async function removeHostPorts(
   sandboxId: string,
   { layout, cniPlugins, signal }: { layout: Layout; cniPlugins?: string; signal: AbortSignal },
 ): Promise<void> {
-  if (cniPlugins === undefined) throw new Error(`no CNI plugins are there to take back the host ports of ${sandboxId}`);
+  if (cniPlugins === undefined) throw new Error(`no CNI plugins found to release the host ports of ${sandboxId}`);
   const portMappings = [{ hostPort: 1, containerPort: 1, protocol: 'tcp' }];
   const config = { cniVersion: '1.0.0', name: layout.network, type: 'portmap', runtimeConfig: { portMappings } };
   const environment = {

@@ -62,5 +62,5 @@ function text(path: string, content: string): TarEntry {
 async function staticProgram(name: string): Promise<{ path: string; content: Buffer }> {
   const program = await findStaticProgram(name);
   if (program !== undefined) return program;
-  throw new NodeFailure('RuntimeUnavailable', `no static ${name} is on this host`);
+  throw new NodeFailure('RuntimeUnavailable', `no static ${name} found on this host`);
 }

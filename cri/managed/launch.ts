@@ -45,7 +45,7 @@ export async function launch(input: LaunchInput): Promise<Launched> {
     const isSame = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
     const isReady = await answers(input, running);
     if (isSame && isReady) return { containerd: running, attached: true };
-    onProgress('restarting containerd, its pods run on');
+    onProgress('restarting containerd; its pods keep running');
     await (isReady ? endProcess(running, patienceMs, pause) : killProcess(running, pause));
   }
   onProgress('starting a private containerd');
@@ -120,7 +120,7 @@ async function giveUp(
   await killProcess(containerd, pause);
   signal.throwIfAborted();
   const log = (await readFile(layout.log, 'utf8')).trimEnd().split('\n').slice(-5).join('\n');
-  throw new NodeFailure('RuntimeUnavailable', `containerd does not become ready; ${layout.log} ends with:\n${log}`, {
+  throw new NodeFailure('RuntimeUnavailable', `containerd did not become ready; last lines of ${layout.log}:\n${log}`, {
     cause,
   });
 }

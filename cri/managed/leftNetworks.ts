@@ -32,7 +32,7 @@ async function netNamespaceOf(cri: Sandboxes, podSandboxId: string, signal: Abor
     return runtimeSpec.linux.namespaces.find(({ type }) => type === 'network')?.path;
   } catch (cause) {
     if (cause instanceof NodeFailure && cause.reason === 'NotFound') return undefined;
-    const message = `the networks of former sandboxes stay, because containerd does not say which one sandbox ${podSandboxId} has`;
+    const message = `the networks of former sandboxes are kept, because containerd did not report the network of sandbox ${podSandboxId}`;
     throw new NodeFailure('RuntimeError', message, { cause });
   }
 }

@@ -32,7 +32,7 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
     await once(child, 'spawn');
     child.unref();
     const { pid } = child;
-    if (pid === undefined) throw new Error('a process that was spawned has no pid');
+    if (pid === undefined) throw new Error('the spawned process has no pid');
     await writeFile(layout.pidFile, `${pid}\n`);
     // One that has ended already never runs again; its log says why.
     return (await processOf(pid)) ?? { pid, startedAt: '' };
@@ -102,7 +102,7 @@ export async function endProcess(running: RunningProcess, patienceMs: number, pa
 /** Kills a process and waits until it is gone. */
 export async function killProcess(running: RunningProcess, pause: Pause): Promise<void> {
   if (await endsBy('SIGKILL', running, 5_000, pause)) return;
-  throw new NodeFailure('RuntimeUnavailable', `process ${running.pid} does not end`);
+  throw new NodeFailure('RuntimeUnavailable', `process ${running.pid} did not exit`);
 }
 
 async function endsBy(

@@ -16,7 +16,7 @@ export async function holdSubnet(layout: Layout, wanted?: string): Promise<strin
   const bridgeIsUp = await exists(join('/sys/class/net', layout.bridge));
   if (before !== undefined && bridgeIsUp) {
     if (wanted === undefined || wanted === before) return before;
-    const message = `pods still run in ${before}: the pod network can be changed to ${wanted} when they have ended`;
+    const message = `pods are still running in ${before}: the pod network can be changed to ${wanted} once they have terminated`;
     throw new NodeFailure('RuntimeUnavailable', message);
   }
   const routes = parseRoutes(await readFile('/proc/net/route', 'utf8'));
@@ -25,7 +25,7 @@ export async function holdSubnet(layout: Layout, wanted?: string): Promise<strin
     if (wanted === undefined && routes.some((route) => overlaps(route, parseSubnet(subnet)))) continue;
     if (await reserve(layout, subnet)) return subnet;
   }
-  throw new NodeFailure('RuntimeUnavailable', 'no private IPv4 subnet is free for the pods');
+  throw new NodeFailure('RuntimeUnavailable', 'no free private IPv4 subnet for the pods');
 }
 
 /** Gives the subnet back. */

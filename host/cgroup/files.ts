@@ -70,7 +70,7 @@ export function missingControllers(cgroup: Cgroup, limits: CgroupLimits): Contro
 
 /** What it means that a cgroup has not all controllers that it needs. */
 export const notPassedOn = (cgroup: string, controllers: string): string =>
-  `${cgroup} lacks controllers that its limits need (${controllers}), as the cgroup above does not pass them on: these limits are not in force`;
+  `${cgroup} lacks the controllers ${controllers}, as its parent cgroup does not delegate them: limits that need them are not enforced`;
 
 const wordsIn = (file: string): string[] | undefined => read(file)?.trim().split(/\s+/);
 

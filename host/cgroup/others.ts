@@ -104,7 +104,7 @@ function sharedWith(cgroup: string, others: readonly string[]): string {
   const [first] = others;
   const held =
     others.length === 1 ? `the cgroup of a pod (/${first})` : `${others.length} pod cgroups (such as /${first})`;
-  return `${cgroup} holds ${held} that this agent did not make: does another kubelet use the same cgroup root? Until they are gone, the limits of all pods and of the QoS classes are not set; a cgroupRoot of its own in the configuration keeps this agent's pods apart`;
+  return `${cgroup} contains ${held} that this agent did not create: is a kubelet using the same cgroup root? Until they are gone, the limits of all pods and of the QoS classes are not set; set cgroupRoot in the configuration to separate the pods of this agent`;
 }
 
 interface FoundPod {

@@ -152,7 +152,7 @@ export class PodCgroups {
     } catch (error) {
       if (!isForbidden(error)) throw error;
       const isNews = this.#forbidden === undefined;
-      this.#forbidden = `the cgroups of pods stay as the runtime makes them: ${messageOf(error)}`;
+      this.#forbidden = `pod cgroups are left to the runtime: ${messageOf(error)}`;
       if (isNews) this.#parts.onWarning(this.#forbidden);
     }
   }

@@ -79,6 +79,6 @@ function nameOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
   } catch {
-    return 'ended just now';
+    return 'just exited';
   }
 }

@@ -32,7 +32,7 @@ export async function removeCgroupTree(removal: CgroupWork): Promise<void> {
 async function removeWithRetries(directory: string, { signal, wait }: CgroupWork): Promise<void> {
   for (let attempt = 1; !(await tryRemove(directory, signal)); attempt += 1) {
     if (attempt === BUSY_TRIES) {
-      throw new NodeFailure('FailedKillPod', `the cgroup ${directory} cannot be removed: processes are left in it`);
+      throw new NodeFailure('FailedKillPod', `the cgroup ${directory} cannot be removed: it still has processes`);
     }
     await wait(BUSY_WAIT_MS, signal);
   }
@@ -77,7 +77,7 @@ async function childCgroups(directory: string): Promise<readonly string[]> {
 export function relativePath(cgroup: string): string {
   const segments = cgroup.split('/').filter((part) => part !== '');
   if (segments.length === 0 || segments.some((part) => part === '.' || part === '..')) {
-    const message = `${JSON.stringify(cgroup)} names no cgroup of its own`;
+    const message = `${JSON.stringify(cgroup)} is not a cgroup of its own`;
     throw new NodeFailure('FailedValidation', message);
   }
   return segments.length === 1 && cgroup.endsWith(SLICE) ? slicePath(cgroup) : segments.join('/');

@@ -13,10 +13,10 @@ export async function expectDirectory(directory: string): Promise<void> {
   if (typeof found === 'object') {
     if (!found.isDirectory()) throw inTheWay(directory, found.isFile() ? 'a file' : 'something else');
   } else if (found === 'ENOENT' && (await lstat(directory).catch(() => undefined)) !== undefined) {
-    throw inTheWay(directory, 'a symbolic link to nothing');
+    throw inTheWay(directory, 'a dangling symbolic link');
   }
   // What else the system says is told by whoever makes the directory.
 }
 
 const inTheWay = (path: string, what: string): NodeFailure =>
-  new NodeFailure('RootDirectoryUnusable', `${path} is in the way: expected a directory, found ${what}`);
+  new NodeFailure('RootDirectoryUnusable', `${path}: expected a directory, found ${what}`);

@@ -6,7 +6,7 @@ export async function fileTail(path: string, most: number): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new Error('it is not a plain file');
+    if (!stat.isFile()) throw new Error('it is not a regular file');
     const length = Math.min(most, stat.size);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, stat.size - length);
     return buffer.subarray(0, bytesRead);

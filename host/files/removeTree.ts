@@ -84,15 +84,16 @@ async function removeByProgram(directory: string, signal: AbortSignal): Promise<
   const args = ['--recursive', '--force', '--one-file-system', '--', directory];
   await runProgram('rm', args, { signal, limitMs: LIMIT_MS }).catch((error: unknown) => {
     if (!(error instanceof ProgramFailure)) throw error;
-    throw new NodeFailure('FailedUnmount', `${directory} is not deleted yet: ${whyNot(error)}`, { cause: error });
+    throw new NodeFailure('FailedUnmount', `${directory} has not been deleted yet: ${whyNot(error)}`, { cause: error });
   });
 }
 
 function whyNot({ message, isLate }: ProgramFailure): string {
-  if (isLate) return `not done within ${LIMIT_MS / 60_000} minutes: it is very large, or something still writes to it`;
+  if (isLate)
+    return `timed out after ${LIMIT_MS / 60_000} minutes: it is very large, or something is still writing to it`;
   const [first = ''] = message.split('\n').filter(Boolean);
   const words = first.slice(0, MOST_WORDS);
-  return isOption(words) ? `${words}: the rm of coreutils is needed` : words;
+  return isOption(words) ? `${words}: GNU coreutils rm is required` : words;
 }
 
 /** That of busybox, for one, does not know how to stay on one file system. */

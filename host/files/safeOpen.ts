@@ -61,7 +61,7 @@ async function resolved(root: string, subPath: string): Promise<string[]> {
     const real = await realPathOf(path.join(root, ...names.slice(0, known)));
     if (real === undefined && known > 0) continue;
     const inside = path.relative(root, real ?? root).split('/');
-    if (inside[0] === '..') throw new Error(`${subPath} leads outside of the volume`);
+    if (inside[0] === '..') throw new Error(`${subPath} leads outside the volume`);
     return [...inside.filter((name) => name !== ''), ...names.slice(known)];
   }
 }
@@ -98,7 +98,7 @@ async function enter(file: string, name: string, rights: bigint | undefined): Pr
   const handle = await open(file, O_PATH | O_NOFOLLOW);
   try {
     const found = await handle.stat({ bigint: true });
-    if (found.isSymbolicLink()) throw new Error(`${name} is a symlink that leads nowhere, or became one just now`);
+    if (found.isSymbolicLink()) throw new Error(`${name} is a dangling symlink`);
     // By its handle: whatever has this name meanwhile, this is what was opened.
     if (made && found.isDirectory()) {
       await chmod(`/proc/self/fd/${handle.fd}`, Number((found.mode & SPECIAL_RIGHTS) | rights));

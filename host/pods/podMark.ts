@@ -94,8 +94,8 @@ function ownerByMark(file: string, maker: Maker): DirectoryOwner {
   if (mark === 'damaged') return { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` };
   const { root, node, runtime, pod, taken = false } = mark;
   if (!isSamePath(root, maker.root))
-    return { kind: 'others', why: `made by the agent whose root directory is ${root}` };
-  if (node !== maker.node) return { kind: 'others', why: `made by the agent of node ${node}` };
+    return { kind: 'others', why: `created by the agent with the root directory ${root}` };
+  if (node !== maker.node) return { kind: 'others', why: `created by the agent of node ${node}` };
   return { kind: 'ours', pod, runtime, isTaken: taken };
 }
 

@@ -83,5 +83,5 @@ async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
 }
 
 function unusable(directory: string, why: string): NodeFailure {
-  return new NodeFailure('FailedValidation', `${directory} cannot hold what is a pod's: ${why}`);
+  return new NodeFailure('FailedValidation', `${directory} cannot be used as a pod directory: ${why}`);
 }

@@ -102,7 +102,7 @@ export const admissionMachine = setup({
   },
 }).createMachine({
   id: 'admission',
-  description: 'Admission of the node: it admits pods, one at a time, in the order of their arrival.',
+  description: 'Admission on the node: decides on one pod at a time, in order of arrival.',
   meta: { facts },
   context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [] }),
   initial: 'open',

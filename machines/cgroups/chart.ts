@@ -85,7 +85,7 @@ const waiting = (waitsFor: string, tag: StateTag) =>
 
 export const cgroupsMachine = cgroupsSetup.createMachine({
   id: 'cgroups',
-  description: 'The cgroups above those of pods, and the limit of all pods.',
+  description: 'The parent cgroups of pods, and the limit of all pods.',
   meta: { facts: ({ snapshot: { context } }: Seen<CgroupsContext>) => ({ facts: context.warnings }) },
   context: ({ input }) => ({ ...input, warnings: [], failure: undefined }),
   initial: 'settingUp',

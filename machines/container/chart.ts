@@ -1,4 +1,4 @@
-/** One container of a pod over all its restarts. Its role is input; its pod decides when its turn has come. */
+/** One container of a pod, over all its restarts. Its role is input; its pod decides when its turn has come. */
 import { assign } from 'xstate';
 import type { Seen } from '../shared/stateMeta.ts';
 import { type ContainerContext, initialContext } from './context.ts';
@@ -34,7 +34,7 @@ const chartSetup = containerSetup
 
 export const containerMachine = chartSetup.createMachine({
   id: 'container',
-  description: 'One container of a pod over all its restarts.',
+  description: 'One container of a pod, over all its restarts.',
   meta: {
     // A back-off after an end that nobody saw lasts its delay from its own beginning.
     moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({

@@ -21,7 +21,7 @@ const LOOK_AGAIN_MS = 10_000;
 
 export const imageMachine = imageSetup.createMachine({
   id: 'image',
-  description: 'One image that a container or a volume needs: looked for, and pulled by its policy.',
+  description: 'One image needed by a container or a volume: checked, and pulled by its pull policy.',
   meta: {
     moments: ({ since, snapshot: { context } }: Seen<ImageContext>) =>
       context.limitMs === undefined ? {} : { pullBy: since + context.limitMs },

@@ -135,7 +135,7 @@ export const limiterMachine = setup({
   },
 }).createMachine({
   id: 'limiter',
-  description: 'A limiter of the node: so many at a time, and those that came first go first.',
+  description: 'A limiter of the node: a fixed number of slots, first come, first served.',
   meta,
   context: ({ input }) => ({ ...input, held: [], queue: [] }),
   initial: 'open',

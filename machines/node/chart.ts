@@ -91,7 +91,7 @@ const chartSetup = nodeSetup
 
 export const nodeAgentMachine = chartSetup.createMachine({
   id: 'nodeAgent',
-  description: 'The node: it learns what runs and what is wanted, runs the pods, and drains.',
+  description: 'The node: finds out what is running and what should be, runs the pods, and drains.',
   meta: { moments, facts },
   context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn }) => {
     const serve = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>

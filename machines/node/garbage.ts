@@ -40,7 +40,7 @@ export const garbageMachine = setup({
   },
 }).createMachine({
   id: 'garbage',
-  description: 'The garbage collection of the node: dead containers, old sandboxes, what pods left on disk.',
+  description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
   context: ({ input }) => ({ ...input, found: { containers: [], sandboxes: [], known: [] } }),
   // At once, for what a former run of the agent left; then once a minute.
   initial: 'asking',

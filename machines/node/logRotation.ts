@@ -35,7 +35,7 @@ export const logRotationMachine = setup({
   },
 }).createMachine({
   id: 'logRotation',
-  description: 'The rotation of the logs of containers that run.',
+  description: 'Log rotation of running containers.',
   meta: {
     moments: ({ since, snapshot: { context } }: Seen<LogRotationContext>) => ({ retryAt: since + context.everyMs }),
   },

@@ -68,7 +68,7 @@ export function foreignPods(context: NodeContext): ForeignPod[] {
     const theirs = [...others, ...sandboxes.filter((sandbox) => sandbox.owner !== owner)];
     if (theirs.length === 0) continue;
     const [by] = theirs.flatMap((sandbox) => sandbox.owner ?? []);
-    const why = by === undefined ? "its sandbox does not have this agent's mark" : `its sandbox was made by ${by}`;
+    const why = by === undefined ? "its sandbox does not have this agent's mark" : `its sandbox was created by ${by}`;
     found.set(uid, { why, ...directories.get(uid), uid, namespace, name, sandboxes: theirs.map(({ id }) => id) });
   }
   return [...found.values()].filter(({ uid }) => !isWanted(context, uid) && !Object.hasOwn(pods, uid));

@@ -127,7 +127,7 @@ export const nodeSetup = setup({
     recordFault: assign(({ event }) => {
       const failure = failureOf(event);
       const part = 'actorId' in event ? String(event.actorId) : 'a part';
-      return { failure: { ...failure, message: `${part} of the node agent broke: ${failure.message}` } };
+      return { failure: { ...failure, message: `${part} of the node agent failed: ${failure.message}` } };
     }),
   },
 });

@@ -24,7 +24,7 @@ export const activeDeadlineMachine = setup({
   },
 }).createMachine({
   id: 'activeDeadline',
-  description: 'The time that one pod may be active on its node.',
+  description: 'The activeDeadlineSeconds of one pod.',
   context: ({ input }) => input,
   initial: 'counting',
   states: {

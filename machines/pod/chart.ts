@@ -108,7 +108,7 @@ const chartSetup = podSetup
 
 export const podMachine = chartSetup.createMachine({
   id: 'pod',
-  description: 'One pod: volumes, then its sandbox, then its containers, and the way back.',
+  description: 'One pod: volumes, sandbox and containers come up in this order and are torn down again.',
   meta: {
     moments: ({ snapshot: { context } }: Seen<PodContext>) =>
       context.termination ? { deadline: deadlineOf(context.termination) } : {},

@@ -29,7 +29,7 @@ export const unfit = (
 ): Pick<PodContext, 'failure' | 'retryAt'> =>
   retryAfter({
     reason: 'FailedCreatePodSandBox',
-    message: `the sandbox that was made is of no use: ${flawOf(context, sandbox)}`,
+    message: `the new sandbox is unusable: ${flawOf(context, sandbox)}`,
     at: sandbox.madeAt,
   });
 

@@ -129,7 +129,7 @@ const choosing = probeSetup.createStateConfig({
 
 export const probeMachine = probeSetup.createMachine({
   id: 'probe',
-  description: 'One probe of one run of a container, from its first try to the end of the run.',
+  description: 'One probe of one run of a container, from its first attempt to the end of the run.',
   context: ({ input }) => initialProbeContext(input),
   initial: 'beginning',
   states: {

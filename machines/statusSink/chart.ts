@@ -117,7 +117,7 @@ export const statusSinkMachine = setup({
   },
 }).createMachine({
   id: 'statusSink',
-  description: 'A sink of statuses: it is sent the latest of each pod, and what it does not take again.',
+  description: 'A status sink: receives the latest status of each pod, with retries.',
   meta: { facts },
   context: ({ input }) => ({ ...input, sending: [], failed: [], retryAt: 0 }),
   entry: 'send',

@@ -47,7 +47,7 @@ const textOf = (is: (text: string) => boolean, expected: string) =>
 export const labelsFlag = z.pipe(
   textOf(
     (text) => pairsOf(text).every(([key, value]) => isLabel(key, value) && isForNodes(key)),
-    'labels such as "zone=a,disk=ssd"; of names under kubernetes.io only those that a node may give itself',
+    'labels such as "zone=a,disk=ssd"; under kubernetes.io only labels that a node may set on itself',
   ),
   z.transform((text: string) => Object.fromEntries(pairsOf(text))),
 );
@@ -55,7 +55,7 @@ export const labelsFlag = z.pipe(
 /** A sysctl, or the beginning of several, that pods may be allowed to set. */
 export const sysctlPattern = textOf(
   (text) => sysctlPatternProblem(text) === undefined,
-  'a namespaced sysctl such as "net.core.somaxconn", or the beginning of some such as "kernel.msg*"',
+  'a namespaced sysctl such as "net.core.somaxconn", or a pattern such as "kernel.msg*"',
 );
 
 /** Such patterns, separated by commas. */

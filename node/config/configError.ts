@@ -57,5 +57,5 @@ const cut = (line: string): string => beginningOf(shortText(line, LONGEST_LINE),
 export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown): string[] {
   const lines = issues.flatMap((issue) => linesOf(issue, input)).map(cut);
   const more = lines.length - MOST_LINES;
-  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more mistakes`] : lines;
+  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${more} more errors`] : lines;
 }

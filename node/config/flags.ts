@@ -7,7 +7,7 @@ import { headersFlag, manifestUrl } from './urlFields.ts';
 
 const nodeIps = z.pipe(
   z.custom<string>((value) => typeof value === 'string' && areNodeIps(value.split(',')), {
-    error: 'expected an IP address, or one of each family separated by a comma',
+    error: 'expected an IP address, or a comma-separated IPv4 and IPv6 address',
   }),
   z.transform((value: string) => value.split(',')),
 );

@@ -76,7 +76,7 @@ function refuseUnlessOptional(volume: Volume, { secret, configMap, ...source }: 
     (serviceAccountToken && `serviceAccountToken "${serviceAccountToken.path}"`) ??
     (clusterTrustBundle && `clusterTrustBundle "${clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? ''}"`) ??
     (podCertificate && `podCertificate of "${podCertificate.signerName}"`);
-  if (named !== undefined) throw refusal(volume, `${named} cannot be had: this node has no API server`);
+  if (named !== undefined) throw refusal(volume, `${named} is not available: this node has no API server`);
 }
 
 /** A path of one or more plain names: nothing of it may lead out of the volume, or where the volume keeps its own. */

@@ -97,8 +97,9 @@ export interface ObservedPod {
 /** Why a sandbox with another agent's mark, its root directory and node, is left alone. */
 export function madeBy(owner: string): string {
   const end = owner.lastIndexOf('@');
-  const agent = end < 0 ? owner : `the agent over ${owner.slice(0, end)} on ${owner.slice(end + 1)}`;
-  return `a sandbox of it was made by ${agent}`;
+  const agent =
+    end < 0 ? owner : `the agent with the root directory ${owner.slice(0, end)} on node ${owner.slice(end + 1)}`;
+  return `it has a sandbox created by ${agent}`;
 }
 
 /** The pod without what another agent made of it, which is kept apart: nothing of that is ours to adopt, stop or remove. */

@@ -102,7 +102,7 @@ function readyCondition(known: NodeKnowledge): NodeCondition {
 /** Why it is not ready, in the kubelet's words where it has some. */
 function notReadyMessageOf({ runtime: { ready, since, message }, drainsSince }: NodeKnowledge): string | undefined {
   if (!ready && since === undefined) return 'container runtime status check may not have completed yet';
-  if (!ready) return message ?? 'the container runtime does not say why it is not ready';
+  if (!ready) return message ?? 'the container runtime gave no reason why it is not ready';
   return drainsSince === undefined ? undefined : 'node is shutting down';
 }
 

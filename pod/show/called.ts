@@ -16,13 +16,13 @@ export function podsCalled(name: string, pods: readonly Pod[]): Pod[] {
 /** What to say when several pods are meant; undefined when at most one is. A full name may be that of several (C24). */
 export function ambiguity(called: readonly Pod[]): string | undefined {
   const names = new Set(called.map(namespacedName));
-  if (names.size > 1) return `there are ${[...names].join(' and ')}: -n, --namespace says which is meant`;
+  if (names.size > 1) return `ambiguous: ${[...names].join(' and ')}: choose one with -n, --namespace`;
   if (called.length < 2) return undefined;
   const each = called.map(({ metadata, status }) => {
     const phase = metadata.deletionTimestamp === undefined ? (status?.phase ?? 'Pending') : 'Terminating';
     return `pod/${metadata.uid} (${phase})`;
   });
-  return `there are ${called.length} pods ${[...names].join()}: ask for one by its UID, ${each.join(' or ')}`;
+  return `ambiguous: there are ${called.length} pods ${[...names].join()}: choose one by its UID, ${each.join(' or ')}`;
 }
 
 /** Whether pods share a full name, so that only their UIDs tell them apart. */

@@ -173,7 +173,7 @@ describe('a restart of the agent', () => {
     await node.advance('12s');
     node.apply(podWith('web'));
     await node.advance('20s');
-    const message = 'a sandbox of it was made by the agent over /other/root on node-9';
+    const message = 'it has a sandbox created by the agent with the root directory /other/root on node node-9';
     expect(node.view('web')).toMatchObject({ state: 'awaitingOthers', unsettled: true, lastFailure: { message } });
     node.remove('web');
     await node.advance('60s');

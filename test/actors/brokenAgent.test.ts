@@ -24,7 +24,7 @@ describe('what must never fail is told when it does', () => {
     // What xstate tells of a child that failed.
     node.agent.tell({ type: 'xstate.error.actor.admission', actorId: 'admission', error: new Error('lost') } as never);
     await node.advance('3s');
-    expect(node.errors).toEqual(['nodeAgent: NodeFailure: admission of the node agent broke: lost']);
+    expect(node.errors).toEqual(['nodeAgent: NodeFailure: admission of the node agent failed: lost']);
     expect(node.runtime.contents().containers).toMatchObject([{ state: 1 }]);
   });
 

@@ -27,8 +27,7 @@ test('a pull that hangs is given up at its limit, which explain shows with the i
   await node.advance('5s');
   expect(waitingOf(node, 'web')).toEqual({
     reason: 'ImagePullBackOff',
-    message:
-      'Back-off pulling image "slow.example/app:1": ErrImagePull: the pull was given up: it did not end within 1h0m0s',
+    message: 'Back-off pulling image "slow.example/app:1": ErrImagePull: the pull timed out after 1h0m0s',
   });
   expect(node.agent.overview().limiters.pull.held).toEqual([]);
   node.runtime.images.publish('slow.example/app:1', {});

@@ -4,7 +4,7 @@ const asked = new AbortController();
 export const interruption: AbortSignal = asked.signal;
 
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(name, () => asked.abort(new Error(`ended by ${name}`)));
+  process.once(name, () => asked.abort(new Error(`killed by ${name}`)));
 }
 
 /** Gives what the work gives, or rejects when the bench is to end early. */

@@ -30,7 +30,7 @@ beforeAll(async () => {
   let said = '';
   for await (const text of agent.stderr?.setEncoding('utf8') ?? []) {
     said += String(text);
-    if (said.includes('the node agent runs')) break;
+    if (said.includes('the node agent is running')) break;
   }
 });
 

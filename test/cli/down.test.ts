@@ -84,7 +84,7 @@ describe('`statelet down`', () => {
     await podDirectory('a');
     await run();
     expect(started).toEqual(['own runtime to end all', `node node-7 over ${own}, own graces`, 'own runtime stopped']);
-    expect(said).toMatch(/\nthe node has ended/);
+    expect(said).toMatch(/\nthe node has stopped/);
   });
 
   test('with --now gives each pod a second', async () => {
@@ -103,7 +103,7 @@ describe('`statelet down`', () => {
     await podDirectory('a', { runtime: 'unix:///run/theirs.sock' });
     const nodeNameOf = () => Promise.reject(new Error('connect ENOENT /run/theirs.sock'));
     await expect(run({ nodeNameOf })).rejects.toThrow(
-      `pods below ${root} are on the runtime unix:///run/theirs.sock, which does not answer (connect ENOENT /run/theirs.sock): start it, then run "statelet down" again`,
+      `pods below ${root} run on unix:///run/theirs.sock, which does not answer (connect ENOENT /run/theirs.sock): start that runtime, then run "statelet down" again`,
     );
     expect(started).toEqual([]);
   });
@@ -118,14 +118,15 @@ describe('`statelet down`', () => {
     await podDirectory('a');
     const theirs = join(root, 'pods', 'theirs');
     await mkdir(theirs);
-    const message = 'containerd does not become ready; its log ends with:\nlevel=info\ncontainerd: not a directory\n';
+    const message =
+      'containerd did not become ready; last lines of its log:\nlevel=info\ncontainerd: not a directory\n';
     await run({ startRuntime: () => Promise.reject(new NodeFailure('RuntimeUnavailable', message)) });
     expect(started).toEqual(['runtime ended by force']);
     expect(said.split('\n')).toEqual([
       'found 2 pod directories',
-      'the pods end without grace: containerd does not become ready; its log ends with: containerd: not a directory',
+      'the pods are killed without a grace period: containerd did not become ready; last lines of its log: containerd: not a directory',
       `left alone ${theirs}: it does not have this agent's mark`,
-      expect.stringMatching(/^the node has ended/),
+      expect.stringMatching(/^the node has stopped/),
       '',
     ]);
     expect(await readdir(join(root, 'pods'))).toEqual(['theirs']);
@@ -149,7 +150,7 @@ describe('`statelet down`', () => {
   test('removes the socket that a killed agent has left, with pods and without', async () => {
     await staleSocket();
     await run();
-    expect(said).toBe(`nothing of "statelet up" runs for ${state}\n`);
+    expect(said).toBe(`no "statelet up" is running for ${state}\n`);
     expect(existsSync(socketPath(root))).toBe(false);
     await staleSocket();
     await podDirectory('a');
@@ -161,7 +162,7 @@ describe('`statelet down`', () => {
     root = join(state, 'elsewhere');
     await podDirectory('a');
     await run();
-    expect(said).toBe(`nothing of "statelet up" runs for ${state}\n`);
+    expect(said).toBe(`no "statelet up" is running for ${state}\n`);
     await down({ stateDir: state, rootDir: root, podLogDir: join(state, 'logs') }, parts());
     expect(started).toContain(`node node-7 over ${own}, own graces`);
     expect(existsSync(join(root, 'pods'))).toBe(false);
@@ -178,6 +179,6 @@ describe('`statelet down`', () => {
 test('a directory that no private containerd has made is not ended', async () => {
   await mkdir(join(state, 'state'));
   await mkdir(join(state, 'io.containerd.content.v1.content'));
-  await expect(endContainerd(state, async () => {})).rejects.toThrow('no private containerd has left there');
+  await expect(endContainerd(state, async () => {})).rejects.toThrow('not from a private containerd');
   expect((await readdir(state)).sort()).toEqual(['io.containerd.content.v1.content', 'state']);
 });

@@ -23,7 +23,7 @@ test('pods that do not end are waited for as long as the longest grace and 15 s,
   expect({ lines, ended: hasEnded() }).toEqual({ lines: [], ended: false });
   await clock.advance(1);
   await end;
-  expect(lines).toEqual(['the pods have not ended within 55s: going on without waiting for them']);
+  expect(lines).toEqual(['the pods did not terminate within 55s: no longer waiting for them']);
 });
 
 test('pods that end in time are all that is waited for', async () => {

@@ -65,10 +65,12 @@ const signals = () => readFile(join(root, 'signals'), 'utf8').catch(() => '');
 
 test('one that hangs is waited for as long as the graces of its pods take, and named then', async () => {
   expect(await ended(new SimulatedClock(), 100_000)).toMatch(
-    new RegExp(`^"statelet up" \\(process ${process.pid}\\) has not ended within 65 s: it is stopped or hangs\\.`),
+    new RegExp(`^"statelet up" \\(process ${process.pid}\\) did not stop within 65 s: it is suspended or hangs\\.`),
   );
   expect(await signals()).toBe('TERM\n');
-  expect(said).toEqual([expect.stringMatching(/^asking "statelet up" .* its pods end gracefully, within 65 s\n$/)]);
+  expect(said).toEqual([
+    expect.stringMatching(/^asking "statelet up" .* its pods terminate gracefully, within 65 s\n$/),
+  ]);
 });
 
 test('one that is ending its pods gets no second signal, which would have it leave them', async () => {
@@ -78,7 +80,9 @@ test('one that is ending its pods gets no second signal, which would have it lea
   expect(await signals()).toBe('');
   process.kill('SIGKILL');
   expect(await outcome).toBe(true);
-  expect(said).toEqual([expect.stringMatching(/ is ending its pods already: waiting until it has, within 65 s\n$/)]);
+  expect(said).toEqual([
+    expect.stringMatching(/ is already stopping: waiting for it to terminate its pods, within 65 s\n$/),
+  ]);
 });
 
 test('with `now` it is to end at once, also while it is ending its pods', async () => {
@@ -92,7 +96,7 @@ test('with `now` it is to end at once, also while it is ending its pods', async 
   expect(await ended(clock, 0, true)).toBe(false);
   socket = await serveSocket({ path: join(root, 'statelet.sock'), agent });
   expect(process.signalCode).toBe('SIGQUIT');
-  expect(said).toEqual([`ending "statelet up" (process ${process.pid}) at once\n`]);
+  expect(said).toEqual([`stopping "statelet up" (process ${process.pid}) at once\n`]);
 });
 
 test('with `now` one that does not end within two seconds is killed', async () => {
@@ -112,7 +116,7 @@ test('one of another command is left alone, whatever its arguments say', async (
   await once(process, 'exit');
   await startAgent('run', '--hostname-override', 'up');
   expect(await ended(new SimulatedClock(), 0)).toBe(
-    `process ${process.pid} runs a node over ${root} that "statelet up" has not started: end it first`,
+    `process ${process.pid} runs a node on ${root} that was not started by "statelet up": stop it first`,
   );
   expect(await signals()).toBe('');
 });

@@ -19,7 +19,7 @@ beforeEach(async () => {
   rootDir = await mkdtemp(join(tmpdir(), 'statelet-nodes-'));
   const web = podView({ main: { web: running() }, meta: { name: 'web-host', uid: 'u' }, spec: { nodeName: 'host' } });
   const agent = fakeAgent({ now: NOW, views: [web] });
-  const note = { reason: 'StoreRecovered', message: 'All durable facts are written again' };
+  const note = { reason: 'StoreRecovered', message: 'The state of the node is being saved again' };
   agent.record({ ...recordedEvent(involvedNode('host'), note), at: NOW });
   socket = await serveSocket({ path: socketPath(rootDir), agent, version: ownVersion() });
 });

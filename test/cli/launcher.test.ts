@@ -104,7 +104,7 @@ describe('the launcher finds the package and its Node.js', () => {
     expect(await run(by, [], { PATH: [`${directory}/bin`, ...path].join(':') })).toMatchObject({
       code: 1,
       out: '',
-      err: 'statelet: Node.js 24 is missing, which the package node brings along: install it again, without --ignore-scripts\n',
+      err: 'statelet: Node.js 24 not found: reinstall the package without --ignore-scripts (its dependency "node" provides it)\n',
     });
   });
 });
@@ -118,7 +118,7 @@ test('with fewer than 64 open files it says so, and starts nothing', async () =>
     expect(await run(limited(files), [command, 'run'])).toMatchObject({
       code: 1,
       out: '',
-      err: `statelet: the limit of open files is ${files} (ulimit -n), and at least 64 are needed\n`,
+      err: `statelet: the limit of open files is ${files} (ulimit -n), at least 64 are required\n`,
     });
   }
   expect(await run(limited(64), [command, 'run'])).toMatchObject({ code: 0, err: '' });
@@ -181,7 +181,9 @@ withRoot('who may not read the package gets a sentence', async () => {
     const { ended, out, err } = startStatelet(['run'], { by });
     expect(await ended).toBe(1);
     expect(out()).toBe('');
-    expect(err()).toBe(`statelet: nobody may not read ${directory}/clone/${part}, a part of the package\n`);
+    expect(err()).toBe(
+      `statelet: nobody cannot read ${directory}/clone/${part}, a part of the package: permission denied\n`,
+    );
     await chmod(join(directory, 'clone', part), 0o755);
   }
 });

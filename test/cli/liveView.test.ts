@@ -130,7 +130,7 @@ describe('`statelet up` on a terminal', () => {
     await pause(2100);
     type('\x03');
     expect(await afterwards()).toEqual({ ...sane, code: 130 });
-    expect(out).toContain('its pods and their containerd go on running');
+    expect(out).toContain('its pods and their containerd keep running');
     expect(out).toContain(`statelet down --state-dir ${directory}\r\n`);
   });
 

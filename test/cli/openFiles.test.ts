@@ -21,7 +21,7 @@ async function ends(files: number): Promise<{ code: unknown; sentences: string[]
   const args = ['run', '--root-dir', join(directory, 'root'), '--pod-log-dir', join(directory, 'logs')];
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
   const daemon = startStatelet([...args, ...nowhere, '--pod-manifest-path', join(directory, 'pods')], { by });
-  const runs = daemon.says('the node agent runs').then(
+  const runs = daemon.says('the node agent is running').then(
     () => true,
     () => false,
   );
@@ -54,7 +54,7 @@ test('with too few open files the daemon ends with one sentence and exit code 1,
       break;
     }
     refused += 1;
-    const sentence = /^statelet: .*(EMFILE).*: the limit of open files is too low \(ulimit -n\)$/;
+    const sentence = /^statelet: .*(EMFILE).*: too many open files: raise the limit \(ulimit -n\)$/;
     expect({ files, ...ending }).toEqual({ files, code: 1, sentences: [expect.stringMatching(sentence)] });
     const claims = join(directory, 'root/agents');
     expect(existsSync(claims) ? readdirSync(claims) : []).toEqual([]);

@@ -46,7 +46,7 @@ test('one that has died is started again at once', async () => {
   await after(5);
   runtime.alive = false;
   await after(1);
-  expect(restarts).toEqual(['the private containerd has died: starting it again']);
+  expect(restarts).toEqual(['the private containerd has died: restarting it']);
   await after(120);
   expect(restarts).toHaveLength(1);
   await end();
@@ -62,7 +62,7 @@ test('one that does not answer for a minute is started again, one that is slow f
   await after(49);
   expect(restarts).toEqual([]);
   await after(25);
-  expect(restarts).toEqual(['the private containerd does not answer: starting it again']);
+  expect(restarts).toEqual(['the private containerd does not answer: restarting it']);
   await after(300);
   expect(restarts).toHaveLength(1);
   // Asked every ten seconds, not with every look.
@@ -75,7 +75,7 @@ test('one that somebody wants restarted is ended first, and is restarted once', 
   await after(5);
   want('cannot remove the sandbox s1');
   await after(1);
-  expect(restarts).toEqual(['the private containerd cannot remove the sandbox s1: starting it again']);
+  expect(restarts).toEqual(['the private containerd cannot remove the sandbox s1: restarting it']);
   expect(runtime.halted).toBe(1);
   await after(120);
   expect([restarts.length, runtime.halted]).toEqual([1, 1]);

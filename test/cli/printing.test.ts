@@ -25,7 +25,7 @@ beforeAll(async () => {
   let said = '';
   for await (const text of started.stderr.setEncoding('utf8')) {
     said += String(text);
-    if (said.includes('the node agent runs')) break;
+    if (said.includes('the node agent is running')) break;
   }
 });
 
@@ -45,7 +45,7 @@ const onFullDisk = (...args: string[]) => {
   closeSync(full);
   return { code, err };
 };
-const lost = { code: 1, err: 'statelet: standard output cannot be written: no space left on device\n' };
+const lost = { code: 1, err: 'statelet: cannot write to standard output: no space left on device\n' };
 
 /** Runs a command for a reader that reads nothing. */
 const unread = (...args: string[]) => {

@@ -75,7 +75,7 @@ describe('a mistake on the command line is one message and exit code 1', () => {
     ['explain pood/web', 'statelet: pood: unknown kind of resource; did you mean pod?\n'],
     ['run --config /nowhere.yaml', 'statelet: --config: /nowhere.yaml: no such file\n'],
     ['run --config /tmp', 'statelet: --config: /tmp: a directory, not a file\n'],
-    ['get pods --root-dir /nowhere', /^statelet: no agent answers at \/nowhere\/statelet\.sock; /],
+    ['get pods --root-dir /nowhere', /^statelet: no agent is running at \/nowhere\/statelet\.sock; /],
   ])('%s', async (args, message) => {
     const { code, out, err } = await statelet(...args.split(' '));
     expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -115,7 +115,7 @@ test('run --runonce reports each pod and leaves it running; without any source i
   const refused = await statelet('run', '--runonce', '--root-dir', directory);
   expect(refused).toMatchObject({
     code: 1,
-    err: 'statelet: --runonce needs pods to run: give --pod-manifest-path or --manifest-url\n',
+    err: 'statelet: --runonce needs pods to run: set --pod-manifest-path or --manifest-url\n',
   });
 });
 
@@ -135,7 +135,7 @@ async function zombie(): Promise<string> {
 describe('run', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the agent and leaves the pods', async (signal) => {
     const daemon = nodeProcess('run');
-    await daemon.says('the node agent runs');
+    await daemon.says('the node agent is running');
     daemon.child.kill(signal);
     expect(await daemon.ended).toBe(0);
     expect(daemon.out()).toContain('agent stopped');
@@ -154,17 +154,17 @@ describe('run', () => {
     await mkdir(join(directory, 'agents'));
     await writeFile(join(directory, 'agents', claim), '');
     const daemon = nodeProcess('run');
-    await daemon.says('the node agent runs');
+    await daemon.says('the node agent is running');
     expect(await readdir(join(directory, 'agents'))).toEqual([expect.stringMatching(`^${daemon.child.pid}-`)]);
   });
 
   test('a second agent over the same directory is refused, the first goes on', async () => {
     const first = nodeProcess('run');
-    await first.says('the node agent runs');
+    await first.says('the node agent is running');
     const second = nodeProcess('run');
     expect(await second.ended).toBe(1);
     expect(second.err()).toBe(
-      `another agent (process ${first.child.pid}) already runs over ${directory}: end it first, or use another directory\n`,
+      `another agent (process ${first.child.pid}) is already running on ${directory}: stop it first, or use another root directory\n`,
     );
     expect(second.out()).toBe('');
     expect((await statelet('get', 'pods', '--root-dir', directory)).code).toBe(0);
@@ -172,11 +172,11 @@ describe('run', () => {
 
   test('an agent that was killed is no hindrance', async () => {
     const first = nodeProcess('run');
-    await first.says('the node agent runs');
+    await first.says('the node agent is running');
     first.child.kill('SIGKILL');
     await first.ended;
     const second = nodeProcess('run');
-    await second.says('the node agent runs');
+    await second.says('the node agent is running');
     expect((await readdir(join(directory, 'agents'))).length).toBe(1);
   });
 
@@ -185,11 +185,11 @@ describe('run', () => {
     const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
     await writeFile(file, `${head}port: 1\npodCIDR: 10.1.0.0/24\nlogging: {format: text}\n`);
     const daemon = nodeProcess('run', file);
-    await daemon.says('the node agent runs');
+    await daemon.says('the node agent is running');
     const warnings = daemon
       .err()
       .split('\n')
-      .filter((line) => line.includes('without effect'));
+      .filter((line) => line.includes('ignored in this version'));
     expect(warnings).toEqual([expect.stringMatching(/ WARN: .*kubelet\.yaml: accepted, .*: port, podCIDR$/)]);
   });
 });
@@ -209,7 +209,7 @@ describe('up', () => {
         'draining',
         'agent stopped',
         'runtime stopped',
-        'statelet has stopped, and its containerd with it',
+        'statelet has stopped, and so has its containerd',
         '',
       ]);
       expect(await readdir(join(directory, 'kubelet', 'agents'))).toEqual([]);
@@ -234,7 +234,7 @@ describe('up', () => {
     const node = nodeProcess('up', 'withoutRoot');
     await node.says('node ready: 1/1 pods running (simulated)');
     expect(node.out().split('\n')[0]).toBe(
-      'containers need root: the pods run on the simulated runtime, which starts no real container.',
+      'containers need root: the pods run on a simulated runtime, without real containers.',
     );
     expect(node.out()).not.toContain('starting a runtime');
     const table = await statelet('get', 'pods', '--state-dir', directory);
@@ -247,7 +247,7 @@ describe('up', () => {
 
 describe('get and explain ask the running agent', () => {
   beforeEach(async () => {
-    await nodeProcess('run').says('the node agent runs');
+    await nodeProcess('run').says('the node agent is running');
   });
 
   const get = async (...args: string[]) => (await statelet(...args, '--root-dir', directory)).out;
@@ -314,7 +314,7 @@ describe('get and explain ask the running agent', () => {
   test('a mistake in what is asked of them is one sentence', async () => {
     const asked = async (...args: string[]) => (await statelet(...args, '--root-dir', directory)).err;
     expect(await asked('get', 'events', '--types', 'Warnin')).toMatch(
-      /^statelet: --types: Warnin is no type of event.*Warning/,
+      /^statelet: --types: Warnin unknown event type.*Warning/,
     );
     expect(await asked('get', 'events', '--for', 'node/host')).toMatch(/^statelet: node: unknown kind of resource/);
     expect(await asked('get', 'pods', '--types', 'Normal')).toBe(
@@ -346,7 +346,9 @@ describe('get and explain ask the running agent', () => {
     await watcher.says('web-host');
     processes[0]?.child.kill('SIGKILL');
     expect(await watcher.ended).toBe(1);
-    expect(watcher.err()).toBe(`statelet: the agent at ${directory}/statelet.sock ended before its answer did\n`);
+    expect(watcher.err()).toBe(
+      `statelet: the agent at ${directory}/statelet.sock exited before its response was complete\n`,
+    );
   });
 
   test('a reader that goes early is no error', async () => {
@@ -374,7 +376,7 @@ describe('get and explain ask the running agent', () => {
 });
 
 test('every manifest that is not used is told beside the list of pods, and what is odd in one with its pod', async () => {
-  await nodeProcess('run', 'odd').says('the node agent runs');
+  await nodeProcess('run', 'odd').says('the node agent is running');
   const at = (...args: string[]) => statelet(...args, '--root-dir', directory);
   const { out, err } = await at('get', 'pods');
   expect(out).toContain('web-host');
@@ -382,11 +384,11 @@ test('every manifest that is not used is told beside the list of pods, and what 
     { length: 9 },
     (_, i) => `  /pods/${i}.yaml: spec.a: wrong (not used until the file changes)`,
   );
-  expect(err.split('\n')).toEqual(['9 manifests are not used:', ...sentences, '']);
+  expect(err.split('\n')).toEqual(['9 manifests were rejected:', ...sentences, '']);
   const { items } = JSON.parse((await at('get', 'pods', '-o', 'json')).out);
   expect(items).toHaveLength(1);
   expect((await at('get', 'pod', '3')).err).toBe(
-    'statelet: pods "3" not found; its manifest is refused: /pods/3.yaml: spec.a: wrong (not used until the file changes)\n',
+    'statelet: pods "3" not found; its manifest was rejected: /pods/3.yaml: spec.a: wrong (not used until the file changes)\n',
   );
   const odd = /^Manifest Warnings: +\/pods\/web\.yaml: spec\.imge: unknown field$/m;
   expect((await at('describe', 'pod', 'web')).out).toMatch(odd);

@@ -53,7 +53,9 @@ describe('the pods that are run once', () => {
   test("are given up when a kubelet's ten tries would be over", async () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', waiting('CrashLoopBackOff'))] });
     const { results, seconds } = await reported(agent);
-    expect(results).toMatchObject([{ isGood: false, message: expect.stringMatching(/given up: CrashLoopBackOff$/) }]);
+    expect(results).toMatchObject([
+      { isGood: false, message: expect.stringMatching(/gave up waiting: CrashLoopBackOff$/) },
+    ]);
     expect(seconds).toBe(1_023);
   });
 

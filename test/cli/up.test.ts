@@ -49,7 +49,7 @@ test('a runtime whose start cannot be undone keeps nobody from the root director
   const startNode = () => Promise.reject(new Error('no node'));
   const failed = up({ '--state-dir': state, '--hostname-override': 'node' }, { ...parts, startNode, startRuntime });
   await expect(failed).rejects.toThrow('no node');
-  expect(written).toContain('the private containerd could not be ended: it cannot^[ be undone\n');
+  expect(written).toContain('the private containerd could not be stopped: it cannot^[ be undone\n');
   expect(await readdir(join(stateLayout(state).rootDirectory, 'agents'))).toEqual([]);
 });
 
@@ -57,6 +57,8 @@ test('a node that cannot be served is stopped before its runtime is ended', asyn
   const inTheWay = socketPath(stateLayout(state).rootDirectory);
   await mkdir(dirname(inTheWay), { recursive: true });
   await writeFile(inTheWay, '');
-  await expect(up({ '--state-dir': state, '--hostname-override': 'node' }, parts)).rejects.toThrow('it is no socket');
+  await expect(up({ '--state-dir': state, '--hostname-override': 'node' }, parts)).rejects.toThrow(
+    'exists and is not a socket',
+  );
   expect(happened).toEqual(['the node is stopped', 'the start of the runtime is undone']);
 });

@@ -111,7 +111,7 @@ test('C6: only name and image make the hash', () => {
 });
 
 test('a signal that is none is refused', () => {
-  expect(() => configOf({ lifecycle: { stopSignal: 'SIGNOPE' } })).toThrow('SIGNOPE is no signal');
+  expect(() => configOf({ lifecycle: { stopSignal: 'SIGNOPE' } })).toThrow('SIGNOPE is not a signal');
 });
 
 describe('C21: the environment', () => {

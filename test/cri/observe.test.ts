@@ -104,7 +104,7 @@ describe('lists', () => {
     expect(pods.size).toBe(0);
   });
 
-  test('a container whose sandbox is gone still shows its pod', () => {
+  test('a container whose sandbox no longer exists still shows its pod', () => {
     const pod = observedPods([], [container('c1', 0, NS)]).get('u1');
     expect(pod).toMatchObject({ namespace: 'default', name: 'web', sandboxes: [], containers: [{ id: 'c1' }] });
   });

@@ -61,7 +61,7 @@ test('started again for an agent that goes on it runs, also without an image tha
   await replaced({ ctr: failing('no space left') });
   const again = await start(true);
   expect([await isAlive(), await again.isAlive(), again.pid === pid]).toEqual([false, true, false]);
-  expect(said.at(-1)).toMatch(/^its images cannot be imported again: ctr .*: no space left$/);
+  expect(said.at(-1)).toMatch(/^its images could not be imported again: ctr .*: no space left$/);
 });
 
 test('a start that fails says why, also when what it had begun stays', async () => {

@@ -36,7 +36,7 @@ test("C16: an image of a registry that asks for a password is pulled with the no
   const refused = await node.until('is not pulled', 'app', (pod) => /Pull/.test(waitingOf(pod)?.reason ?? '') && pod);
   expect(waitingOf(refused)?.message).toContain(`${registry.host}/team/app:1`);
   expect(new Set(registry.asked)).toEqual(new Set(['']));
-  expect((await allSaid('app')).split(`${config}: not read for the credentials of registries`)).toHaveLength(2);
+  expect((await allSaid('app')).split(`${config}: registry credentials not read`)).toHaveLength(2);
 
   // Those of a longer path are tried first; when they do not do, the others are.
   const wrong = { username: 'somebody', password: 'hunter3-of-somebody' };

@@ -59,9 +59,9 @@ describe('`statelet down`', () => {
     for (const what of [
       /^found the private containerd \(process \d+\)$/m,
       /^found the network /m,
-      /^ended pod web-node$/m,
-      /^ended pod lost-node$/m,
-      /^the node has ended/m,
+      /^pod web-node terminated$/m,
+      /^pod lost-node terminated$/m,
+      /^the node has stopped/m,
     ])
       expect(out).toMatch(what);
     expect(existsSync(last)).toBe(true);
@@ -70,7 +70,7 @@ describe('`statelet down`', () => {
 
     expect(await down()).toEqual({
       code: 0,
-      out: `nothing of "statelet up" runs for ${node.directory}\n`,
+      out: `no "statelet up" is running for ${node.directory}\n`,
       err: '',
     });
   });
@@ -96,7 +96,7 @@ describe('`statelet down`', () => {
     // A further signal within two seconds of the first would not count.
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     const waiting = startStatelet(['down', '--state-dir', node.directory]);
-    await waiting.says('is ending its pods already: waiting until it has');
+    await waiting.says('is already stopping: waiting for it to terminate its pods');
     await writeFile(join(node.shared, 'now'), '');
     expect(await waiting.ended).toBe(0);
     expect(await up.ended).toBe(0);
@@ -123,9 +123,9 @@ describe('`statelet down`', () => {
     await up.says('terminating all pods');
     const { code, out, err } = await down('--now');
     expect(`${code} ${err}`).toBe('0 ');
-    expect(out).toContain(`ending "statelet up" (process ${up.pid}) at once\n`);
+    expect(out).toContain(`stopping "statelet up" (process ${up.pid}) at once\n`);
     expect(await up.ended).toBe(128 + constants.signals.SIGQUIT);
-    expect(up.out()).toContain('statelet has ended at once; its pods and their containerd go on running.\n');
+    expect(up.out()).toContain('statelet has stopped at once; its pods and their containerd keep running.\n');
     expect(existsSync(socketPath(node.rootDir))).toBe(false);
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
   });
@@ -145,7 +145,10 @@ describe('`statelet down`', () => {
     await rm(root);
     await rename(`${root}-away`, root);
     expect(`${code} ${err}`).toBe('0 ');
-    const why = new RegExp(`^the pods end without grace: containerd does not become ready; ${log} ends with: .+$`, 'm');
+    const why = new RegExp(
+      `^the pods are killed without a grace period: containerd did not become ready; last lines of ${log}: .+$`,
+      'm',
+    );
     expect(out).toMatch(why);
     expect(await traces({ ...marks, directory: node.directory })).toEqual([]);
     expect(await readdir(join(node.rootDir, 'pods'))).toEqual([]);
@@ -189,7 +192,7 @@ describe('`statelet down`', () => {
     const { code, out, err } = await down();
     expect(`${code} ${err}`).toBe('0 ');
     expect(out).toContain(`left alone ${theirs}: `);
-    expect(out).toMatch(/^the node has ended/m);
+    expect(out).toMatch(/^the node has stopped/m);
     expect(existsSync(join(theirs, 'volumes'))).toBe(true);
   });
 
@@ -212,7 +215,7 @@ test('`statelet down` refuses to end an agent that `up` has not started', async 
     // As if its root directory were that of an `up`.
     const { code, err } = await statelet('down', '--state-dir', run.directory);
     expect(code).toBe(1);
-    expect(err).toContain(`process ${agent.pid} runs a node over ${run.rootDir} that "statelet up" has not started`);
+    expect(err).toContain(`process ${agent.pid} runs a node on ${run.rootDir} that was not started by "statelet up"`);
     agent.mustLive();
   } finally {
     await run.end();

@@ -120,7 +120,7 @@ describe('with pods that a killed `up` has left', () => {
     await up.says('starting a private containerd');
     up.kill('SIGINT', 'group');
     expect(await up.ended).toBe(0);
-    expect(up.out()).toContain('the pods that ran before go on running\n');
+    expect(up.out()).toContain('the pods that were running keep running\n');
     expect(await findContainerd(layoutOf(node.containerdDirectory))).toBeUndefined();
     expect(await Promise.all(marks.processes.map(isRunning))).not.toContain(false);
 
@@ -138,7 +138,7 @@ describe('with pods that a killed `up` has left', () => {
     await writeFile(inTheWay, '');
     const up = await start(...slowly);
     expect(await up.ended).toBe(1);
-    expect(up.err()).toMatch(/^statelet: .* is in the way: it is no socket/m);
+    expect(up.err()).toMatch(/^statelet: .* exists and is not a socket/m);
     expect(await findContainerd(layoutOf(node.containerdDirectory))).toEqual(containerd);
     expect(await Promise.all(marks.processes.map(isRunning))).not.toContain(false);
 

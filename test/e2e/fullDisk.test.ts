@@ -73,7 +73,7 @@ test('what a command prints into a file on a disk that gets full is said to be l
     const { status, stderr } = spawnSync(process.execPath, [program, 'charts'], { stdio: ['ignore', file, 'pipe'] });
     closeSync(file);
     expect({ status, said: stderr.toString() }).toEqual({
-      ...{ status: 1, said: 'statelet: standard output cannot be written: no space left on device\n' },
+      ...{ status: 1, said: 'statelet: cannot write to standard output: no space left on device\n' },
     });
   });
   rmSync(place, { recursive: true });
@@ -118,7 +118,7 @@ test('events and `explain node` tell of facts that cannot be written, and events
       ...['--container-runtime-endpoint', `unix://${directory}/none.sock`],
     ]);
     try {
-      await daemon.says('the node agent runs');
+      await daemon.says('the node agent is running');
       expect(await asked('explain', 'node')).not.toContain('actor store');
       fill(filler);
       writeFileSync(join(pods, 'web.json'), JSON.stringify(podWith('web')));

@@ -46,7 +46,7 @@ test('the daemon is one process, from node_modules/.bin on', async () => {
   const places = ['--root-dir', join(directory, 'one'), '--pod-log-dir', join(directory, 'logs')];
   const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
   const { pid, kill, ended, says } = startStatelet(['run', ...places, ...nowhere], { by: [command] });
-  await says('the node agent runs');
+  await says('the node agent is running');
   expect(await readFile(`/proc/${pid}/comm`, 'utf8')).toMatch(/^(node|MainThread)\n$/);
   expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
   kill('SIGTERM');
@@ -97,7 +97,7 @@ describe('the bundle speaks HTTP without the client that Node loads for nobody h
     ];
     const nowhere = ['--container-runtime-endpoint', `unix://${directory}/none.sock`];
     const { kill, ended, err, says } = startStatelet(['run', ...places, ...nowhere], { by, env });
-    await says('the node agent runs');
+    await says('the node agent is running');
     kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(err()).toContain('NativeModule _http_client');
@@ -117,9 +117,7 @@ describe('without root', () => {
     const up = startStatelet(['up', '--state-dir', state], { by: [...asNobody, command] });
     await up.says('node ready: 3/3 pods running (simulated)');
     const lines = up.out().trimEnd().split('\n');
-    expect(lines[0]).toBe(
-      'containers need root: the pods run on the simulated runtime, which starts no real container.',
-    );
+    expect(lines[0]).toBe('containers need root: the pods run on a simulated runtime, without real containers.');
     expect(lines.filter((line) => !line.includes('simulated'))).toEqual([]);
     const logged = up.err().trim().split('\n').filter(Boolean);
     expect(logged.filter((line) => !line.includes('"simulated":true'))).toEqual([]);

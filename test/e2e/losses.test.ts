@@ -90,7 +90,7 @@ describe('with a containerd of its own', () => {
     const pid = Number(await readFile(layoutOf(node.containerdDirectory).pidFile, 'utf8'));
     process.kill(pid, 'SIGKILL');
     await node.write('late', steadyPod('late'));
-    await up.says('the private containerd has died: starting it again');
+    await up.says('the private containerd has died: restarting it');
     await node.running('late');
     expect(identitiesOf(await node.running('web'))).toEqual(identitiesOf(before));
   });

@@ -85,7 +85,7 @@ describe('the command `statelet run`', () => {
     const before = await node.running('web');
     const processes = await processesIn(node.runtime.containerd.cgroupParent);
     await restart(async () => {
-      expect(agent.err()).toContain('its pods go on running');
+      expect(agent.err()).toContain('its pods keep running');
       expect(await processesIn(node.runtime.containerd.cgroupParent)).toEqual(processes);
     });
     const after = await node.running('web');

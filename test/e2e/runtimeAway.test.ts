@@ -16,7 +16,7 @@ test('`run` over a runtime that cannot be reached says so in lines with the caus
     hasEnded = true;
   });
   try {
-    await agent.says('the node agent runs');
+    await agent.says('the node agent is running');
     await agent.says('relist failed');
     agent.kill('SIGTERM');
     expect(await agent.ended).toBe(0);

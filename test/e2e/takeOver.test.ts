@@ -122,7 +122,7 @@ test('an agent that comes, runs pods and goes leaves the pods of another kubelet
     return text.includes('default/theirs (their-uid)') && text.includes('default/dead (dead_uid)');
   });
   const explained = (await agentClient(socketPath(node.rootDir)).text('/explain/node')).replace(/[\s│]+/g, ' ');
-  expect(explained).toContain(`${cgroupParent}/kubepods holds the cgroup of a pod (${cgroupOf('their-uid')})`);
+  expect(explained).toContain(`${cgroupParent}/kubepods contains the cgroup of a pod (${cgroupOf('their-uid')})`);
   expect(explained).toContain('cgroupRoot');
   expect(await picture(theirs)).toMatchObject({ limits: before.limits });
   await node.remove('web');

@@ -67,7 +67,7 @@ test('none is shown or kept when the URL gives pods, is refused, gives nonsense 
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
   answer = (sent) => ({ code: 403, words: `no ${sent}`, body: sent });
-  expect(await problem()).toContain('the server answers 403');
+  expect(await problem()).toContain('the server answered 403');
   expect(secretsIn(await shownByCommands())).toEqual([]);
 
   answer = (sent) => ({ code: 200, body: JSON.stringify({ ...steady, kind: sent, [sent]: 1 }) });

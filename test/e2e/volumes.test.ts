@@ -156,7 +156,7 @@ describe('C26: subPath', () => {
       return waiting?.reason === 'CreateContainerConfigError' && waiting;
     });
     expect(waiting.message).toBe(
-      'failed to prepare subPath for volumeMount "data" of container "main": link leads outside of the volume',
+      'failed to prepare subPath for volumeMount "data" of container "main": link leads outside the volume',
     );
     await node.remove('escaping');
     await node.gone('escaping');

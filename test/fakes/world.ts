@@ -60,7 +60,7 @@ export class FakeWorld {
     },
     startContainer: ({ id }) => {
       const container = this.containers.get(id);
-      if (container === undefined) throw new NodeFailure('RunContainerError', `container ${id} is gone`);
+      if (container === undefined) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       if (container.state !== 'created') return container;
       this.#requireReady(container.sandboxId, 'RunContainerError');
       return this.change(id, { state: 'running', startedAt: this.#now() });

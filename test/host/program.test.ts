@@ -38,7 +38,7 @@ describe('a program that runs for us', () => {
   test.each([
     ['what it wrote on standard error', 'echo no room >&2; exit 3', 'no room'],
     ['its exit code where it wrote nothing', 'exit 3', 'failed with exit code 3'],
-    ['the signal that ended it', 'kill -KILL $$', 'ended by SIGKILL'],
+    ['the signal that ended it', 'kill -KILL $$', 'killed by SIGKILL'],
   ])('fails with %s', async (_, script, message) => {
     const failure = await shell(script).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ProgramFailure);
@@ -58,7 +58,7 @@ describe('a program that runs for us', () => {
 
   test('is ended when it takes too long', async () => {
     const failure = await shell('exec sleep 1000', { limitMs: 50 }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ message: 'not done within 0.05 s', isLate: true });
+    expect(failure).toMatchObject({ message: 'timed out after 0.05 s', isLate: true });
   });
 
   test('is asked to end where it has something to clean up, and not waited for', async () => {

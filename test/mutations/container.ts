@@ -32,7 +32,7 @@ export const containerMutations: readonly Mutation[] = [
   },
   {
     rule: 'C16',
-    breaks: 'a volume whose image cannot be had holds up the whole pod',
+    breaks: 'a volume whose image is not available holds up the whole pod',
     file: 'machines/pod/context.ts',
     find: "lifecycle === 'mounted' || lifecycle === 'delayed'",
     put: "lifecycle === 'mounted'",

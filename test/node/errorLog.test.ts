@@ -72,7 +72,7 @@ describe('what goes wrong beside the pods', () => {
     onError('nodeAgent', new Error('no such pod'));
     await expect(failed).rejects.toMatchObject({
       reason: 'AgentFailed',
-      message: 'the node agent has failed and ends, its pods go on running: no such pod',
+      message: 'the node agent failed and is exiting; its pods keep running: no such pod',
     });
   });
 });

@@ -41,7 +41,7 @@ test.each(['pod-resources', 'device-plugins'])('a root on which something listen
 });
 
 test('so is a root that the command line of a running kubelet names, however it does', async () => {
-  const said = [`a kubelet (process 42) runs over ${root}`];
+  const said = [`a kubelet (process 42) is running on ${root}`];
   await symlink(root, join(folder, 'link'));
   for (const args of [
     ['/usr/bin/kubelet', `--root-dir=${root}`],
@@ -60,5 +60,7 @@ test('another program, or a kubelet over another root, is no hindrance; without 
     expect(await kubeletsOver(root, await processWith(...args))).toEqual([]);
   }
   const proc = await processWith('kubelet');
-  expect(await kubeletsOver('/var/lib/kubelet', proc)).toEqual(['a kubelet (process 42) runs over /var/lib/kubelet']);
+  expect(await kubeletsOver('/var/lib/kubelet', proc)).toEqual([
+    'a kubelet (process 42) is running on /var/lib/kubelet',
+  ]);
 });

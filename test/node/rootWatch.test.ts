@@ -45,14 +45,14 @@ test('a root directory that is taken away is told of once, as an event too, and 
   look();
   await told(1);
   const line = notes[0]?.message ?? '';
-  expect(line).toContain(`${directory}/statelet has been removed while the agent runs: `);
+  expect(line).toContain(`${directory}/statelet has been removed while the agent is running: `);
   expect(notes).toEqual([{ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: line }]);
   expect(watch.lost()).toEqual({ message: line, since: NOW });
   look();
   await rename(`${directory}-away`, directory);
   look();
   await told(2);
-  expect(lines[0]).toBe(`${directory}/statelet is there again`);
+  expect(lines[0]).toBe(`${directory}/statelet is usable again`);
   expect(watch.lost()).toBeUndefined();
 });
 
@@ -88,7 +88,7 @@ test('a file in its place is no directory of it', async () => {
   await writeFile(join(directory, 'statelet'), '');
   look();
   await told(1);
-  expect(notes[0]?.message).toContain('/statelet is no longer a directory while the agent runs');
+  expect(notes[0]?.message).toContain('/statelet is no longer a directory while the agent is running');
 });
 
 test('the explanation of the node has it', () => {

@@ -14,7 +14,7 @@ describe('finding the agent', () => {
 
   test('without one, the message names the places', async () => {
     await expect(findAgent(['/nowhere/a.sock', '/nowhere/b.sock'])).rejects.toThrow(
-      'no agent answers at /nowhere/a.sock nor at /nowhere/b.sock; "statelet up" starts one',
+      'no agent is running at /nowhere/a.sock or /nowhere/b.sock; start one with "statelet up"',
     );
   });
 
@@ -27,7 +27,7 @@ describe('finding the agent', () => {
     await new Promise<void>((resolve) => broken.listen(path, resolve));
     await expect(agentClient(path).json('/api/v1/pods')).rejects.toMatchObject({
       name: 'NodeFailure',
-      message: `the agent at ${path} ended before its answer did`,
+      message: `the agent at ${path} exited before its response was complete`,
     });
     broken.close();
   });
@@ -48,7 +48,7 @@ test.each([
   const asked = agentClient(path, { silentMs: 300, processAt: async () => 77 });
   await expect(asked.json('/api/v1/pods')).rejects.toMatchObject({
     reason: 'AgentSilent',
-    message: `the agent at ${path} (process 77) has not answered for 0.3 s: it is stopped or hangs`,
+    message: `the agent at ${path} (process 77) has not responded for 0.3 s: it is suspended or hangs`,
   });
   for (const peer of peers) peer.destroy();
   silent.close();

@@ -32,7 +32,7 @@ describe('reading', () => {
   test.each([
     ['/api/v1/namespaces/other/pods/db-host', 'pods "db-host" not found'],
     ['/explain/pods/none', 'pods "none" not found'],
-    ['/nothing', 'there is nothing at /nothing'],
+    ['/nothing', 'nothing found at /nothing'],
   ])('%s is a Kubernetes NotFound', async (path, message) => {
     await expect(client().json(path)).rejects.toMatchObject({ reason: 'NotFound', message });
   });
@@ -63,7 +63,7 @@ describe('reading', () => {
     expect(await client().json('/explain/namespaces/default/pods/web-host')).toMatchObject({ namespace: 'default' });
     await expect(client().json('/explain/pods/web')).rejects.toMatchObject({
       reason: 'BadRequest',
-      message: 'there are default/web-host and shop/web-host: -n, --namespace says which is meant',
+      message: 'ambiguous: default/web-host and shop/web-host: choose one with -n, --namespace',
     });
     await expect(client().json('/explain/namespaces/none/pods/web')).rejects.toMatchObject({ reason: 'NotFound' });
   });
@@ -75,7 +75,8 @@ describe('reading', () => {
     served.agent.show(twin('t2'));
     await expect(client().json('/explain/pods/twin')).rejects.toMatchObject({
       reason: 'BadRequest',
-      message: 'there are 2 pods default/twin-host: ask for one by its UID, pod/t1 (Running) or pod/t2 (Running)',
+      message:
+        'ambiguous: there are 2 pods default/twin-host: choose one by its UID, pod/t1 (Running) or pod/t2 (Running)',
     });
     expect(await client().json('/explain/pods/t2')).toMatchObject({ name: 'twin-host', uid: 't2' });
     expect(await client().json('/explain/namespaces/default/pods/t1')).toMatchObject({ uid: 't1' });
@@ -105,8 +106,11 @@ describe('reading', () => {
   });
 
   test.each([
-    ['new', 'pods "new" not found; its manifest is refused: /etc/pods/new.yaml: expected a map, got a list'],
-    ['new-host', 'pods "new-host" not found; its manifest is refused: /etc/pods/new.yaml: expected a map, got a list'],
+    ['new', 'pods "new" not found; its manifest was rejected: /etc/pods/new.yaml: expected a map, got a list'],
+    [
+      'new-host',
+      'pods "new-host" not found; its manifest was rejected: /etc/pods/new.yaml: expected a map, got a list',
+    ],
     ['wob', 'pods "wob" not found; did you mean web?'],
     ['entirely-other', 'pods "entirely-other" not found'],
   ])(
@@ -122,7 +126,7 @@ describe('reading', () => {
     served.agent.become({ problems: [{ ...refusal, until: 'the file changes' }] });
     await expect(client().json('/explain/pods/mine')).rejects.toMatchObject({
       message:
-        'pods "mine" not found; its manifest is refused: /etc/pods/x.yaml: spec.a: wrong (not used until the file changes)',
+        'pods "mine" not found; its manifest was rejected: /etc/pods/x.yaml: spec.a: wrong (not used until the file changes)',
     });
   });
 
@@ -292,13 +296,13 @@ describe('the socket itself', () => {
   test('what lies in its place and is no socket stays, and is said to be in the way', async () => {
     const path = join(served.directory, 'theirs.sock');
     await writeFile(path, 'somebody wrote this');
-    await expect(serveSocket({ path, agent: served.agent })).rejects.toThrow(`${path} is in the way: it is no socket.`);
+    await expect(serveSocket({ path, agent: served.agent })).rejects.toThrow(`${path} exists and is not a socket`);
     expect(await readFile(path, 'utf8')).toBe('somebody wrote this');
   });
 
   test('one that answers belongs to another agent', async () => {
     await expect(serveSocket({ path: served.socket.path, agent: served.agent })).rejects.toThrow(
-      `another agent answers at ${served.socket.path}`,
+      `another agent is listening on ${served.socket.path}`,
     );
     expect(await client().json('/node')).toMatchObject({ name: 'host' });
   });
@@ -317,7 +321,7 @@ describe('the socket itself', () => {
   test('a path that is too long for the kernel is told of before anything else', async () => {
     const path = `/tmp/${'d'.repeat(99)}/s.sock`;
     await expect(serveSocket({ path, agent: served.agent })).rejects.toThrow(
-      `the socket's path ${path} has 111 bytes, but a unix socket's may have 107: choose a shorter root directory`,
+      `the socket path ${path} has 111 bytes, but the limit for a unix socket is 107: use a shorter root directory`,
     );
   });
 

@@ -44,7 +44,7 @@ describe('on the disk', () => {
     await inFolder(async (_folder, layout) => {
       await expect(mount(layout, { medium: 'Paper' })).rejects.toMatchObject({
         reason: 'FailedMount',
-        message: 'this node has no emptyDir medium "Paper"',
+        message: 'emptyDir medium "Paper" is not supported on this node',
       });
     });
   });
@@ -179,7 +179,7 @@ describe('as root', () => {
       });
       await unmount(inside, signal);
       await run('mount', ['--bind', precious, hostPath]);
-      await expect(mount(layout, {})).rejects.toThrow(/is a mount point of type .* already/);
+      await expect(mount(layout, {})).rejects.toThrow(/is already a mount point of type .*/);
       await expect(take(layout)).rejects.toMatchObject({ reason: 'FailedUnmount' });
       await unmount(hostPath, signal);
       await take(layout);

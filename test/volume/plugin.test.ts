@@ -5,7 +5,7 @@ import { pluginFor } from '../../volume/plugin.ts';
 test('a kind of volume without a plugin is refused by its name', () => {
   const volume = { name: 'remote', nfs: { server: 'files', path: '/' } };
   expect(() => pluginFor([hostPathPlugin], volume)).toThrow(
-    'volume "remote" cannot be mounted: this node has no plugin for volumes of type nfs',
+    'volume "remote" cannot be mounted: volumes of type nfs are not supported on this node',
   );
   expect(pluginFor([hostPathPlugin], { name: 'data', hostPath: { path: '/srv' } })).toBe(hostPathPlugin);
 });

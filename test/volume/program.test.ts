@@ -115,6 +115,6 @@ withHanging('an emptyDir on which others mounted what does not answer stays, and
   const unmount = () => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, signal });
   await expect(unmount()).rejects.toThrow(`still mounted: ${hostPath}`);
   await expect(emptyDirPlugin.mount(requestOf(layout, volume))).rejects.toThrow(
-    'is a mount point of type fuse already',
+    'is already a mount point of type fuse',
   );
 });

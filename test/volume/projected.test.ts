@@ -70,7 +70,7 @@ test('what only an API server has fails before anything is mounted', async () =>
     const volume: Volume = { name: 'info', projected: { sources: [{ configMap: { name: 'settings' } }] } };
     await expect(plugin(volume).mount(requestOf(layout, volume))).rejects.toMatchObject({
       reason: 'FailedMount',
-      message: 'volume "info": configMap "settings" cannot be had: this node has no API server',
+      message: 'volume "info": configMap "settings" is not available: this node has no API server',
     });
     expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
   });

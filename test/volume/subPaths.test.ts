@@ -217,7 +217,7 @@ withVolume(
       'mine',
       undefined,
     ]);
-    await expect(readInside(volume, 'out', 100)).rejects.toThrow('leads outside of the volume');
+    await expect(readInside(volume, 'out', 100)).rejects.toThrow('leads outside the volume');
     await expect(readInside(volume, 'inside', 100)).rejects.toThrow('inside is not a file');
     await expect(readInside(volume, 'file', 3)).rejects.toThrow('file is larger than 3 bytes');
     // Its size says nothing, as that of a file that somebody makes grow just now.

@@ -116,7 +116,7 @@ function composedOf(text: string, { tokens: most }: TextLimits, lines: LineCount
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     tokens += 1;
-    if (tokens > most) return { beyond: `more than ${most} words and signs` };
+    if (tokens > most) return { beyond: `more than ${most} tokens` };
     if (lexeme.length > 1 && (lexeme[0] === '*' || lexeme[0] === '&')) aliases += 1;
     if (aliases > MOST_ALIASES) return { problem: `has more than ${MOST_ALIASES} anchors and aliases` };
     for (const token of parser.next(lexeme)) {

@@ -37,7 +37,7 @@ async function textOf(handle: FileHandle, signal: AbortSignal | undefined): Prom
   return { text: bytes.toString('utf8') };
 }
 
-const tooLargeFile = (size: number): string => `the file has ${size} bytes, and may have at most ${LARGEST_FILE}`;
+const tooLargeFile = (size: number): string => `the file has ${size} bytes; the limit is ${LARGEST_FILE}`;
 
 /** What something is that is no regular file, and why it is not read. */
 function kindOf(found: Stats): string | undefined {

@@ -32,7 +32,7 @@ function validateVariable({ name, value, valueFrom }: EnvVar, path: string): Pro
 function validateSource(source: NonNullable<EnvVar['valueFrom']>, value: string | undefined, path: string): Problem[] {
   const kinds = Object.keys(source);
   const { fieldRef, resourceFieldRef, fileKeyRef } = source;
-  const unsupported = 'is not a field that an environment variable can take';
+  const unsupported = 'is not a field supported in environment variables';
   return [
     ...(value ? [invalid(path, '', 'may not be specified when `value` is not empty')] : []),
     ...(kinds.length === 0 ? [required(path, 'must specify one of the sources')] : []),

@@ -45,7 +45,7 @@ export function validateProjected(
 }
 
 function validateItem({ path: file, mode, fieldRef, resourceFieldRef }: Item, path: string): Problem[] {
-  const unsupported = 'is not a field that a volume can show';
+  const unsupported = 'is not a field supported in volumes';
   return [
     ...(file === '' ? [required(`${path}.path`)] : ownPath(`${path}.path`, file)),
     ...validateMode(mode, `${path}.mode`),

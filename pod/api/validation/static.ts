@@ -24,7 +24,7 @@ export function validateStatic(spec: PodSpec, isLenient: boolean): Problem[] {
   const refused = references.filter(({ isOptional }) => !(isLenient && isOptional));
   return [
     ...refused.map(({ path, resource, isOptional }) => {
-      const hint = isOptional ? ' (--lenient-manifests goes without it)' : '';
+      const hint = isOptional ? ' (accepted with --lenient-manifests)' : '';
       return { path, message: `static pods may not reference ${resource}${hint}` };
     }),
     ...(spec.ephemeralContainers?.length

@@ -77,7 +77,7 @@ withHungVolume(
     const emptyDir = layout.volumeDir(uid, 'kubernetes.io/empty-dir', 'own');
     expect(await mount('own')).toEqual({ kind: 'path', hostPath: emptyDir, own: true });
     elapse();
-    await expect(hung).rejects.toMatchObject({ reason: 'FailedMount', message: 'not done within 2m0s' });
+    await expect(hung).rejects.toMatchObject({ reason: 'FailedMount', message: 'timed out after 2m0s' });
   },
 );
 
@@ -94,7 +94,7 @@ withHungVolume('what is done to the whole pod waits for what is being done to it
   await prepareOther();
   expect(await isThere()).toBe(true);
   elapse();
-  await expect(hung).rejects.toThrow('not done within');
+  await expect(hung).rejects.toThrow('timed out after');
   await removed;
   expect(await isThere()).toBe(false);
 });

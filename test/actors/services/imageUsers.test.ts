@@ -32,12 +32,12 @@ test('the user of a tag is asked for each time, for the tag may have been moved'
   expect(await find('registry.local/app:1', options)).toEqual({ uid: 8n });
 });
 
-test('an image that is gone is told, and looked for again', async () => {
+test('an image that no longer exists is told, and looked for again', async () => {
   const { said, find } = runtime();
   said.uid = undefined;
   await expect(find(digest, options)).rejects.toMatchObject({
     reason: 'CreateContainerError',
-    message: `image ${digest} is gone`,
+    message: `image ${digest} no longer exists`,
   });
   said.uid = 0n;
   expect(await find(digest, options)).toEqual({ uid: 0n });

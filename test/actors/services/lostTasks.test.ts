@@ -8,7 +8,7 @@ const lost = new NodeFailure('RuntimeError', words);
 test('a container that the runtime has lost: the private one is restarted when its removal fails again', () => {
   const restarts: string[] = [];
   const tasks = lostTasks((why) => restarts.push(why));
-  expect(String(tasks.failed('s1', lost))).toContain('the private containerd is restarted when this happens again');
+  expect(String(tasks.failed('s1', lost))).toContain('the private containerd will be restarted if this happens again');
   tasks.failed('s2', lost);
   expect(restarts).toEqual([]);
   tasks.failed('s1', lost);

@@ -52,13 +52,10 @@ test('a file that cannot be used is told of once, without a word of what is in i
   await mkdir(join(directory, 'work/config.json'), { recursive: true });
   await put('home/.docker/config.json', { auths: entry('me') });
   expect([await who(), await who()]).toEqual([['me'], ['me']]);
-  expect(told).toEqual([
-    '/root/config.json: it is no JSON with "auths"',
-    '/work/config.json: it cannot be read (EISDIR)',
-  ]);
+  expect(told).toEqual(['/root/config.json: expected JSON with "auths"', '/work/config.json: cannot be read (EISDIR)']);
   await put('root/config.json', { auths: entry('root') });
   expect(await who()).toEqual(['root']);
   await put('root/config.json', 'hunter2');
   expect([await who(), await who()]).toEqual([['me'], ['me']]);
-  expect(told.slice(2)).toEqual(['/root/config.json: it is no JSON with "auths"']);
+  expect(told.slice(2)).toEqual(['/root/config.json: expected JSON with "auths"']);
 });

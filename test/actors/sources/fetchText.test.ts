@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 const get = (clock: Clock = systemClock) => fetchText({ url, headers: [], clock, signal: stop.signal });
-const tooMuch = `the answer has more than ${LARGEST_ANSWER} bytes`;
+const tooMuch = `the response is larger than ${LARGEST_ANSWER} bytes`;
 
 describe('an answer has at most 10 MiB, as they are once they are decompressed', () => {
   const zeros = Buffer.alloc(2 * LARGEST_ANSWER);
@@ -73,7 +73,7 @@ describe('an answer has 10 s', () => {
         resolve(response);
       };
     });
-    const refused = expect(get(clock)).rejects.toThrow('no answer within 10 s');
+    const refused = expect(get(clock)).rejects.toThrow('no response within 10 s');
     const closed = once(await asked, 'close');
     await clock.advance(10_000);
     await refused;

@@ -74,13 +74,13 @@ const hostile: [what: string, text: string, message: RegExp][] = [
     `${head}  volumes:\n${many(25_000, (i) => `  - {name: v${i}, emptyDir: {}}\n`)}`,
     /^has more than/,
   ],
-  ['half a million words', `${head}  args: [${'a,'.repeat(400_000)}]`, /^has more than 100000 words and signs/],
-  ['20,000 unknown fields', `${head}${many(20_000, (i) => `  f${i}: 1\n`)}`, /^has more than 1000\d* (values|words)/],
+  ['half a million words', `${head}  args: [${'a,'.repeat(400_000)}]`, /^has more than 100000 tokens/],
+  ['20,000 unknown fields', `${head}${many(20_000, (i) => `  f${i}: 1\n`)}`, /^has more than 1000\d* (values|tokens)/],
   ['5,000 unknown fields', `${head}  volume: []\n${many(5_000, (i) => `  fie${i}: 1\n`)}  containerz: 1\n`, /^$/],
   [
     '5,000 fields of another type',
     `${head}  nodeSelector:\n${many(3_000, (i) => `    k${i}: [1]\n`)}`,
-    /and 299\d more mistakes$/,
+    /and 299\d more errors$/,
   ],
   ['a field as long as the file', `${head}  ${'x'.repeat(900_000)}: 1\n`, /must be at most 1024 chars/],
   ['a value as long as the file', `${head}  hostname: ${'x'.repeat(900_000)}\n`, /must be no more than 63 characters$/],
@@ -125,7 +125,7 @@ test('a file that is too large is told by its size, and is read when it has shru
   await writeFile(file, `${good}# ${'x'.repeat(LARGEST_FILE)}`);
   start();
   const { problems } = await until(() => true);
-  expect(problems).toMatchObject([{ file, message: 'the file has 1048668 bytes, and may have at most 1048576' }]);
+  expect(problems).toMatchObject([{ file, message: 'the file has 1048668 bytes; the limit is 1048576' }]);
   await writeFile(file, good);
   expect((await until(({ pods }) => pods.length === 1)).problems).toEqual([]);
 });
@@ -159,7 +159,7 @@ describe('what is no file is told, each once', () => {
     expect(told).toEqual([
       'a\\xff.: the name is not UTF-8',
       ...(process.getuid?.() === 0 ? ['device: a device, not a file'] : []),
-      'directory: a directory, not a file: only manifests directly in the manifest path are read, not those in directories below it',
+      'directory: a directory, not a file: subdirectories of the manifest path are not read',
       'fifo: a FIFO, not a file',
       'socket: a socket, not a file',
     ]);
@@ -187,7 +187,7 @@ test('of two files with one uid that which had it keeps it, and the other is tol
     {
       file: second,
       path: 'metadata.uid',
-      message: `Duplicate value: "one": the pod of ${first} has it`,
+      message: `Duplicate value: "one": already used by the pod of ${first}`,
       pod: 'default/second-node',
       until: 'one of the two files changes',
     },

@@ -232,8 +232,8 @@ describe('from one answer to the next', () => {
       200,
       [expect.stringMatching(/^items\[1\]\.metadata\.uid: Duplicate/) as unknown as string],
     ],
-    ['an error', 'gone', 404, [': the server answers 404 Not Found']],
-    ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the answer has more than 10485760 bytes']],
+    ['an error', 'gone', 404, [': the server answered 404 Not Found']],
+    ['too much', ' '.repeat(10 * 2 ** 20 + 1), 200, [': the response is larger than 10485760 bytes']],
   ])(
     'with %s the last good set stays, and the problem is told once with the URL and field',
     async (_, body, status, problems) => {
@@ -261,7 +261,7 @@ describe('a URL that cannot be read at the start', () => {
     start();
     await asked();
     await asked();
-    expect(unread).toMatchObject([[{ file: url, path: '', message: 'the server answers 503 Service Unavailable' }]]);
+    expect(unread).toMatchObject([[{ file: url, path: '', message: 'the server answered 503 Service Unavailable' }]]);
     expect(sets).toEqual([]);
     answers(manifest('web'));
     await until(() => sets.length === 1);
@@ -298,7 +298,7 @@ describe('a URL that cannot be read at the start', () => {
     answer = { status: 503, reason: 'x'.repeat(10_000) };
     start();
     await until(() => unread.length > 0);
-    expect(unread[0]?.[0]?.message).toMatch(/^the server answers 503 xx/);
+    expect(unread[0]?.[0]?.message).toMatch(/^the server answered 503 xx/);
     expect(unread[0]?.[0]?.message.length).toBeLessThanOrEqual(1_000);
   });
 
@@ -311,6 +311,6 @@ describe('a URL that cannot be read at the start', () => {
     expect(unread).toEqual([]);
     await clock.advance(1);
     await until(() => unread.length > 0);
-    expect(unread[0]).toMatchObject([{ file: url, message: 'no answer within 10 s' }]);
+    expect(unread[0]).toMatchObject([{ file: url, message: 'no response within 10 s' }]);
   });
 });

@@ -132,7 +132,7 @@ describe('a text that is too much for the thread', () => {
 
   test('is refused when it takes more memory than the thread may have', async () => {
     const thread = new ManifestThread(new SimulatedClock(), 16);
-    const message = 'cannot be read: it takes more than 16 MiB of memory';
+    const message = 'cannot be read: reading it takes more than 16 MiB of memory';
     expect(await thread.read(heavy)).toEqual([{ path: '', read: { problems: [{ path: '', message }] } }]);
     expect(thread.isAlive).toBe(false);
   });

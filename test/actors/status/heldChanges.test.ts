@@ -53,7 +53,7 @@ describe('a status that rests on a fact', () => {
     expect(node.containerView('web').ready).toBe(true);
     expect(readyOf(node, 'web')).toBe('False');
     expect(told).not.toContain('web: Running, ready True');
-    expect(node.view('web').waitingFor).toBe('its status to be durable, which is told then');
+    expect(node.view('web').waitingFor).toBe('its status to be saved');
     end();
     await node.advance('0ms');
     expect(readyOf(node, 'web')).toBe('True');

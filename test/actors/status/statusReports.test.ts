@@ -110,7 +110,7 @@ describe('a sink that does not take a status', () => {
     expect(api.sent.at(-1)).toBe('b: Running, ready');
     await node.advance('2s');
     expect(api.sent.at(-1)).toBe('a: Running, ready');
-    expect(shown(node)).toMatchObject({ state: 'sending', lastFailure: { message: 'api: no answer within 10s' } });
+    expect(shown(node)).toMatchObject({ state: 'sending', lastFailure: { message: 'api: no response within 10s' } });
     expect(shown(node, 'web')).toMatchObject({ state: 'idle' });
   });
 

@@ -16,7 +16,7 @@ test('the last good version of a manifest is kept with the digest of its text; a
     await writeFile(broken, JSON.stringify({ key: 'broken', value: { pod: { ...aPod(), spec: { containers: 3 } } } }));
     const { durable } = await openNodeStore(directory);
     expect(durable.damaged).toEqual([
-      `${broken}: value.pod.spec.containers: expected array, got number; set aside as .corrupt`,
+      `${broken}: value.pod.spec.containers: expected array, got number; renamed to .corrupt`,
     ]);
     expect(durable.manifests.get('new')).toEqual({ pod: aPod(), digest: 'abc' });
     expect(durable.manifests.get('old')).toEqual({ pod: aPod() });

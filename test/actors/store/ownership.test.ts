@@ -161,7 +161,7 @@ describe('what was found below a root', () => {
     const maker = { ...makerOf(node.facts), runtime: 'unix:///run/crio/crio.sock' };
     await takePodDirectory({ layout, maker, pod: web.metadata });
     const onContainerd = { ...node.facts, runtimeEndpoint: 'unix:///run/containerd/containerd.sock' };
-    const refused = `${node.facts.rootDir} holds 1 pod of the runtime unix:///run/crio/crio.sock, and this agent would use unix:///run/containerd/containerd.sock: go on with the former runtime, or use another root directory`;
+    const refused = `${node.facts.rootDir} holds 1 pod of the runtime unix:///run/crio/crio.sock, but this agent is configured to use unix:///run/containerd/containerd.sock: keep the former runtime, or use another root directory`;
     await expect(podsLeftOnDisk(onContainerd, noFacts)).rejects.toMatchObject({
       reason: 'RuntimeChanged',
       message: refused,

@@ -129,7 +129,7 @@ describe('a damaged file is told of once, set aside, and stops nothing', () => {
       'value.cpu: expected number, got string',
     ],
     ['JSON that is no object', 'u2.json', '[]', 'expected object, got array'],
-    ['a file under a strange name', 'other.json', '{"key":"u2","value":{"cpu":1}}', 'expected the name u2.json'],
+    ['a file under a strange name', 'other.json', '{"key":"u2","value":{"cpu":1}}', 'expected the file name u2.json'],
   ])('%s', async (_what, name, text, expected) => {
     await inFolder(async (folder) => {
       const store = await openStore(folder, schemas);

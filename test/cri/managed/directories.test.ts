@@ -11,7 +11,7 @@ test("a directory with another containerd's data is refused and stays; an empty 
     const theirs = join(folder, 'theirs');
     await mkdir(join(theirs, 'io.containerd.content.v1.content'), { recursive: true });
     await expect(prepareDirectories(layoutOf(theirs))).rejects.toMatchObject({
-      message: `${theirs} holds files that no private containerd has left there, such as io.containerd.content.v1.content: choose another state directory`,
+      message: `${theirs} contains files that are not from a private containerd, such as io.containerd.content.v1.content: use another state directory`,
     });
     expect(await readdir(theirs)).toEqual(['io.containerd.content.v1.content']);
     const ours = join(folder, 'ours');

@@ -32,6 +32,6 @@ test('an address whose host ports cannot be taken back keeps neither itself nor 
   expect(failures).toEqual([expect.stringContaining('one is stuck'), expect.stringContaining('three is stuck')]);
   expect(held.map(({ file }) => existsSync(file))).toEqual([false, false, true]);
   const again = [await leaseOf('one')];
-  expect(await releaseLeases(again, place)).toEqual(['no CNI plugins are there to take back the host ports of one']);
+  expect(await releaseLeases(again, place)).toEqual(['no CNI plugins found to release the host ports of one']);
   expect(again.map(({ file }) => existsSync(file))).toEqual([false]);
 });

@@ -48,7 +48,7 @@ describe('of the network namespaces of former sandboxes', () => {
     ['an error', new NodeFailure('RuntimeUnavailable', 'PodSandboxStatus: timed out')],
   ])('all stay where %s is told of one, and a sentence says so', async (_, info) => {
     await expect(leftBeside({ a: specWith(join(directory, 'cni-a')), b: info })).rejects.toThrow(
-      /^the networks of former sandboxes stay, because containerd does not say which one sandbox b has$/,
+      /^the networks of former sandboxes are kept, because containerd did not report the network of sandbox b$/,
     );
     expect(await readdir(directory)).toHaveLength(2);
   });

@@ -231,7 +231,7 @@ describe('C25: the cgroups above containers', () => {
     await node.prepare(burstable('one', '500m'));
     await node.prepare(burstable('two', '500m'));
     await node.trim(burstable('two', '500m'));
-    const why = 'the cgroups of pods stay as the runtime makes them: read-only';
+    const why = 'pod cgroups are left to the runtime: read-only';
     expect(warnings).toEqual([why]);
     expect(await node.setUp()).toEqual({ outcome: 'forbidden', warnings: [why] });
   });

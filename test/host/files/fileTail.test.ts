@@ -23,7 +23,7 @@ test('the end of a file, or all of a short one', async () => {
 test('what is no plain file is refused, and does not make anybody wait', async () => {
   const pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  await expect(fileTail(pipe, 5)).rejects.toThrow('not a plain file');
+  await expect(fileTail(pipe, 5)).rejects.toThrow('not a regular file');
   await symlink('/etc/hostname', join(directory, 'link'));
   await expect(fileTail(join(directory, 'link'), 5)).rejects.toThrow(/ELOOP/);
   await expect(fileTail(join(directory, 'none'), 5)).rejects.toThrow(/ENOENT/);

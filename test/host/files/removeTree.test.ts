@@ -96,7 +96,7 @@ describe('a tree that a container made', () => {
       await writeProgram(path.join(bin, 'rm'), 'echo "rm: unrecognized option \'--one-file-system\'" >&2', 'exit 1');
       await expect(withPath(bin, () => removeTree(tree, signal))).rejects.toMatchObject({
         reason: 'FailedUnmount',
-        message: expect.stringMatching(/'--one-file-system': the rm of coreutils is needed$/),
+        message: expect.stringMatching(/'--one-file-system': GNU coreutils rm is required$/),
       });
     });
   });
@@ -114,7 +114,7 @@ describe('a tree that a container made', () => {
       });
       await expect(removeTree(tree, signal)).rejects.toMatchObject({
         reason: 'FailedUnmount',
-        message: expect.stringMatching(/tree is not deleted yet: rm: .*inner\/firm.*Operation not permitted/),
+        message: expect.stringMatching(/tree has not been deleted yet: rm: .*inner\/firm.*Operation not permitted/),
       });
       await run('chattr', ['-i', file]);
       await removeTree(tree, signal);

@@ -85,14 +85,14 @@ test('a directory without a mark says so, and is adopted with the logs of a pod 
 test('what another agent has marked, directory or logs, is taken only when its pod is taken over', async () => {
   await inRoot(async ({ layout, maker }) => {
     const theirs = [
-      [{ ...maker, root: '/elsewhere' }, 'made by the agent whose root directory is /elsewhere'],
-      [{ ...maker, node: 'node-2' }, 'made by the agent of node node-2'],
+      [{ ...maker, root: '/elsewhere' }, 'created by the agent with the root directory /elsewhere'],
+      [{ ...maker, node: 'node-2' }, 'created by the agent of node node-2'],
     ] as const;
     for (const [by, why] of theirs) {
       for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) {
         await mkdir(directory, { recursive: true });
         await writeMark(directory, { maker: by, pod });
-        const message = `${directory} cannot hold what is a pod's: ${why}`;
+        const message = `${directory} cannot be used as a pod directory: ${why}`;
         await expect(takePodDirectory({ layout, maker, pod })).rejects.toMatchObject({ message });
         await adoptPod({ layout, maker, pod });
         expect(ownerOf(directory, maker)).toMatchObject({ kind: 'others', why });
@@ -129,7 +129,7 @@ test('a link or a file in the place of a directory is used by nobody, and stays'
     await symlink(theirs, layout.podDir('u1'));
     expect(ownerOfPodDirectory(layout, maker, 'u1')).toEqual({ kind: 'unusable', why: 'it is a symbolic link' });
     await expect(takePodDirectory({ layout, maker, pod })).rejects.toMatchObject({
-      message: `${layout.podDir('u1')} cannot hold what is a pod's: it is a symbolic link`,
+      message: `${layout.podDir('u1')} cannot be used as a pod directory: it is a symbolic link`,
     });
     await removePodDirectory({ layout, maker, signal }, 'u1');
     expect(await readdir(theirs)).toEqual([MARK_FILE]);

@@ -82,7 +82,7 @@ describe('C17: an image', () => {
     expect(story.reports().at(-1)).toMatchObject({ isDelayed: true, delayMs: 80_000 });
   });
 
-  test('C16: that cannot be had holds up each container that needs it, and tells why until it is found', () => {
+  test('C16: that is not available holds up each container that needs it, and tells why until it is found', () => {
     const story = imageStory();
     story.failToPull();
     expect(story.reports().map(({ isDelayed, waitingReason }) => [isDelayed, waitingReason?.reason])).toEqual([

@@ -40,7 +40,7 @@ describe('an actor that breaks', () => {
       const story = runningNode();
       story.send(breaking(part) as never);
       expect([story.state(), story.status()]).toEqual(['broken', 'done']);
-      expect(story.context().failure?.message).toBe(`${part} of the node agent broke: a mistake`);
+      expect(story.context().failure?.message).toBe(`${part} of the node agent failed: a mistake`);
       expect(story.ports.asked('stopContainer')).toEqual([]);
     },
   );

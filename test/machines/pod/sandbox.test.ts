@@ -19,7 +19,7 @@ describe('a sandbox that is of no use', () => {
     const story = makingPod();
     answerWith(story, { ips: [] });
     expect(story.view()).toMatchObject({ state: 'sandboxing.unfit', until: story.ports.now + 10_000 });
-    expect(story.context().failure?.message).toBe('the sandbox that was made is of no use: the sandbox has no address');
+    expect(story.context().failure?.message).toBe('the new sandbox is unusable: the sandbox has no address');
     story.ports.advance(9_999);
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
     story.told();

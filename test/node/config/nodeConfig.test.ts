@@ -179,12 +179,12 @@ describe('flags are checked too', () => {
     [
       '--node-labels',
       'a=b c',
-      '--node-labels: expected labels such as "zone=a,disk=ssd"; of names under kubernetes.io only those that a node may give itself, got "a=b c"',
+      '--node-labels: expected labels such as "zone=a,disk=ssd"; under kubernetes.io only labels that a node may set on itself, got "a=b c"',
     ],
     [
       '--node-labels',
       'node-role.kubernetes.io/x=',
-      '--node-labels: expected labels such as "zone=a,disk=ssd"; of names under kubernetes.io only those that a node may give itself, got "node-role.kubernetes.io/x="',
+      '--node-labels: expected labels such as "zone=a,disk=ssd"; under kubernetes.io only labels that a node may set on itself, got "node-role.kubernetes.io/x="',
     ],
     [
       '--allowed-unsafe-sysctls',
@@ -195,12 +195,12 @@ describe('flags are checked too', () => {
     [
       '--node-ip',
       '10.0.0',
-      '--node-ip: expected an IP address, or one of each family separated by a comma, got "10.0.0"',
+      '--node-ip: expected an IP address, or a comma-separated IPv4 and IPv6 address, got "10.0.0"',
     ],
     [
       '--node-ip',
       '10.0.0.1,10.0.0.2',
-      '--node-ip: expected an IP address, or one of each family separated by a comma, got "10.0.0.1,10.0.0.2"',
+      '--node-ip: expected an IP address, or a comma-separated IPv4 and IPv6 address, got "10.0.0.1,10.0.0.2"',
     ],
     ['--root-dir', '', '--root-dir: expected a directory other than /, got ""'],
     ['--root-dir', '//', '--root-dir: expected a directory other than /, got "//"'],

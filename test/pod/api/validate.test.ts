@@ -202,14 +202,14 @@ describe('a container', () => {
       'a field that is none',
       { name: 'a', valueFrom: { fieldRef: { fieldPath: 'spec.containers' } } },
       [
-        `${main}.env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.containers": is not a field that an environment variable can take`,
+        `${main}.env[0].valueFrom.fieldRef.fieldPath: Invalid value: "spec.containers": is not a field supported in environment variables`,
       ],
     ],
     [
       'a resource that is none',
       { name: 'a', valueFrom: { resourceFieldRef: { resource: 'cpu' } } },
       [
-        `${main}.env[0].valueFrom.resourceFieldRef.resource: Invalid value: "cpu": is not a field that an environment variable can take`,
+        `${main}.env[0].valueFrom.resourceFieldRef.resource: Invalid value: "cpu": is not a field supported in environment variables`,
       ],
     ],
   ])('a variable with %s', (_what, env, messages) => {

@@ -68,8 +68,8 @@ describe('a projected volume', () => {
     const optional = true;
     expect(filesOf({ configMap: { name: 'a', optional } })).toEqual([]);
     expect(filesOf({ secret: { secretName: 'a', optional } })).toEqual([]);
-    expect(() => filesOf({ configMap: { name: 'a' } })).toThrow('configMap "a" cannot be had');
-    expect(() => filesOf({ secret: { secretName: 'a', optional: false } })).toThrow('secret "a" cannot be had');
+    expect(() => filesOf({ configMap: { name: 'a' } })).toThrow('configMap "a" is not available');
+    expect(() => filesOf({ secret: { secretName: 'a', optional: false } })).toThrow('secret "a" is not available');
   });
 
   test.each<[NonNullable<NonNullable<Volume['projected']>['sources']>[number], string]>([
@@ -82,7 +82,7 @@ describe('a projected volume', () => {
     expect(() => filesOf({ projected: { sources: [source] } })).toThrow(
       expect.objectContaining({
         reason: 'FailedMount',
-        message: `volume "info": ${named} cannot be had: this node has no API server`,
+        message: `volume "info": ${named} is not available: this node has no API server`,
       }),
     );
   });

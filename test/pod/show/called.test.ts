@@ -27,10 +27,10 @@ test('of several it is said how to ask for one: by the namespace, or else by the
   const ending = { ...old, metadata: { ...old.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   const running = { ...again, status: { phase: 'Running' as const } };
   expect(ambiguity([ending, running])).toBe(
-    'there are 2 pods default/web-host: ask for one by its UID, pod/u1 (Terminating) or pod/u2 (Running)',
+    'ambiguous: there are 2 pods default/web-host: choose one by its UID, pod/u1 (Terminating) or pod/u2 (Running)',
   );
   expect(ambiguity([again, pod('web-host', 'shop')])).toBe(
-    'there are default/web-host and shop/web-host: -n, --namespace says which is meant',
+    'ambiguous: default/web-host and shop/web-host: choose one with -n, --namespace',
   );
   expect([ambiguity([again]), ambiguity([])]).toEqual([undefined, undefined]);
   expect([haveTwins([ending, running]), haveTwins(pods)]).toEqual([true, false]);

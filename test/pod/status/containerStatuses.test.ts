@@ -305,7 +305,7 @@ describe('C13: at the end of a pod', () => {
   });
 });
 
-describe('C16: a volume whose image cannot be had', () => {
+describe('C16: a volume whose image is not available', () => {
   const waitingReason = { reason: 'ErrImagePull', message: 'no route' } as const;
   const volumeMounts = [{ name: 'site', mountPath: '/site' }];
   const volumes = [volumeView('data'), volumeView('site', { mounted: false, waitingReason })];

@@ -91,7 +91,7 @@ describe('C24: a static pod may not refer to API objects', () => {
       { containers: [aContainer({ envFrom: [{ secretRef: { name, optional } }] })] },
     ],
   ])('%s, which a lenient node goes without', (path, resource, over) => {
-    const hint = '(--lenient-manifests goes without it)';
+    const hint = '(accepted with --lenient-manifests)';
     expect(forStatic(over)).toEqual([`${path}: static pods may not reference ${resource} ${hint}`]);
     expect(forStatic(over, true)).toEqual([]);
   });

@@ -28,13 +28,13 @@ describe('a downwardAPI item with', () => {
     [
       'a field that only variables have',
       { path: 'a', fieldRef: { fieldPath: 'status.podIP' } },
-      [`${item}.fieldRef.fieldPath: Invalid value: "status.podIP": is not a field that a volume can show`],
+      [`${item}.fieldRef.fieldPath: Invalid value: "status.podIP": is not a field supported in volumes`],
     ],
     [
       'a resource of no container',
       { path: 'a', resourceFieldRef: { resource: 'limits.gpu' } },
       [
-        `${item}.resourceFieldRef.resource: Invalid value: "limits.gpu": is not a field that a volume can show`,
+        `${item}.resourceFieldRef.resource: Invalid value: "limits.gpu": is not a field supported in volumes`,
         `${item}.resourceFieldRef.containerName: Required value`,
       ],
     ],
