@@ -89,7 +89,7 @@ export class StatusReports {
   take({ uid, pod, view, removed }: PodChange): DueStatus | undefined {
     const known = this.#latest.get(uid);
     const { metadata, status } = pod;
-    const isSame = known?.ended === view.ended && samePodStatus(known.status, status);
+    const isSame = known?.ended === view.reclaimed && samePodStatus(known.status, status);
     if (known && removed) this.#latest.set(uid, { ...known, gone: true });
     if (this.#parts.sinks.length === 0 || status === undefined || view.unsettled || isSame) {
       this.#forgetDone(uid);
@@ -100,7 +100,7 @@ export class StatusReports {
     const { namespace, name } = metadata;
     const version = (known?.version ?? 0) + 1;
     const missing = new Set(this.#parts.sinks.map((sink) => sink.name));
-    this.#latest.set(uid, { uid, namespace, name, status, ended: view.ended, version, missing, gone: removed });
+    this.#latest.set(uid, { uid, namespace, name, status, ended: view.reclaimed, version, missing, gone: removed });
     return { uid, version };
   }
 

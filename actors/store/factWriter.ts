@@ -53,11 +53,9 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
       return written && atMost(clock, written);
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) read.add(uid);
-    // What the node refused it decides again when it starts again (C24).
-    const hasEnded = isTerminalPhase(pod.status?.phase) && !view.refused;
     const writes = [
       probes.keep(uid, view),
-      ...(hasEnded && pod.status ? [write('statuses', uid, pod.status)] : []),
+      ...(isFinal(change) && pod.status ? [write('statuses', uid, pod.status)] : []),
       allocations.keep(uid, view),
       keepEnd(change),
     ].filter((each) => each !== undefined);
@@ -65,6 +63,13 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
   };
   return { keep, isEvidence: (uid) => !read.has(uid) || store.isUnwritten('statuses', uid) };
 }
+
+/**
+ * Whether the next agent has to know how the pod ended. What the node refused it decides again when it starts again (C24),
+ * and what is being removed it may run again if it is wanted again.
+ */
+const isFinal = ({ pod, view: { refused, termination } }: PodChange): boolean =>
+  isTerminalPhase(pod.status?.phase) && !refused && (termination === undefined || termination.stays === true);
 
 type Write = (...fact: Parameters<NodeStore['write']>) => Promise<void>;
 

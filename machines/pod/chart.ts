@@ -34,10 +34,6 @@ const chartSetup = podSetup
       isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
     },
     actions: {
-      settleAdmission: sendTo(served('admission'), ({ context }) => ({
-        type: 'admission.settle',
-        uid: context.allocated.metadata.uid,
-      })),
       releaseAdmission: sendTo(served('admission'), ({ context }) => ({
         type: 'admission.release',
         uid: context.allocated.metadata.uid,
@@ -147,7 +143,10 @@ export const podMachine = chartSetup.createMachine({
     awaitingOthers,
     admitting,
     /** The node does not take it: Failed, and so it stays until no source wants it. */
-    refused: { tags: ['failed', 'ended'], on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {} } },
+    refused: {
+      tags: ['failed', 'ended', 'reclaimed'],
+      on: { 'pod.update': { actions: 'desire' }, 'pod.deadlineExceeded': {} },
+    },
     preparing,
     sandboxing,
     active,
@@ -155,13 +154,12 @@ export const podMachine = chartSetup.createMachine({
     terminating,
     /** It ended by itself and is still wanted: its dead containers stay for their logs and statuses. */
     finished: {
-      tags: ['done', 'ended'],
-      entry: 'settleAdmission',
+      tags: ['done', 'ended', 'reclaimed'],
       always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
       on: { 'pod.update': { actions: 'desire' }, 'admission.admitted': {}, 'pod.deadlineExceeded': {} },
     },
     terminated: {
-      tags: ['done', 'ended', 'terminated'],
+      tags: ['done', 'ended', 'reclaimed', 'terminated'],
       type: 'final',
       entry: ['releaseAdmission', 'leaveLimiters'],
       output: 'gone',

@@ -67,6 +67,8 @@ type PodTag =
   | 'stoppingContainers'
   /** It does not run any more, and will not. */
   | 'ended'
+  /** Nor has it volumes or a cgroup any more. */
+  | 'reclaimed'
   | 'terminated';
 
 export const podSetup = setup({

@@ -60,6 +60,7 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ...(restartsAll ? { restartsAll } : {}),
     ...(isUnsettled(ref) ? { unsettled: true } : {}),
     ended: snapshot.hasTag('ended'),
+    reclaimed: snapshot.hasTag('reclaimed'),
     volumes,
     containers: snapshot.hasTag('active') ? inLine(containers, blockedBy(context)) : containers,
   };
@@ -146,6 +147,7 @@ export function awaitedViews(context: NodeContext): PodView[] {
     initialized: false,
     unsettled: true,
     ended: false,
+    reclaimed: false,
   }));
 }
 

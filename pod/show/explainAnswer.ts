@@ -105,8 +105,16 @@ function refusal({ view }: Question): string | undefined {
   return `${named(view)} was rejected: ${why}; this is final until its manifest changes or the agent restarts`;
 }
 
-function hasEnded({ view, status }: Question): string | undefined {
-  if (!view.ended && !isTerminalPhase(status.phase)) return undefined;
+function hasEnded(question: Question): Answer {
+  const { view, status, now } = question;
+  const isFinal = view.ended || isTerminalPhase(status.phase);
+  if (!isFinal || (view.termination && !view.reclaimed)) return undefined;
+  const end = endText(question);
+  return view.reclaimed ? end : (slowest(`${end}; `, view, now) ?? end);
+}
+
+/** How it ended. */
+function endText({ view, status }: Question): string {
   const cause = view.termination;
   if (cause && (cause.phase !== undefined || !isTerminalPhase(status.phase))) {
     return `${named(view)} has ended: ${failureText({ reason: cause.reason, message: cause.message ?? '' })}`;
@@ -130,12 +138,15 @@ function isEnding({ view, now }: Question): Answer {
   const start = `${named(view)} is terminating (${view.termination.reason})`;
   const [first, ...others] = view.containers.filter((container) => container.now.kind === 'running');
   if (first) return stopping(start, { first, others: others.length, until: first.until ?? view.until, now });
+  return slowest(`${start}: `, view, now) ?? start;
+}
+
+/** What a pod whose containers have ended is still waiting for. */
+function slowest(start: string, view: PodView, now: number): Answer {
   const slow = [...view.volumes, view].find(({ waitingFor }) => waitingFor !== undefined);
-  if (!slow) return start;
-  const who = 'mounted' in slow ? `: volume ${slow.name} is waiting` : ': waiting';
-  return (
-    retrying(`${start}${who}${forText(slow)}`, slow, now) ?? `${start}${who}${forText(slow)}${spanText(slow, now)}`
-  );
+  if (!slow) return undefined;
+  const who = `${start}${'mounted' in slow ? `volume ${slow.name} is ` : ''}waiting${forText(slow)}`;
+  return retrying(who, slow, now) ?? `${who}${spanText(slow, now)}`;
 }
 
 interface Stop {

@@ -67,6 +67,6 @@ export function podReason(view: PodView, now: number): string {
   if (view.refused) return view.refused.cause ?? view.refused.message;
   if (view.unadmitted) return `update not admitted: ${view.unadmitted.cause ?? view.unadmitted.message}`;
   if (view.awaitsRoom) return AWAITS_ROOM;
-  if (view.termination && !view.ended) return then(`terminating: ${view.termination.reason}`, view, 'killed', now);
+  if (view.termination && !view.reclaimed) return then(`terminating: ${view.termination.reason}`, view, 'killed', now);
   return failed(view, now) ?? wait(view, now);
 }

@@ -151,6 +151,8 @@ export interface PodView extends ActorView {
   readonly unsettled?: boolean;
   /** No container of it runs or can run any more: only now may a terminal phase be published. */
   readonly ended: boolean;
+  /** Its volumes and its cgroup are gone as well. */
+  readonly reclaimed: boolean;
 }
 
 /** A limiter of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<limiter>`, one for each request. */

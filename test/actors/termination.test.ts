@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { StatusReport } from '../../actors/status/statusReports.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podWith } from '../fakes/pods.ts';
@@ -222,5 +223,67 @@ describe('C10: a pod that its source says is being deleted', () => {
     expect(node.pod('next')).toMatchObject({ phase: 'Failed', reason: 'OutOfpods' });
     await node.advance('20s');
     expect(node.pod('web').phase).toBe('Failed');
+  });
+});
+
+describe('C9: a volume that is not unmounted', () => {
+  const config = { capacity: { cpuMillis: 1_000, memoryBytes: 2 ** 30, pods: 10 } };
+  const asking = (name: string, command: string) =>
+    podWith(name, {
+      restartPolicy: 'Never',
+      volumes: [{ name: 'data', emptyDir: {} }],
+      containers: [containerWith('main', { command: ['sh', '-c', command], resources: { requests: { cpu: '800m' } } })],
+    });
+  const trouble = {
+    'never answers': () => new Promise<null>(() => {}),
+    fails: () => Promise.reject(new Error('device is busy')),
+  };
+
+  test.each(Object.entries(trouble))(
+    'and %s keeps neither the phase of a pod nor its place',
+    async (_, unmountVolume) => {
+      const api = {
+        name: 'api',
+        mustAcknowledge: false,
+        ended: false,
+        async put(report: StatusReport) {
+          this.ended = report.ended;
+        },
+      };
+      const parts = { ports: { unmountVolume }, sinks: [api] };
+      const node = await simulatedNode({ pods: [asking('a', 'sleep 1')], config, parts });
+      await node.advance('3s');
+      expect(node.pod('a').phase).toBe('Succeeded');
+      expect(node.view('a')).toMatchObject({ ended: true, reclaimed: false });
+      expect(api.ended).toBe(false);
+      expect(node.agent.explain('a')?.answer).toMatch(
+        /^pod a has succeeded: every container exited with code 0; volume data is waiting for/,
+      );
+      node.apply(asking('b', 'sleep 1000'));
+      await node.advance('3s');
+      expect(node.pod('b').phase).toBe('Running');
+      node.remove('b');
+      await node.advance('40s');
+      expect(node.view('b').state).toBe('terminating.volumes');
+      node.apply(asking('c', 'sleep 1000'));
+      await node.advance('3s');
+      expect(node.pod('c').phase).toBe('Running');
+    },
+  );
+
+  test('does not keep a pod that was being removed from running again under the next agent', async () => {
+    const pod = podWith('a', { volumes: [{ name: 'data', emptyDir: {} }] });
+    const parts = { ports: { unmountVolume: trouble['never answers'] } };
+    const node = await simulatedNode({ pods: [pod], config, parts });
+    await node.advance('3s');
+    node.remove('a');
+    await node.advance('40s');
+    expect(node.pod('a').phase).toBe('Failed');
+    node.killAgent();
+    node.apply(pod);
+    node.withParts({ ports: {} });
+    await node.startAgent();
+    await node.advance('10s');
+    expect(node.pod('a').phase).toBe('Running');
   });
 });

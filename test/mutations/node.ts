@@ -34,8 +34,8 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C15',
     breaks: 'PodReadyToStartContainers stays True without a sandbox',
     file: 'machines/pod/states/terminating.ts',
-    find: "onDone: { target: 'volumes', actions: 'leaveSandbox' },",
-    put: "onDone: { target: 'volumes' },",
+    find: "actions: ['leaveSandbox', 'settleAdmission']",
+    put: "actions: 'settleAdmission'",
   },
   {
     rule: 'C24',
@@ -62,7 +62,7 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C24',
     breaks: 'a refusal is remembered',
     file: 'actors/store/factWriter.ts',
-    find: 'isTerminalPhase(pod.status?.phase) && !view.refused',
+    find: 'isTerminalPhase(pod.status?.phase) && !refused',
     put: 'isTerminalPhase(pod.status?.phase)',
   },
   {

@@ -137,6 +137,13 @@ export const podLifeMutations: readonly Mutation[] = [
   },
   {
     rule: 'C9',
+    breaks: 'a pod keeps its place until its volumes are unmounted',
+    file: 'machines/pod/states/terminating.ts',
+    find: "actions: ['leaveSandbox', 'settleAdmission']",
+    put: "actions: 'leaveSandbox'",
+  },
+  {
+    rule: 'C9',
     breaks: 'a finished pod keeps its cgroup',
     file: 'machines/pod/states/terminating.ts',
     find: "always: { guard: 'areVolumesUnmounted', target: 'cgroup' },",

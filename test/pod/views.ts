@@ -117,6 +117,7 @@ export function podView({ init = {}, sidecars = {}, main = {}, ephemeral = {}, s
     volumes: [],
     initialized: Object.keys(init).length + Object.keys(sidecars).length === 0,
     ended: false,
+    reclaimed: view?.ended ?? false,
     ...view,
   };
 }

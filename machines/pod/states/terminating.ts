@@ -1,4 +1,5 @@
 /** The way back: containers, sandbox, volumes, data, in this order. A part of the chart in chart.ts. */
+import { served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
 import { recordExceededGraceEvent } from '../recordedEvents.ts';
@@ -35,6 +36,11 @@ const actions = {
     enqueue.assign({ released });
     enqueue.sendTo(containerId(name), stopCommand({ ...context, released }, name));
   }),
+  /** Its resources are free for others; its full name is not before nothing of it is left (C9). */
+  settleAdmission: podSetup.sendTo(served('admission'), ({ context }) => ({
+    type: 'admission.settle' as const,
+    uid: context.allocated.metadata.uid,
+  })),
   unmountVolumes: podSetup.enqueueActions(({ context, enqueue }) => {
     for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'volume.unmount' });
   }),
@@ -75,7 +81,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       invoke: {
         src: 'stopSandboxes',
         input: ({ context }) => ({ pod: context.allocated, ids: allSandboxes(context) }),
-        onDone: { target: 'volumes', actions: 'leaveSandbox' },
+        onDone: { target: 'volumes', actions: ['leaveSandbox', 'settleAdmission'] },
         onError: {
           target: 'awaitingStopRetry',
           actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
@@ -94,14 +100,14 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     volumes: {
-      tags: 'working',
+      tags: ['working', 'ended'],
       meta: { waitsFor: 'its volumes to be unmounted' },
       entry: ['unmountVolumes', 'spawnVolumes'],
       always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
     },
     /** Also of one that stays, for it takes nothing of its class any more (C9). */
     cgroup: {
-      tags: 'working',
+      tags: ['working', 'ended'],
       meta: { waitsFor: 'its cgroup to be removed' },
       invoke: {
         src: 'removeCgroup',
@@ -114,14 +120,14 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingCgroupRetry: {
-      tags: 'retrying',
+      tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its cgroup', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'cgroup' },
     },
     /** The runtime's objects, then the pod's data: in this order nothing is left that still needs the other. */
     removing: {
-      tags: 'working',
+      tags: ['working', 'ended'],
       meta: { waitsFor: 'its sandbox to be removed' },
       invoke: {
         src: 'removeSandboxes',
@@ -131,13 +137,13 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingRemoveRetry: {
-      tags: 'retrying',
+      tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its sandbox', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
     erasing: {
-      tags: 'working',
+      tags: ['working', 'ended'],
       meta: { waitsFor: 'its directory to be removed' },
       invoke: {
         src: 'removePodData',
@@ -147,7 +153,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingEraseRetry: {
-      tags: 'retrying',
+      tags: ['retrying', 'ended'],
       meta: { waitsFor: 'another attempt to remove its directory', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': 'erasing' },

@@ -111,6 +111,7 @@ describe('a status that rests on a fact', () => {
       'slow: Pending, ready False',
       'slow: Running, ready False',
       'slow: Running, ready True',
+      'slow: Failed, ready False',
       'slow: gone',
     ]);
     expect(node.has('slow')).toBe(false);

@@ -7,7 +7,7 @@ test('C24: a host port of an unwanted pod of which nothing was kept is taken unt
   const ports = [{ containerPort: 80, hostPort: 80 }];
   const http = namedPod('http', { containers: [aContainer({ ports })] });
   const story = nodeStory({
-    held: ['removePodData'],
+    held: ['stopContainer'],
     before: (world) => {
       world.sandbox(web);
       world.run(web, 'main', { id: 'old', ports });

@@ -5,10 +5,11 @@ import { podStory } from '../support/podStory.ts';
 
 const once = aPod({ restartPolicy: 'Never', volumes: [{ name: 'data', emptyDir: {} }] });
 
+const statusOf = (story: ReturnType<typeof podStory>) =>
+  podStatus(story.view(), { now: story.ports.now, hostIps: [], runtimeName: 'cri' });
+
 const readyToStart = (story: ReturnType<typeof podStory>) =>
-  podStatus(story.view(), { now: story.ports.now, hostIps: [], runtimeName: 'cri' }).conditions?.find(
-    ({ type }) => type === 'PodReadyToStartContainers',
-  )?.status;
+  statusOf(story).conditions?.find(({ type }) => type === 'PodReadyToStartContainers')?.status;
 
 describe('a pod that has run to its end', () => {
   test('C9: gives back its cgroup, once its volumes are unmounted', () => {
@@ -20,6 +21,23 @@ describe('a pod that has run to its end', () => {
     expect(story.state()).toBe('finished');
     expect(story.ports.asked('removeCgroup')).toMatchObject([{ ran: ['sandbox-uid-1-0'] }]);
     expect(story.ports.asked('removePodData')).toEqual([]);
+  });
+
+  const later = [
+    ['its volumes are still mounted', 'unmountVolume'],
+    ['its cgroup is still there', 'removeCgroup'],
+  ] as const;
+
+  test.each(later)('C9: has its terminal phase, and its resources are free, while %s', (_, port) => {
+    const story = podStory({ pod: once, held: [port] });
+    expect(story.allocated()).not.toBeNull();
+    story.die('main-0-0', 0);
+    expect(story.state()).toMatch(/^terminating\./);
+    expect(story.allocated()).toBeNull();
+    expect(statusOf(story).phase).toBe('Succeeded');
+    expect(story.view()).toMatchObject({ ended: true, reclaimed: false });
+    story.ports.answer(port);
+    expect(story.view()).toMatchObject({ state: 'finished', reclaimed: true });
   });
 
   test.each([
@@ -79,6 +97,13 @@ describe('a pod that has run to its end', () => {
 });
 
 describe('a pod that is being removed', () => {
+  test('C9: has given back its resources while its volumes are still mounted', () => {
+    const story = podStory({ pod: once, held: ['unmountVolume'] });
+    story.terminate();
+    expect(story.state()).toBe('terminating.volumes');
+    expect(story.allocated()).toBeNull();
+  });
+
   test.each([...(['unmountVolume', 'removeCgroup', 'removeSandboxes', 'removePodData'] as const)])(
     'a sandbox that appears while it is at %s is stopped and removed before the end',
     (port) => {
