@@ -45,7 +45,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/machines/pod/chart.test.ts': {
     'machines/pod': 'context resizing setup startOrder termination',
     'machines/pod/states': 'active admitting creatingSandbox preparing resetting sandboxing',
-    'machines/shared': 'failure latestViews views waitingReason',
+    'machines/shared': 'failure failureEvents latestViews views waitingReason',
   },
   'test/machines/node/chart.test.ts': {
     'machines/node': 'context endings setup view',
@@ -90,7 +90,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/cri/simulated/operations.test.ts': {
     'cri/simulated':
-      'addresses callNames clock containers exec ids images inProcess latency names process records resizing running runtime sandboxes statuses struck',
+      'addresses clock containers exec ids images inProcess latency names process records resizing running runtime sandboxes statuses struck',
   },
   'test/cri/simulated/command.test.ts': { 'cri/simulated': 'shell shellScript shellTokens' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },

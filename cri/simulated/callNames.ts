@@ -1,35 +1,5 @@
 import type { Cri } from '../calls.ts';
 
-/** The calls of the CRI's runtime service that are simulated. */
-export const RUNTIME_CALLS = [
-  'version',
-  'status',
-  'runtimeConfig',
-  'runPodSandbox',
-  'stopPodSandbox',
-  'removePodSandbox',
-  'podSandboxStatus',
-  'listPodSandbox',
-  'createContainer',
-  'startContainer',
-  'stopContainer',
-  'removeContainer',
-  'listContainers',
-  'containerStatus',
-  'reopenContainerLog',
-  'updateContainerResources',
-  'containerStats',
-  'execSync',
-] as const satisfies readonly CallName[];
-
-/** The calls of the CRI's image service that are simulated. */
-export const IMAGE_CALLS = [
-  'listImages',
-  'imageStatus',
-  'pullImage',
-  'removeImage',
-] as const satisfies readonly CallName[];
-
 /** A call with one answer, by its name in `Cri`. */
 export type CallName = Exclude<keyof Cri, 'containerEvents' | 'close'>;
 

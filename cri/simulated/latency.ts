@@ -29,12 +29,16 @@ const CONTAINERD: Latencies = {
   removeImage: 5,
 };
 
+/** Every call that is simulated. */
+// The keys of a record of calls are calls.
+export const CALLS = Object.keys(CONTAINERD) as readonly CallName[];
+
 /** One number for every call, or what differs from a real containerd; milliseconds. */
 export type LatencyOption = number | Partial<Latencies>;
 
 /** The latencies of every call for what was asked for. */
 export function latenciesOf(option: LatencyOption = {}): Latencies {
   if (typeof option === 'object') return { ...CONTAINERD, ...option };
-  // The entries' keys are the calls that CONTAINERD lists.
-  return Object.fromEntries(Object.keys(CONTAINERD).map((call) => [call, option])) as Record<CallName, number>;
+  // The entries' keys are all calls.
+  return Object.fromEntries(CALLS.map((call) => [call, option])) as Record<CallName, number>;
 }

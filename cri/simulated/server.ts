@@ -10,9 +10,10 @@ import {
 import type { ContainerEventResponse, GetEventsRequest } from '../generated/runtime.ts';
 import { ImageServiceService, PodSandboxStatus, RuntimeServiceService } from '../generated/runtime.ts';
 import { CallError } from './callError.ts';
-import { type AnswerOf, type CallName, IMAGE_CALLS, type RequestOf, RUNTIME_CALLS } from './callNames.ts';
+import type { AnswerOf, CallName, RequestOf } from './callNames.ts';
 import { nanoseconds } from './clock.ts';
 import type { RuntimeEvent } from './events.ts';
+import { CALLS } from './latency.ts';
 import type { SimulatedRuntime } from './runtime.ts';
 
 const MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -30,8 +31,8 @@ export async function serveSimulatedRuntime(
     'grpc.max_receive_message_length': MESSAGE_BYTES,
   });
   const streams = { getContainerEvents: streamEvents(runtime) };
-  server.addService(RuntimeServiceService, { ...handlers(runtime, RUNTIME_CALLS), ...streams });
-  server.addService(ImageServiceService, handlers(runtime, IMAGE_CALLS));
+  server.addService(RuntimeServiceService, { ...handlers(runtime, RuntimeServiceService), ...streams });
+  server.addService(ImageServiceService, handlers(runtime, ImageServiceService));
   await rm(socketPath, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix:${socketPath}`, ServerCredentials.createInsecure(), (error) =>
@@ -45,7 +46,9 @@ export async function serveSimulatedRuntime(
   return { close };
 }
 
-function handlers(runtime: SimulatedRuntime, calls: readonly CallName[]): UntypedServiceImplementation {
+/** The calls of a service that are simulated. */
+function handlers(runtime: SimulatedRuntime, service: object): UntypedServiceImplementation {
+  const calls = CALLS.filter((call) => Object.hasOwn(service, call));
   return Object.fromEntries(calls.map((call) => [call, handler(runtime, call)]));
 }
 
