@@ -7,6 +7,7 @@ const maybe = z.optional(aFunction);
 const name = z.string().check(z.minLength(1));
 const amount = z.number().check(z.gte(0));
 const interval = z.optional(z.number().check(z.gte(1)));
+const amounts = z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount });
 const slots = z.int().check(z.gte(1));
 
 /** The configuration and the parts in one: no name is in both. A feed or a clock that is missing would be waited for. */
@@ -14,7 +15,7 @@ const schema = z.looseObject({
   ...{ nodeName: name, rootDir: name, podLogsDir: z.optional(name), runtimeEndpoint: name },
   hostIps: z.optional(z.union([z.array(z.string()), aFunction])),
   sources: z.optional(z.array(name)),
-  capacity: z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount }),
+  ...{ capacity: amounts, allocatable: z.optional(amounts) },
   startSlots: z.optional(slots),
   // Pulls need not be bounded.
   pullSlots: z.optional(z.union([slots, z.literal(Number.POSITIVE_INFINITY)])),

@@ -4,11 +4,11 @@ import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
 import { NodeFailure } from '../pod/failure.ts';
-import { addressesNow } from '../pod/node/hostAddresses.ts';
 import { withUnwritten } from '../pod/show/explainNode.ts';
 import { createBoundary, type World } from './boundary.ts';
 import { checkNode } from './checkNode.ts';
 import { systemClock, systemJitter } from './clock.ts';
+import { addressesNow } from './feeds/nodeFacts.ts';
 import { guarded } from './guarded.ts';
 import { agentBehind, type NodeAgent } from './nodeAgent.ts';
 import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeConfig.ts';
@@ -45,8 +45,11 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
   const left = await podsLeftOnDisk(told, durable, config);
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (change) => reports.keep(change) });
-  const boundary = createBoundary(worldOf(ground, kept, reports), { clock, onError, record, redaction });
-  const agent = agentBehind(
+  const boundary = createBoundary(
+    worldOf(ground, kept, reports, () => agent.facts()),
+    { clock, onError, record, redaction },
+  );
+  const agent: NodeAgent = agentBehind(
     boundary,
     { ...inputOf(told, durable, left), sinks: reports.due() },
     {
@@ -81,23 +84,23 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
-function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusReports): World {
-  const { fullConfig: node, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
-  const { owner, podLogsDir, hostIps } = node;
-  const layout = createLayout(node);
+function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusReports, facts: NodeAgent['facts']): World {
+  const { fullConfig: told, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
+  const { owner, podLogsDir } = told;
+  const layout = createLayout(told);
   const shared = {
     ...ground,
-    ownership: createOwnership({ layout, maker: makerOf(node), podLogsDir, owner, onAdopted: ground.onAdopted }),
+    ownership: createOwnership({ layout, maker: makerOf(told), podLogsDir, owner, onAdopted: ground.onAdopted }),
   };
   const { ports, doings } = nodeServices({
-    ...{ ...shared, node, hostIps, layout, isEvidence, jitter, findCredentials },
-    users: userNamespaces({ layout, pods: node.capacity.pods, ...node.userNamespaces }),
+    ...{ ...shared, node: () => ({ ...told, ...facts() }), layout, isEvidence, jitter, findCredentials },
+    users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     cgroups: ground.cgroups,
     restartRuntime: ground.restartRuntime,
     findHandler: handlersOf(readClasses),
-    policy: node.logs ?? defaultLogPolicy,
+    policy: told.logs ?? defaultLogPolicy,
   });
-  const feeds = nodeFeeds({ ...shared, ...node }, doings);
+  const feeds = nodeFeeds({ ...shared, ...told }, doings);
   return {
     ports: { ...ports, putStatus: reports.put, ...withoutUndefined(ground.ports ?? {}) },
     feeds: { ...feeds, ...withoutUndefined(ground.feeds ?? {}) },
@@ -111,7 +114,15 @@ const INPUT: Readonly<
     true
   >
 > = {
-  ...{ nodeName: true, owner: true, sources: true, capacity: true, admissionNode: true },
+  ...{
+    nodeName: true,
+    owner: true,
+    sources: true,
+    capacity: true,
+    allocatable: true,
+    conditions: true,
+    admissionNode: true,
+  },
   ...{ startSlots: true, pullSlots: true, pullLimitMs: true, slowPullMs: true, crashLoop: true },
   ...{ limitedSwap: true, garbage: true, logCheckMs: true, endsAll: true },
 };

@@ -1,7 +1,7 @@
 /** The actors of a node, with who looks on: the only way in to them while they run. */
 import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent, type Snapshot } from 'xstate';
 import { nodeAgentMachine } from '../machines/node/chart.ts';
-import type { NodeContext, NodeInput } from '../machines/node/context.ts';
+import { type ChangeableFacts, changeableFacts, type NodeContext, type NodeInput } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
 import { nodeView, runtimeView } from '../machines/node/view.ts';
 import { isWanted } from '../machines/node/wanted.ts';
@@ -29,8 +29,6 @@ import { createStatusBoard, type PersistFacts, type PodChange, type StatusBoard 
 export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];
-  /** What of the node can change while it runs, as it is. */
-  readonly facts: Pick<NodeContext, 'hostIps' | 'capacity' | 'admissionNode'>;
   readonly problems: NodeContext['problems'][string];
   readonly warnings: NodeContext['warnings'][string];
   readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
@@ -70,6 +68,8 @@ export interface NodeAgent {
   explainUid(uid: string, logs?: LogTails): Explanation | undefined;
   explainNode(): NodeExplanation;
   overview(): NodeOverview;
+  /** What of the node itself can change while it runs, as it is now. */
+  facts(): ChangeableFacts;
 }
 
 /** Who is told what happens to the actors; what one of them throws goes to `onError` alone. */
@@ -110,6 +110,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     ...podExplanations(actors, clock, boundary),
     explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.of), clock.now())),
     overview: () => boundary.redact(overviewOf(actors)),
+    facts: () => changeableFacts(root.getSnapshot().context),
   };
 }
 
@@ -230,12 +231,10 @@ function limitersOf(root: Root): NodeOverview['limiters'] {
 
 function overviewOf({ root, since }: NodeActors): NodeOverview {
   const { context } = root.getSnapshot();
-  const { hostIps, capacity, admissionNode } = context;
   return {
     ...actorView(root, root.id, since.of),
     runtime: runtimeView(context.health),
     foreign: foreignPods(context),
-    facts: { hostIps, capacity, ...(admissionNode ? { admissionNode } : {}) },
     problems: Object.values(context.problems).flat(),
     warnings: Object.values(context.warnings).flat(),
     limiters: limitersOf(root),

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { ownerMark } from '../cri/labels.ts';
 import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
 import type { NodeInput } from '../machines/node/context.ts';
+import type { Capacity } from '../pod/resources/requests.ts';
+import type { HostAddresses } from './feeds/nodeFacts.ts';
 import type { LogPolicy } from './services/logs.ts';
 import { type SourceParts, sourceNames } from './sources/sources.ts';
 
@@ -10,6 +12,7 @@ import { type SourceParts, sourceNames } from './sources/sources.ts';
 type Derived =
   | 'owner'
   | 'podDirectory'
+  | 'hostIps'
   | 'allocatable'
   | 'logCheckMs'
   | 'statuses'
@@ -18,7 +21,7 @@ type Derived =
   | 'left'
   | 'foreign';
 type Facts = Omit<NodeFacts, Derived>;
-type Settings = Omit<NodeInput, Derived | 'hostIps'>;
+type Settings = Omit<NodeInput, Derived>;
 type Needed = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
 
 /** What a node is told once. What may be absent is as on a node with nothing special. */
@@ -26,6 +29,9 @@ export interface NodeAgentConfig
   extends Pick<Facts & Settings, Needed>,
     Partial<Omit<Facts & Settings, Needed>>,
     Pick<SourceParts, 'staticPodPath' | 'fileCheckMs' | 'manifestUrl' | 'isLenient'> {
+  readonly hostIps?: HostAddresses;
+  /** What of the capacity pods may take; absent: all of it. */
+  readonly allocatable?: Capacity;
   /** The names of further sources, whose pods come through `tell` or a feed of one's own. */
   readonly sources?: readonly string[];
   /** When the logs of containers are rotated, and how often they are looked at; absent: as a kubelet does. */
@@ -43,7 +49,12 @@ const noCgroups: CgroupFacts = {
 /** As a kubelet has them (C7); slots for a machine of two cores. */
 const defaults = {
   ...{ cgroupRoot: '', cgroupDriver: 'cgroupfs' as const, cgroups: noCgroups },
-  ...{ hostIps: [], resolvConf: { servers: [], searches: [], options: [] }, clusterDns: [], clusterDomain: '' },
+  ...{
+    hostIps: [] as HostAddresses,
+    resolvConf: { servers: [], searches: [], options: [] },
+    clusterDns: [],
+    clusterDomain: '',
+  },
   ...{ canLowerOomScoreAdj: false, seccompDefault: false },
   ...{ startSlots: 4, pullSlots: 1, crashLoop: { baseMs: 10_000, maxMs: 300_000 } },
 };
@@ -54,11 +65,9 @@ export function completeConfig(config: NodeAgentConfig) {
   return {
     ...defaults,
     podLogsDir: join(rootDir, 'logs'),
-    memoryCapacityBytes: capacity.memoryBytes,
-    cpuCount: capacity.cpuMillis / 1_000,
+    allocatable: capacity,
     ...withoutUndefined(config),
     sources: [...sourceNames(config), ...(config.sources ?? [])],
-    allocatable: capacity,
     owner: ownerMark(rootDir, nodeName),
     podDirectory: (uid: string) => join(rootDir, 'pods', uid),
     ...(logs?.checkMs === undefined ? {} : { logCheckMs: logs.checkMs }),

@@ -1,11 +1,10 @@
 /** What brings a node its facts: the health of the runtime, what it shows, the sources, and a tick. */
 import type { Cri } from '../cri/calls.ts';
 import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
-import type { HostAddresses } from '../pod/node/hostAddresses.ts';
 import { createAlarm } from './alarm.ts';
 import type { World } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import { nodeFactsFeed } from './feeds/nodeFacts.ts';
+import { type HostAddresses, nodeFactsFeed } from './feeds/nodeFacts.ts';
 import type { Doings } from './nodeServices.ts';
 import { observeRuntime } from './runtime/pleg.ts';
 import { watchRuntimeHealth } from './runtime/runtimeHealth.ts';

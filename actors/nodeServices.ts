@@ -4,7 +4,6 @@ import type { NodeFacts } from '../cri/nodeFacts.ts';
 import type { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
-import type { HostAddresses } from '../pod/node/hostAddresses.ts';
 import type { Services } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
@@ -27,8 +26,8 @@ import type { Ownership } from './store/ownership.ts';
 /** What the services of a node are made of; each takes what it needs. */
 export interface ServiceParts {
   readonly cri: Cri;
-  readonly node: NodeFacts;
-  readonly hostIps: HostAddresses;
+  /** The node as it is now. */
+  readonly node: () => NodeFacts;
   readonly clock: Clock;
   readonly jitter: () => number;
   readonly layout: Layout;

@@ -3,7 +3,6 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import { envFileValue } from '../pod/environment/envFile.ts';
 import { containerEnvironment, type EnvEntry } from '../pod/environment/environment.ts';
 import { fieldValue, resourceValue } from '../pod/environment/fieldRef.ts';
-import { addressesNow } from '../pod/node/hostAddresses.ts';
 import { allocatableOf, type NodeFacts } from './nodeFacts.ts';
 
 interface EnvironmentInput {
@@ -25,7 +24,7 @@ export function envFilesOf({ env = [] }: Container): { readonly volume: string; 
 
 /** A container's variables with the pod's own fields in them (C21); a pod on the host's network has its addresses. */
 export function environmentOf({ pod, container, sandboxIps, node, envFiles }: EnvironmentInput): EnvEntry[] {
-  const hostIps = addressesNow(node.hostIps);
+  const { hostIps } = node;
   const addresses = { hostIps: hostIps.slice(0, 2), podIps: pod.spec.hostNetwork ? hostIps : sandboxIps };
   const allocatable = allocatableOf(node);
   const source = ({ fieldRef, resourceFieldRef, fileKeyRef }: EnvVarSource) => {

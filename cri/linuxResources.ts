@@ -13,7 +13,7 @@ export function containerResources(pod: Pod, container: Container, node: NodeFac
   const { resources = {} } = container;
   const { cgroups } = node;
   const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
-  const adjustment = oomScoreAdj(pod.spec, container, node.memoryCapacityBytes);
+  const adjustment = oomScoreAdj(pod.spec, container, node.capacity.memoryBytes);
   // A size that a container does not limit is bound by its pod's own.
   const given = { ...hugepages(pod.spec.resources?.limits ?? {}), ...hugepages(resources.limits ?? {}) };
   const sizes = new Set([...cgroups.pageSizes, ...Object.keys(given)]);
@@ -37,11 +37,11 @@ function swap(memoryLimit: number, swapBytes: number, { version, countsSwap, kil
 }
 
 /** The bytes that a container may swap under LimitedSwap (C25): of the node's swap what its request is of the memory. */
-function swapOf(pod: Pod, container: Container, { cgroups, memoryCapacityBytes }: NodeFacts): number {
+function swapOf(pod: Pod, container: Container, { cgroups, capacity: { memoryBytes } }: NodeFacts): number {
   const { version, swapBytes = 0 } = cgroups;
   const request = amountOf(container.resources, 'requests', 'memory');
-  if (version === 'v1' || !maySwap(pod, container) || request > memoryCapacityBytes) return 0;
-  return Math.trunc((request / memoryCapacityBytes) * swapBytes);
+  if (version === 'v1' || !maySwap(pod, container) || request > memoryBytes) return 0;
+  return Math.trunc((request / memoryBytes) * swapBytes);
 }
 
 /** What the pod's containers have together, for runtimes that size the sandbox by it. */

@@ -1,5 +1,4 @@
 import type { ResourceList } from '../pod/api/schema/scalars.ts';
-import type { HostAddresses } from '../pod/node/hostAddresses.ts';
 import { DISK } from '../pod/resources/allocatable.ts';
 import type { CgroupRules } from '../pod/resources/cgroupLimits.ts';
 import type { Capacity } from '../pod/resources/requests.ts';
@@ -41,7 +40,7 @@ export interface NodeFacts {
   readonly cgroupDriver: 'cgroupfs' | 'systemd';
   readonly cgroups: CgroupFacts;
   /** The node's addresses, the primary first. */
-  readonly hostIps: HostAddresses;
+  readonly hostIps: readonly string[];
   /** What pods resolve with under the DNS policy Default. */
   readonly resolvConf: ResolvConf;
   /** Reads that again, for each pod (C20); absent: it does not change. */
@@ -49,10 +48,10 @@ export interface NodeFacts {
   /** Addresses of the cluster's DNS; empty when it has none. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  readonly memoryCapacityBytes: number;
-  readonly cpuCount: number;
-  /** What of both, and of the disk, the pods may take; absent: all that is known. */
-  readonly allocatable?: Pick<Capacity, 'cpuMillis' | 'memoryBytes' | 'extra'>;
+  /** Of the whole node. */
+  readonly capacity: Capacity;
+  /** What of it the pods may take. */
+  readonly allocatable: Capacity;
   /** Whether a process may be made less likely to be killed for memory than its parent (CAP_SYS_RESOURCE). */
   readonly canLowerOomScoreAdj: boolean;
   /** Whether containers that name no seccomp profile get the runtime's. */
@@ -70,11 +69,7 @@ export const withResolver = async (node: NodeFacts): Promise<NodeFacts> =>
   node.readResolvConf ? { ...node, resolvConf: await node.readResolvConf() } : node;
 
 /** What the node can give its pods, as quantities by resource: what stands in for limits that are not set (C21). */
-export function allocatableOf({ cpuCount, memoryCapacityBytes, allocatable }: NodeFacts): ResourceList {
-  const { cpuMillis, memoryBytes, extra } = allocatable ?? {
-    cpuMillis: cpuCount * 1_000,
-    memoryBytes: memoryCapacityBytes,
-  };
+export function allocatableOf({ allocatable: { cpuMillis, memoryBytes, extra } }: NodeFacts): ResourceList {
   const disk = extra?.[DISK];
   return {
     cpu: `${cpuMillis}m`,

@@ -1,15 +1,17 @@
 /** What the host's kernel and the configuration say of cgroups, and the cgroups that the node makes of it. */
 import { access, readdir, readFile } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createAlarm } from '../actors/alarm.ts';
 import { systemClock } from '../actors/clock.ts';
-import { podsOfAgent } from '../actors/store/leftOnDisk.ts';
+import { type AgentPlace, podsOfAgent } from '../actors/store/leftOnDisk.ts';
 import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
 import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
 import { unreserved } from '../pod/resources/allocatable.ts';
+import type { CgroupPlace } from '../pod/resources/cgroup.ts';
 import { PIDS, pageName } from '../pod/resources/cgroupLimits.ts';
 import type { Capacity } from '../pod/resources/requests.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
@@ -64,10 +66,10 @@ const exists = (path: string): Promise<boolean> =>
 /** What the node has in all. */
 export const capacityOf = (
   { maxPods, podsPerCore }: Pick<NodeConfig, 'maxPods' | 'podsPerCore'>,
-  { cpuCount, memoryCapacityBytes }: Pick<NodeFacts, 'cpuCount' | 'memoryCapacityBytes'>,
+  { cpuCount, memoryBytes } = { cpuCount: availableParallelism(), memoryBytes: totalmem() },
 ): Capacity => ({
   cpuMillis: cpuCount * 1_000,
-  memoryBytes: memoryCapacityBytes,
+  memoryBytes,
   pods: podsPerCore > 0 ? Math.min(maxPods, podsPerCore * cpuCount) : maxPods,
 });
 
@@ -81,7 +83,7 @@ export async function processRoom(): Promise<number | undefined> {
 /** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */
 export function ownCgroups(given: {
   readonly config: NodeConfig;
-  readonly node: Omit<NodeFacts, 'owner' | 'podDirectory'>;
+  readonly node: CgroupPlace & AgentPlace & Pick<NodeFacts, 'cgroups' | 'capacity'>;
   readonly hierarchies: readonly Hierarchy[];
   /** How many processes the node takes in all, if that is known. */
   readonly pids: number | undefined;
@@ -90,7 +92,7 @@ export function ownCgroups(given: {
   const { config, node, hierarchies, pids, logger } = given;
   if (!node.cgroups.perQos) return undefined;
   const { enforcesAllocatable, reserved } = config.resources;
-  const capacity = { ...capacityOf(config, node), ...(pids === undefined ? {} : { extra: { [PIDS]: pids } }) };
+  const capacity = { ...node.capacity, extra: pids === undefined ? {} : { [PIDS]: pids } };
   return new PodCgroups({
     place: node,
     rules: node.cgroups,

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
-import type { Clock } from '../actors/clock.ts';
 import { lookUp } from '../pod/lookUp.ts';
 
 type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
@@ -34,25 +33,17 @@ const BETWEEN_PODS = /^(statelet|docker|cni|virbr|veth|br-)/;
 /** The interface of the default route. */
 const uplinkOf = (routes: string): string | undefined => /^(\S+)\t00000000\t/m.exec(routes)?.[1];
 
-/** As often as a kubelet looks. */
-const LOOK_AGAIN_MS = 10_000;
-
 /**
- * The host's addresses as they are, looked up again when that was some time ago; the same list as long as they are the
- * same. A host without a way out keeps those that it had, as on a kubelet: what is left then may be a bridge of pods.
+ * Looks up the host's addresses as they are. A host without a way out keeps those that it had, as on a kubelet: what is
+ * left then may be a bridge of pods.
  */
 export function followedAddresses(
-  clock: Pick<Clock, 'now'>,
   first: readonly string[],
   look: () => readonly string[] | undefined = presentAddresses,
 ): () => readonly string[] {
   let known = first;
-  let lookedAt = clock.now();
   return () => {
-    if (clock.now() - lookedAt < LOOK_AGAIN_MS) return known;
-    lookedAt = clock.now();
-    const found = look();
-    if (found !== undefined && found.join() !== known.join()) known = found;
+    known = look() ?? known;
     return known;
   };
 }

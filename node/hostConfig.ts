@@ -1,6 +1,5 @@
 /** The configuration of a node on this host: what was compiled of flags and file, and what the host says. */
-import { availableParallelism, totalmem } from 'node:os';
-import { systemClock } from '../actors/clock.ts';
+import { availableParallelism } from 'node:os';
 import type { NodeAgentConfig } from '../actors/nodeConfig.ts';
 import { SIMULATED } from '../actors/store/leftOnDisk.ts';
 import type { Cri } from '../cri/calls.ts';
@@ -37,16 +36,15 @@ export async function hostConfig(
     extraCapacity(config.rootDirectory),
     admissionFacts(config),
   ]);
-  const whole: Capacity = { ...capacityOf(config, facts), extra };
+  const capacity: Capacity = { ...capacityOf(config), extra };
   return {
     ...facts,
     ...settings(config),
-    /** Of the whole node; `capacity` is what the pods may take of it. */
-    whole,
-    capacity: allocatable(whole, config.resources.reserved),
+    capacity,
+    allocatable: allocatable(capacity, config.resources.reserved),
     admissionNode,
     limitedSwap: mayPodsSwap(facts.cgroups),
-  } satisfies NodeAgentConfig & { readonly whole: Capacity };
+  } satisfies NodeAgentConfig;
 }
 
 /** What the kubelet's settings are called by the agent. */
@@ -86,11 +84,9 @@ async function hostFacts(
     podLogsDir: config.podLogsDirectory,
     runtimeEndpoint: simulated ? SIMULATED : config.containerRuntimeEndpoint,
     cgroupRoot: config.cgroupRoot ?? '',
-    hostIps: config.followsHostAddresses ? followedAddresses(systemClock, config.nodeIps) : config.nodeIps,
+    hostIps: config.followsHostAddresses ? followedAddresses(config.nodeIps) : config.nodeIps,
     resolvConf: localResolver,
     ...(resolvConf === '' ? {} : { readResolvConf: () => readResolvConf(resolvConf) }),
-    memoryCapacityBytes: totalmem(),
-    cpuCount: availableParallelism(),
     userNamespaces: { pods: config.maxPods, idsPerPod: config.idsPerPod },
   };
 }

@@ -136,16 +136,16 @@ function classesIn(directory: string, logger: Logger) {
 /** Gives the node as it is at each moment. */
 function describer(
   agent: NodeAgent,
-  { nodeName: name, admissionNode: born, whole: capacity }: HostConfig,
+  { nodeName: name, admissionNode: born }: HostConfig,
   host: Awaited<ReturnType<typeof hostIdentity>>,
 ): () => NodeObject {
   const startedAt = systemClock.now();
-  const known = { name, ...born, host, capacity, startedAt };
+  const known = { name, ...born, host, startedAt };
   return () => {
-    const [{ runtime, tags, since, facts }, now] = [agent.overview(), systemClock.now()];
+    const [{ runtime, tags, since }, now] = [agent.overview(), systemClock.now()];
     const drains = tags.includes('draining') ? { drainsSince: since } : {};
-    const { hostIps: addresses, capacity: allocatable, admissionNode } = facts;
-    return nodeObject({ ...known, ...admissionNode, addresses, allocatable, runtime, ...drains, now });
+    const { hostIps: addresses, admissionNode, ...facts } = agent.facts();
+    return nodeObject({ ...known, ...admissionNode, ...facts, addresses, runtime, ...drains, now });
   };
 }
 

@@ -108,6 +108,7 @@ describe('an incomplete call is an error at once', () => {
 
   test.each<[string, object, object]>([
     ['capacity: Required value', { ...given, capacity: undefined }, parts],
+    ['allocatable.pods: ', { ...given, allocatable: { cpuMillis: 1, memoryBytes: 1 } }, parts],
     ['capacity.pods: ', { ...given, capacity: { cpuMillis: 1, memoryBytes: 1 } }, parts],
     ['startSlots: ', { ...given, startSlots: Number.NaN }, parts],
     ['crashLoop.maxMs: ', { ...given, crashLoop: { baseMs: 1 } }, parts],

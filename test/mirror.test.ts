@@ -20,7 +20,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/services/hooks.test.ts': { 'actors/services': 'httpExchange timeLimit' },
   'test/actors/services/probes.test.ts': {
     'actors/services': 'handlerTarget httpGet probeExec probeHttp probeTcp',
-    'pod/node': 'hostAddresses',
   },
   // Manifests.
   'test/actors/sources/hostileManifests.test.ts': {

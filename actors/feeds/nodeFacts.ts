@@ -1,8 +1,14 @@
 /** Brings in what changes of the node while it runs. */
-import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+
+/** The node's addresses, the primary first: as they are for ever, or to be asked for each time. */
+export type HostAddresses = readonly string[] | (() => readonly string[]);
+
+/** The addresses at this moment. */
+export const addressesNow = (addresses: HostAddresses): readonly string[] =>
+  typeof addresses === 'function' ? addresses() : addresses;
 
 /** As often as a kubelet looks. */
 const LOOK_MS = 10_000;

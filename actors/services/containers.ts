@@ -35,7 +35,7 @@ const STOP_SLACK_MS = 120_000;
 
 export interface ContainerParts {
   readonly cri: Cri;
-  readonly node: NodeFacts;
+  readonly node: () => NodeFacts;
   readonly layout: Layout;
   readonly users: UserNamespaces;
   readonly clock: Clock;
@@ -97,16 +97,17 @@ async function create(
   const container = containerNamed(pod, input.container);
   const sandboxIps = sandbox.ips ?? [];
   // It holds a start slot: what can be done at once takes no longer than the longest of it.
+  const facts = node();
   const [user, now, target, terminationLog] = await Promise.all([
     userOf(imageUserOf, { pod, container, imageRef }, { signal }),
-    withResolver(node).catch(unknownResolver),
+    withResolver(facts).catch(unknownResolver),
     targetOf(cri, input, { signal }),
     makeTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
-    writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: node.clusterDomain, signal }),
+    writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: facts.clusterDomain, signal }),
   ]);
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const found = { ...user, ...target, ...own };
-  const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node, ...found };
+  const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node: facts, ...found };
   const wanted = { ...given, ...(await prepareMounts({ cri, layout, findHandler }, given, signal)) };
   const request = {
     podSandboxId: sandbox.id,

@@ -28,7 +28,7 @@ type DiskServices = Pick<
 
 export interface DiskParts {
   readonly cri: Pick<Cri, 'version'>;
-  readonly node: NodeFacts;
+  readonly node: () => NodeFacts;
   readonly clock: Clock;
   readonly layout: Layout;
   readonly ownership: Ownership;
@@ -114,7 +114,7 @@ function volumeServices({ cri, node, clock, layout, ownership }: DiskParts) {
         await requireImageVolumes(cri, name, { signal });
         return null;
       }
-      const given = { pod, volume, layout, allocatable: allocatableOf(node), now: clock.now() };
+      const given = { pod, volume, layout, allocatable: allocatableOf(node()), now: clock.now() };
       return pluginFor(volumePlugins, volume).mount({ ...given, signal });
     },
     unmountVolume: async ({ pod, volume: name }: Input<'unmountVolume'>, signal: AbortSignal) => {

@@ -3,12 +3,12 @@
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import type { ExecSyncResponse } from '../../cri/generated/runtime.ts';
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { observedSandboxStatus } from '../../cri/observe.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import { messageOf, NodeFailure, toFailure } from '../../pod/failure.ts';
-import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
 import { quoted } from '../../pod/show/quoted.ts';
 import { firstBytes } from '../../pod/utf8.ts';
 import { createAlarm } from '../alarm.ts';
@@ -41,11 +41,11 @@ const STOPPED_MS = 120_000;
 export interface HookParts {
   readonly cri: Cri;
   readonly clock: Clock;
-  /** What a pod without addresses of its own is reached at. */
-  readonly hostIps: HostAddresses;
+  /** A pod without addresses of its own is reached at those of the node. */
+  readonly node: () => Pick<NodeFacts, 'hostIps'>;
 }
 
-export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHook'> {
+export function hookService({ cri, clock, node }: HookParts): Service<'runHook'> {
   return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: given }, { signal }) => {
     const deadline = given ?? clock.now() + graceSeconds * 1_000;
     const container = containerNamed(pod, name);
@@ -61,7 +61,7 @@ export function hookService({ cri, clock, hostIps }: HookParts): Service<'runHoo
         handler,
         container,
         id,
-        address: podIp ?? known ?? addressesNow(hostIps)[0] ?? '127.0.0.1',
+        address: podIp ?? known ?? node().hostIps[0] ?? '127.0.0.1',
         timeoutMs,
         signal,
       });

@@ -18,7 +18,7 @@ import { withinLimit } from './timeLimit.ts';
 interface ImageParts {
   readonly cri: Cri;
   readonly clock: Clock;
-  readonly node: NodeFacts;
+  readonly node: () => NodeFacts;
   readonly findCredentials: FindCredentials;
 }
 
@@ -33,7 +33,7 @@ export function imageServices({ cri, clock, node, findCredentials }: ImageParts)
     pullImage: async ({ pod, image, limitMs }, { signal }) => {
       const { spec, repository } = named(pod, image);
       const credentials = await findCredentials(repository);
-      const request = { image: spec, sandboxConfig: sandboxConfig(pod, 0, node) };
+      const request = { image: spec, sandboxConfig: sandboxConfig(pod, 0, node()) };
       const startedAt = clock.now();
       const pull = (within: AbortSignal) =>
         pullWith(credentials, (auth) => pulled(cri, { ...request, auth }, within)).catch((cause) => {

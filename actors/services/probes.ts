@@ -1,11 +1,11 @@
 /** Fills the ports of probes: one try of each kind of handler, and the jitter by which they are spread. */
 
 import type { Cri } from '../../cri/calls.ts';
+import type { NodeFacts } from '../../cri/nodeFacts.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import type { ProbeRun } from '../../machines/shared/ports.ts';
 import { LONGEST_TIMER_MS } from '../../pod/api/duration.ts';
 import { messageOf } from '../../pod/failure.ts';
-import { addressesNow, type HostAddresses } from '../../pod/node/hostAddresses.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { containerNamed } from './containers.ts';
@@ -21,8 +21,8 @@ import { withinLimit } from './timeLimit.ts';
 export interface ProbeParts {
   readonly cri: Cri;
   readonly clock: Clock;
-  /** What a pod without addresses of its own is reached at. */
-  readonly hostIps: HostAddresses;
+  /** A pod without addresses of its own is reached at those of the node. */
+  readonly node: () => Pick<NodeFacts, 'hostIps'>;
   /** At least 0 and less than 1. */
   readonly jitter: () => number;
 }
@@ -50,13 +50,13 @@ export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'p
 }
 
 async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): Promise<Try> {
-  const { cri, clock, hostIps } = parts;
+  const { cri, clock, node } = parts;
   const { pod, kind, id, podIp } = run;
   const container = containerNamed(pod, run.container);
   const { exec, httpGet, tcpSocket, grpc, timeoutSeconds: given } = probeOf(pod, run.container, kind) ?? {};
   const timeoutSeconds = given || 1;
   const timeoutMs = timeoutSeconds * 1_000;
-  const address = podIp ?? addressesNow(hostIps)[0] ?? '127.0.0.1';
+  const address = podIp ?? node().hostIps[0] ?? '127.0.0.1';
   // The runtime counts the time of a command itself, from its start.
   if (exec) return tryExec(cri, { container, id, command: exec.command ?? [] }, { timeoutSeconds, signal });
   const act = async (limited: AbortSignal): Promise<Try> => {

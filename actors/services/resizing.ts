@@ -11,7 +11,7 @@ import { containerNamed } from './containers.ts';
 
 export interface ResizeParts {
   readonly cri: Cri;
-  readonly node: NodeFacts;
+  readonly node: () => NodeFacts;
   readonly cgroups?: PodCgroups | undefined;
 }
 
@@ -23,7 +23,7 @@ export function resizeServices({ cri, node, cgroups }: ResizeParts): Pick<Servic
       await requireRoom(cri, { id, name, limit: size.memoryLimit }, options);
       // What is above it must have room first.
       await cgroups?.raise(pod).catch(refused);
-      const linux = containerResources(pod, container, node);
+      const linux = containerResources(pod, container, node());
       const request = { containerId: id, linux, windows: undefined, annotations: {} };
       await cri.updateContainerResources(request, options).catch(refused);
       return { size };

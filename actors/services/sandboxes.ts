@@ -27,7 +27,7 @@ type SandboxServices = Pick<Services, 'runSandbox' | 'inspectSandbox' | 'stopSan
 
 interface SandboxParts {
   readonly cri: Cri;
-  readonly node: NodeFacts;
+  readonly node: () => NodeFacts;
   readonly users: UserNamespaces;
   readonly clock: Clock;
   readonly findHandler: FindRuntimeHandler;
@@ -52,8 +52,8 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
   };
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
-      const node = await resolving(parts.node);
-      const id = await runSandbox({ ...parts, node }, { pod, attempt, signal });
+      const node = await resolving(parts.node());
+      const id = await runSandbox(parts, node, { pod, attempt, signal });
       const sandbox = await inspect(cri, id, { signal });
       const warnings = dnsWarnings(pod, node);
       const madeAt = parts.clock.now();
@@ -80,7 +80,8 @@ export function unlessGone(error: unknown): void {
 
 /** Runs a sandbox; one of this pod and attempt that an earlier call made, its answer lost, is taken or cleared away. */
 async function runSandbox(
-  { cri, node, users, clock, findHandler, ownership }: SandboxParts,
+  { cri, users, clock, findHandler, ownership }: SandboxParts,
+  node: NodeFacts,
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
   const runtimeHandler = await runtimeHandlerOf(pod.spec, findHandler);

@@ -42,7 +42,7 @@ const chartSetup = nodeSetup
       }),
       passOnFacts: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'node.factsChanged') return;
-        const { capacity = context.capacity, admissionNode: node = {} } = event;
+        const { allocatable: capacity = context.allocatable, admissionNode: node = {} } = event;
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', capacity, node });
       }),
       recordHealth: enqueueActions(({ context, event, enqueue }) => {
@@ -105,7 +105,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     spawn('admission', {
       id: 'admission',
       systemId: 'admission',
-      input: { capacity: input.capacity, node: admissionNode(input) },
+      input: { capacity: input.allocatable, node: admissionNode(input) },
     });
     return {
       ...input,

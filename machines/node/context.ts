@@ -22,6 +22,7 @@ import {
   withoutOthers,
 } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
+import type { NodeCondition } from '../../pod/node/nodeObject.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Probed } from '../container/context.ts';
@@ -38,8 +39,12 @@ export interface NodeInput {
   readonly sources: readonly string[];
   /** The node's addresses, the primary first. */
   readonly hostIps: readonly string[];
-  /** What pods may take. */
+  /** Of the whole node. */
   readonly capacity: Capacity;
+  /** What of it pods may take. */
+  readonly allocatable: Capacity;
+  /** All but Ready, which follows from its runtime; absent: none is known. */
+  readonly conditions?: readonly NodeCondition[];
   /** What admission asks of the node; what is absent is as on a Linux node with nothing special. */
   readonly admissionNode?: Partial<Omit<AdmissionNode, 'name' | 'strictGroups'>>;
   readonly startSlots: number;
@@ -103,6 +108,20 @@ export interface NodeContext
   /** Why the node agent cannot go on. */
   readonly failure?: Failure;
 }
+
+/** What of the node itself can change while it runs. */
+export type ChangeableFacts = Required<
+  Pick<NodeContext, 'hostIps' | 'capacity' | 'allocatable' | 'conditions' | 'admissionNode'>
+>;
+
+/** All of that as it is now. */
+export const changeableFacts = ({
+  hostIps,
+  capacity,
+  allocatable,
+  conditions = [],
+  admissionNode = {},
+}: NodeContext): ChangeableFacts => ({ hostIps, capacity, allocatable, conditions, admissionNode });
 
 export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
   uid,
@@ -186,8 +205,8 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
     case 'node.drain':
       return { drainAt: event.at };
     case 'node.factsChanged': {
-      const { hostIps = context.hostIps, capacity = context.capacity, at: heardAt } = event;
-      return { hostIps, capacity, heardAt, admissionNode: { ...context.admissionNode, ...event.admissionNode } };
+      const { type: _, at: heardAt, admissionNode, ...changed } = event;
+      return { ...changed, heardAt, admissionNode: { ...context.admissionNode, ...admissionNode } };
     }
     case 'runtime.plegChanged':
       return { pleg: event.pleg };

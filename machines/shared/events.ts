@@ -18,6 +18,7 @@ import type {
   ObservedSandbox,
 } from '../../pod/lifecycle/observed.ts';
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
+import type { NodeCondition } from '../../pod/node/nodeObject.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
 import type { ProbeKind, Termination } from '../../pod/show/view.ts';
@@ -266,11 +267,13 @@ export type NodeFact =
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
   /** How changes at the runtime are learned of has changed, or why that fails. */
   | { type: 'runtime.plegChanged'; pleg: PlegState }
-  /** What is another now of the node, all of it; what is absent is as it was. `capacity` is what pods may take. */
+  /** What is another now of the node, all of it; what is absent is as it was. `allocatable` is what pods may take. */
   | {
       type: 'node.factsChanged';
       hostIps?: readonly string[];
       capacity?: Capacity;
+      allocatable?: Capacity;
+      conditions?: readonly NodeCondition[];
       admissionNode?: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
       at: number;
     }

@@ -17,9 +17,9 @@ export interface HostIdentity {
   readonly kubeletVersion: string;
 }
 
-interface NodeCondition {
+export interface NodeCondition {
   readonly type: string;
-  readonly status: 'True' | 'False';
+  readonly status: 'True' | 'False' | 'Unknown';
   readonly lastHeartbeatTime: string;
   readonly lastTransitionTime: string;
   readonly reason: string;
@@ -52,6 +52,8 @@ export interface NodeKnowledge {
   readonly taints: readonly Taint[];
   readonly capacity: Capacity;
   readonly allocatable: Capacity;
+  /** All but Ready, if any are known. */
+  readonly conditions?: readonly NodeCondition[] | undefined;
   readonly addresses: readonly string[];
   readonly host: HostIdentity;
   readonly runtime: RuntimeView;
@@ -61,6 +63,8 @@ export interface NodeKnowledge {
   readonly startedAt: number;
   readonly now: number;
 }
+
+const READY = 'Ready';
 
 /** The Node as a kubelet would register it; its uid is its name, as events refer to it. */
 export function nodeObject(known: NodeKnowledge): NodeObject {
@@ -74,7 +78,7 @@ export function nodeObject(known: NodeKnowledge): NodeObject {
     status: {
       capacity: amountsOf(known.capacity),
       allocatable: amountsOf(known.allocatable),
-      conditions: [readyCondition(known)],
+      conditions: [...(known.conditions ?? []).filter(({ type }) => type !== READY), readyCondition(known)],
       addresses: [
         ...addresses.map((address) => ({ type: 'InternalIP' as const, address })),
         { type: 'Hostname', address: name },
@@ -90,7 +94,7 @@ function readyCondition(known: NodeKnowledge): NodeCondition {
   const notReadyMessage = notReadyMessageOf(known);
   const since = runtime.ready && drainsSince !== undefined ? drainsSince : (runtime.since ?? startedAt);
   return {
-    type: 'Ready',
+    type: READY,
     status: notReadyMessage === undefined ? 'True' : 'False',
     lastHeartbeatTime: rfc3339(now),
     lastTransitionTime: rfc3339(since),

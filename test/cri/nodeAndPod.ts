@@ -3,6 +3,8 @@ import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
 
+const CAPACITY = { cpuMillis: 2_000, memoryBytes: 4 * 1024 ** 3, pods: 110 };
+
 /** A node as tests need it. */
 export function node(facts: Partial<NodeFacts> = {}): NodeFacts {
   return {
@@ -18,8 +20,7 @@ export function node(facts: Partial<NodeFacts> = {}): NodeFacts {
     resolvConf: { servers: ['9.9.9.9'], searches: ['lan'], options: ['edns0'] },
     clusterDns: [],
     clusterDomain: 'cluster.local',
-    memoryCapacityBytes: 4 * 1024 ** 3,
-    cpuCount: 2,
+    ...{ capacity: CAPACITY, allocatable: CAPACITY },
     canLowerOomScoreAdj: true,
     seccompDefault: false,
     podDirectory: (uid) => `/var/lib/kubelet/pods/${uid}`,

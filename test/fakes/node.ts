@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import type { Entry } from '../../actors/boundary.ts';
 import { createNode } from '../../actors/createNode.ts';
+import { addressesNow } from '../../actors/feeds/nodeFacts.ts';
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
 import { completeConfig, type NodeAgentConfig } from '../../actors/nodeConfig.ts';
 import type { NodeParts } from '../../actors/nodeParts.ts';
@@ -290,7 +291,8 @@ export class SimulatedNode {
 
   /** What the agent knows of its node. */
   get facts(): NodeFacts {
-    return completeConfig(this.#config);
+    const config = completeConfig(this.#config);
+    return { ...config, hostIps: addressesNow(config.hostIps) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -44,8 +44,9 @@ test('C27: new addresses of the host are told of every pod, and given to contain
   await node.advance('5s');
   expect(node.pod('a')).toMatchObject({ phase: 'Running', hostIP: '192.0.2.1' });
   addresses = ['198.51.100.7'];
-  node.apply(withHost('b'));
   await node.advance('10s');
+  node.apply(withHost('b'));
+  await node.advance('5s');
   expect(node.pod('a')).toMatchObject({ hostIP: '198.51.100.7', hostIPs: [{ ip: '198.51.100.7' }] });
   const given = node
     .calls('createContainer')
@@ -54,11 +55,61 @@ test('C27: new addresses of the host are told of every pod, and given to contain
   expect(given).toEqual(['192.0.2.1', '198.51.100.7']);
 });
 
+/** A pod on the host's network that asks for what the node can give it, and one whose probe and hook go to the node. */
+function askingPods() {
+  const limit = (resource: string) => ({ resourceFieldRef: { containerName: 'main', resource } });
+  const env = [
+    { name: 'HOST', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
+    { name: 'CPUS', valueFrom: limit('limits.cpu') },
+  ];
+  const volumes = [{ name: 'info', downwardAPI: { items: [{ path: 'memory', ...limit('limits.memory') }] } }];
+  const readinessProbe = { tcpSocket: { port: 9 } };
+  const lifecycle = { postStart: { httpGet: { port: 9 } } };
+  return [
+    podWith('asks', { containers: [containerWith('main', { env, readinessProbe })], volumes, hostNetwork: true }),
+    podWith('hooked', { containers: [containerWith('main', { lifecycle })], hostNetwork: true }),
+  ];
+}
+
+test('C27: what is told of the node reaches containers, volumes, hooks and probes from then on', async () => {
+  const capacity = { cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 5 };
+  const node = await simulatedNode({ config: { capacity } });
+  await node.advance('5s');
+  const allocatable = { ...capacity, cpuMillis: 7_000, memoryBytes: 4_096 };
+  node.agent.tell({ type: 'node.factsChanged', hostIps: ['127.0.0.9'], allocatable, at: node.clock.now() });
+  node.apply(...askingPods());
+  await node.advance('15s');
+  const created = node.calls('createContainer').map(({ request }) => request as wire.CreateContainerRequest);
+  const given = created.flatMap(({ config }) => config?.envs ?? []).map(({ key, value }) => `${key}=${value}`);
+  expect(given).toEqual(['HOST=127.0.0.9', 'CPUS=7']);
+  const info = node.path('root', 'pods', 'asks-uid', 'volumes', 'kubernetes.io~downward-api', 'info', 'memory');
+  expect(await readFile(info, 'utf8')).toBe('4096');
+  for (const name of ['asks', 'hooked']) {
+    expect(JSON.stringify(node.agent.explain(name))).toContain('dial tcp 127.0.0.9:9: connect: connection refused');
+  }
+  node.remove('asks', 'hooked');
+  await node.advance('60s');
+});
+
+test('capacity and conditions that are told are facts of the node, and so they are in a replay', async () => {
+  const node = await simulatedNode();
+  await node.advance('5s');
+  const before = node.agent.facts();
+  const capacity = { ...before.capacity, cpuMillis: 9_000 };
+  const at = '2026-01-01T00:00:00Z';
+  const pressure = { type: 'PIDPressure', status: 'True', reason: 'Told', message: '' } as const;
+  const conditions = [{ ...pressure, lastHeartbeatTime: at, lastTransitionTime: at }];
+  node.agent.tell({ type: 'node.factsChanged', capacity, conditions, at: node.clock.now() });
+  await node.advance('1s');
+  expect(node.agent.facts()).toEqual({ ...before, capacity, conditions });
+  expect(await replayed(node)).toMatchObject({ facts: node.agent.facts() });
+});
+
 /** What a replay of all that has entered the agent comes to. */
 async function replayed({ agent: live, entries }: SimulatedNode) {
   const { agent, play } = createReplay(live.input, JSON.parse(JSON.stringify(entries)));
   expect(await play()).toEqual([]);
-  const shown = { pods: agent.pods(), facts: agent.overview().facts };
+  const shown = { pods: agent.pods(), facts: agent.facts() };
   agent.stop();
   return shown;
 }
@@ -76,9 +127,9 @@ test("C27: new addresses reach the statuses of pods on the host's network, and o
   expect(node.pod('host')).toMatchObject({
     ...{ hostIP: '198.51.100.7', podIPs: [{ ip: '192.0.2.1' }, { ip: '2001:db8::7' }] },
   });
-  expect(node.agent.overview().facts.hostIps).toEqual(addresses);
+  expect(node.agent.facts().hostIps).toEqual(addresses);
   addresses = ['203.0.113.1'];
-  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.overview().facts });
+  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.facts() });
 });
 
 test('addresses that stay the same are told once', async () => {
@@ -102,7 +153,7 @@ test('C24: labels that the node gets let the next pod in that selects them; one 
   await node.advance('15s');
   expect(node.pod('next').phase).toBe('Running');
   expect(node.pod('early').phase).toBe('Failed');
-  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.overview().facts });
+  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.facts() });
 });
 
 test('C25: a resize that was deferred is admitted once the node has grown', async () => {
@@ -115,9 +166,9 @@ test('C25: a resize that was deferred is admitted once the node has grown', asyn
   await node.advance('5s');
   const pending = () => node.pod('web').conditions?.find(({ type }) => type === 'PodResizePending')?.reason;
   expect([pending(), node.container('web').allocatedResources]).toEqual(['Deferred', { cpu: '1' }]);
-  node.agent.tell({ type: 'node.factsChanged', capacity: { ...capacity, cpuMillis: 4_000 }, at: node.clock.now() });
+  node.agent.tell({ type: 'node.factsChanged', allocatable: { ...capacity, cpuMillis: 4_000 }, at: node.clock.now() });
   await node.advance('5s');
   expect([pending(), node.container('web').allocatedResources]).toEqual([undefined, { cpu: '3' }]);
   expect(node.container('web').restartCount).toBe(0);
-  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.overview().facts });
+  expect(await replayed(node)).toEqual({ pods: node.agent.pods(), facts: node.agent.facts() });
 });

@@ -26,7 +26,7 @@ function withHungVolume(name: string, story: (place: Place) => Promise<void>): v
       const { clock, elapse } = manualClock();
       const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
       const cri = { version: () => Promise.reject(new Error('nobody asks')) };
-      const ports = diskServices({ cri, node: node(), clock, layout, ownership });
+      const ports = diskServices({ cri, node: () => node(), clock, layout, ownership });
       const hostPath = { path: hanging.directory, type: 'Directory' as const };
       const pod = aPod({
         volumes: [

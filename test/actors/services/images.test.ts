@@ -23,7 +23,7 @@ async function pullAs(users: readonly string[], words: Readonly<Record<string, s
   const credentials: Credential[] = users.map((username) => ({ username, password: 'hunter2' }));
   // Nothing else of the runtime is asked.
   const { pullImage } = imageServices({
-    ...{ cri: cri as unknown as Cri, clock: systemClock, node: node() },
+    ...{ cri: cri as unknown as Cri, clock: systemClock, node: () => node() },
     findCredentials: async () => credentials,
   });
   const input = { pod: pod(), image: 'r.example/app:1', limitMs: undefined };

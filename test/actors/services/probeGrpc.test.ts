@@ -89,7 +89,11 @@ test('a probe whose timeout no timer can count is tried, and over when the clock
   const { port, agents } = await healthServer();
   const clock = new SimulatedClock(systemClock.now());
   // A probe by gRPC asks nothing of the runtime.
-  const parts = { cri: {} as Parameters<typeof probeServices>[0]['cri'], hostIps: [host], jitter: () => 0 };
+  const parts = {
+    cri: {} as Parameters<typeof probeServices>[0]['cri'],
+    node: () => ({ hostIps: [host] }),
+    jitter: () => 0,
+  };
   const { runProbe } = probeServices({ ...parts, clock });
   const timeoutSeconds = 30 * 86_400;
   const probed = (service: string) => {

@@ -48,7 +48,12 @@ async function tried(
 ): Promise<{ result: string; message: string; took: number }> {
   const pod = aPod({ containers: [aContainer({ readinessProbe: probe, ...more })] });
   const cri = { execSync } as Parameters<typeof probeServices>[0]['cri'];
-  const { runProbe } = probeServices({ cri, clock: systemClock, hostIps: ['192.0.2.1'], jitter: () => 0 });
+  const { runProbe } = probeServices({
+    cri,
+    clock: systemClock,
+    node: () => ({ hostIps: ['192.0.2.1'] }),
+    jitter: () => 0,
+  });
   const run = { pod, container: 'main', kind: 'readiness', id: 'c1', podIp: HOST } as const;
   const { result, message, beganAt, at } = await runProbe(run, { signal: never });
   return { result, message, took: at - beganAt };

@@ -5,6 +5,7 @@ import type { NodeFacts } from '../../../cri/nodeFacts.ts';
 
 /** What a node on this host knows of itself whatever its runtime and cgroups: no addresses, no DNS. */
 export async function plainFacts(rootDir: string) {
+  const capacity = { cpuMillis: availableParallelism() * 1_000, memoryBytes: totalmem(), pods: 110 };
   return {
     rootDir,
     cgroupDriver: 'cgroupfs',
@@ -12,8 +13,7 @@ export async function plainFacts(rootDir: string) {
     resolvConf: { servers: [], searches: [], options: [] },
     clusterDns: [],
     clusterDomain: '',
-    memoryCapacityBytes: totalmem(),
-    cpuCount: availableParallelism(),
+    ...{ capacity, allocatable: capacity },
     canLowerOomScoreAdj: await mayLowerOomScore().catch(() => false),
     seccompDefault: false,
     podDirectory: (uid: string) => join(rootDir, 'pods', uid),

@@ -128,7 +128,6 @@ async function configOf(
   return {
     ...facts,
     ...{ nodeName, cgroupRoot, runtimeEndpoint, podLogsDir: join(rootDir, 'logs'), sources: ['api'] },
-    capacity: { cpuMillis: facts.cpuCount * 1_000, memoryBytes: facts.memoryCapacityBytes, pods: 110 },
     cgroups: await cgroupFacts(nodeResources(undefined), hierarchies),
   };
 }

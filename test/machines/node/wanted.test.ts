@@ -8,7 +8,7 @@ const db = namedPod('db');
 
 /** A node that runs these pods, told what becomes of single ones. */
 function nodeOf(pods: readonly Pod[], source = 'file') {
-  const story = nodeStory({ sources: [source], capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 1_000 } });
+  const story = nodeStory({ sources: [source], allocatable: { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 1_000 } });
   story.list();
   story.want(pods, source);
   const told = (change: 'added' | 'updated', pod: Pod) =>

@@ -14,8 +14,10 @@ import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
 import { eventEar, START } from './stand.ts';
 
+const CAPACITY = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };
+
 type Options = Partial<
-  Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'capacity' | 'endsAll'>
+  Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'allocatable' | 'endsAll'>
 > & {
   readonly before?: (world: FakeWorld) => unknown;
   readonly held?: readonly PortName[];
@@ -48,7 +50,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
         statuses: {},
         left: [],
       },
-      ...{ capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 }, allocations: {} },
+      ...{ capacity: CAPACITY, allocatable: CAPACITY, allocations: {} },
       ...{ crashLoop: { baseMs: 10_000, maxMs: 300_000 }, ...input },
     },
   });

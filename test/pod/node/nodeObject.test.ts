@@ -51,6 +51,17 @@ describe('the object', () => {
     });
   });
 
+  test('has the conditions that were found beside Ready, which follows from its runtime alone', () => {
+    const lastTransitionTime = '2026-01-01T00:00:07Z';
+    const told = { status: 'True' as const, lastHeartbeatTime: lastTransitionTime, lastTransitionTime, message: '' };
+    const pressure = { ...told, type: 'MemoryPressure', reason: 'KubeletHasInsufficientMemory' };
+    const ready = { ...told, type: 'Ready', status: 'False' as const, reason: 'Elsewhere' };
+    expect(aNode({ conditions: [pressure, ready] }).status.conditions).toEqual([
+      pressure,
+      expect.objectContaining({ type: 'Ready', status: 'True' }),
+    ]);
+  });
+
   test('is not ready before its runtime has answered, in the words of a kubelet', () => {
     const runtime = { name: '', version: '', ready: false, message: 'not asked yet' };
     expect(aNode({ runtime }).status.conditions).toMatchObject([
