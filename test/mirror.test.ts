@@ -48,7 +48,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/machines/node/chart.test.ts': {
     'machines/node': 'context endings setup view',
-    'machines/node/states': 'active',
   },
   'test/machines/image/chart.test.ts': { 'machines/image': 'awaited recordedEvents setup waitingReason' },
   'test/machines/shared/waitingHeadlines.test.ts': { 'machines/image': 'view' },
