@@ -143,7 +143,8 @@ class Pleg {
       this.#touched.clear();
       // What could not be read is read again by the next list, whether or not it differs then.
       for (const { pod } of unread) this.#touched.set(pod.uid, pod);
-      this.#known = new Map([...shown].map(([uid, pod]) => [uid, changed.find((each) => each.uid === uid) ?? pod]));
+      const told = new Map(changed.map((pod) => [pod.uid, pod]));
+      this.#known = new Map([...shown].map(([uid, pod]) => [uid, told.get(uid) ?? pod]));
     } catch (error) {
       this.#listed([error]);
     }

@@ -70,6 +70,8 @@ export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => n
 class Board implements StatusBoard {
   readonly #options: StatusBoardOptions;
   readonly #posted = new Map<string, Posted>();
+  /** Those of them that have no actor yet. */
+  readonly #awaited = new Set<string>();
   /** What watchers know: a posted pod comes here once it may be told. */
   readonly #told = new Map<string, Pod>();
   readonly #dirty = new Set<PodRef>();
@@ -103,8 +105,11 @@ class Board implements StatusBoard {
   }
 
   expect(views: readonly PodView[], isWanted: (uid: string) => boolean): void {
-    for (const [uid, { ref, pod, view }] of this.#posted) {
-      if (ref !== undefined || isWanted(uid)) continue;
+    for (const uid of this.#awaited) {
+      const posted = isWanted(uid) ? undefined : this.#posted.get(uid);
+      if (posted === undefined) continue;
+      const { pod, view } = posted;
+      this.#awaited.delete(uid);
       this.#posted.delete(uid);
       this.#tell({ uid, pod, view, removed: true });
     }
@@ -169,6 +174,8 @@ class Board implements StatusBoard {
     const pod = same ? known.pod : withStatus(view, status);
     if (removed) this.#posted.delete(uid);
     else this.#posted.set(uid, { ref, pod, view });
+    if (removed || ref !== undefined) this.#awaited.delete(uid);
+    else this.#awaited.add(uid);
     this.#tell({ uid, pod, view, removed });
   }
 
