@@ -1,0 +1,55 @@
+/** A program: prints which files of the product have run when a pod has come from its manifest to phase Running, as JSON. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Session } from 'node:inspector/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../actors/clock.ts';
+import { createNode } from '../../actors/createNode.ts';
+import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
+import { inProcessCri } from '../../cri/simulated/inProcess.ts';
+import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
+import { root } from './tree.ts';
+
+const manifest = `apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers:
+    - {name: main, image: example.org/web:1, volumeMounts: [{name: data, mountPath: /data}]}
+  volumes: [{name: data, emptyDir: {}}]
+`;
+
+const directory = await mkdtemp(join(tmpdir(), 'statelet-way-'));
+const staticPodPath = join(directory, 'manifests');
+await mkdir(staticPodPath);
+await writeFile(join(staticPodPath, 'web.yaml'), manifest);
+
+const runs = Promise.withResolvers<void>();
+const put = async ({ status }: { status: { phase?: string } }) => status.phase === 'Running' && runs.resolve();
+const cri = inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true } }));
+const node = await createNode(
+  {
+    ...{ nodeName: 'node', rootDir: join(directory, 'root'), runtimeEndpoint: SIMULATED, staticPodPath },
+    ...{ hostIps: ['192.0.2.1'], capacity: { cpuMillis: 4_000, memoryBytes: 2 ** 34, pods: 110 } },
+  },
+  { cri, sinks: [{ name: 'way', mustAcknowledge: false, put }] },
+);
+
+// What has run so far made the modules, not the way.
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+node.start();
+await runs.promise;
+const { result } = await session.post('Profiler.takePreciseCoverage');
+
+const ran = result.filter(({ functions }) =>
+  functions.some(({ functionName, ranges: [range] }) => functionName && range?.count),
+);
+const files = ran.flatMap(({ url }) => (url.startsWith('file:') ? relative(root, fileURLToPath(url)) : []));
+await node.stop();
+cri.close();
+await rm(directory, { recursive: true, force: true });
+process.stdout.write(JSON.stringify(files));
