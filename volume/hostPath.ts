@@ -86,7 +86,7 @@ interface HostPathCall {
 
 async function run(program: string, args: readonly string[], { target, signal }: HostPathCall): Promise<string> {
   try {
-    return await runOnVolume(program, args, { at: target, signal });
+    return await runOnVolume(program, args, { at: [target], signal });
   } catch (error) {
     signal.throwIfAborted();
     throw new NodeFailure('FailedMount', `hostPath ${target}: ${messageOf(error)}`, { cause: error });

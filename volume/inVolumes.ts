@@ -8,8 +8,9 @@ export async function inVolumes(tasks: readonly VolumeTask[], signal: AbortSigna
   // A process costs more than all the rest of a container's start.
   if (tasks.every(({ own }) => own)) return doTasks(tasks, signal);
   const input = JSON.stringify(tasks);
+  const at = [...new Set(tasks.filter(({ own }) => !own).map(({ hostPath }) => hostPath))];
   const script = ownScript(import.meta.dirname, 'volumeChild');
-  const answers = await runOnVolume(process.execPath, [script], { at: input, signal, input });
+  const answers = await runOnVolume(process.execPath, [script], { at, signal, input });
   // Of the same program, so they are what they are said to be.
   return JSON.parse(answers) as readonly VolumeAnswer[];
 }

@@ -18,7 +18,7 @@ interface MountRequest {
 export async function mount({ source, target, type, options, signal }: MountRequest): Promise<void> {
   const withOptions = options.length === 0 ? [] : ['-o', options.join(',')];
   try {
-    await runOnVolume('mount', ['-t', type, ...withOptions, '--', source, target], { at: target, signal });
+    await runOnVolume('mount', ['-t', type, ...withOptions, '--', source, target], { at: [target], signal });
   } catch (error) {
     throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${messageOf(error)}`, { cause: error });
   }
@@ -28,7 +28,7 @@ export async function mount({ source, target, type, options, signal }: MountRequ
 export async function unmount(target: string, signal: AbortSignal): Promise<void> {
   try {
     // Canonicalizing would look at what is mounted there, which may not answer; the kernel itself does not.
-    await runOnVolume('umount', ['--no-canonicalize', '--', target], { at: target, signal });
+    await runOnVolume('umount', ['--no-canonicalize', '--', target], { at: [target], signal });
   } catch (error) {
     signal.throwIfAborted();
     if ((await mountAt(target, signal)) === undefined) return;
@@ -41,7 +41,7 @@ export async function bindHandle(fd: number, target: string, signal: AbortSignal
   try {
     // Without canonicalizing: the handle's present name may be another's by the time it is looked up.
     const args = ['--no-canonicalize', '--bind', '--', `/proc/self/fd/${PASSED_FD}`, target];
-    await runOnVolume('mount', args, { at: target, signal, passedFd: fd });
+    await runOnVolume('mount', args, { at: [target], signal, passedFd: fd });
   } catch (error) {
     throw new NodeFailure('FailedMount', `mounting at ${target}: ${messageOf(error)}`, { cause: error });
   }

@@ -3,8 +3,8 @@ import { startLimit, unlessAborted } from '../host/limit.ts';
 import { ProgramFailure, runProgram } from '../host/program.ts';
 
 interface VolumeProgram {
-  /** What it touches. Until one that was given up has ended, no other is run at the same place: each might hang as well. */
-  readonly at: string;
+  /** The places that it touches. Until one that was given up has ended, no other is run at one of its places: each might hang as well. */
+  readonly at: readonly string[];
   readonly signal: AbortSignal;
   readonly input?: string;
   /** A handle that it has as `PASSED_FD`. */
@@ -19,12 +19,12 @@ const ending = new Map<string, Promise<unknown>>();
 /** Runs a program of the host to its end and gives its standard output; it has 30 s, and ends with its signal. */
 export async function runOnVolume(program: string, args: readonly string[], options: VolumeProgram): Promise<string> {
   const { at, signal, ...given } = options;
-  await ended(at, signal);
+  for (const place of at) await ended(place, signal);
   const { promise: exited, resolve: onExit } = Promise.withResolvers<void>();
   try {
     return await runProgram(program, args, { ...given, signal, limitMs: LIMIT_MS, onExit });
   } catch (error) {
-    keep(at, exited);
+    for (const place of at) keep(place, exited);
     if (error instanceof ProgramFailure && error.isLate) throw noAnswer(program, error);
     throw error;
   }

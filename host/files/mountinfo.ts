@@ -3,7 +3,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from './fileErrors.ts';
 
-interface MountPoint {
+export interface MountPoint {
   /** An absolute path without symbolic links. */
   readonly path: string;
   /** The file system's type: `tmpfs`, `cgroup2`, … */

@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import { messageOf } from '../../pod/failure.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
-import { withoutLinks } from '../files/withoutLinks.ts';
+import { withoutLocalLinks } from '../files/withoutLinks.ts';
 
 /** The agent that a mark names. */
 export interface Maker {
@@ -99,9 +99,9 @@ function ownerByMark(file: string, maker: Maker): DirectoryOwner {
   return { kind: 'ours', pod, runtime, isTaken: taken };
 }
 
-/** Whether two paths lead to one place, through whatever links. */
+/** Whether two paths lead to one place, through whatever links on file systems of this machine: others may not answer. */
 export function isSamePath(one: string, other: string): boolean {
-  return one === other || withoutLinks(one) === withoutLinks(other);
+  return one === other || withoutLocalLinks(one) === withoutLocalLinks(other);
 }
 
 interface Marking {

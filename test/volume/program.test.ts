@@ -95,6 +95,15 @@ withHanging('one that no signal ends is waited for by the next at this place, an
   await mount(folder, signal);
   expect(await hanging.lookers()).toBe(1);
   await second.giveUp();
+
+  // Whatever it is to do there: a program that were started now would fail.
+  const { execPath } = process;
+  process.execPath = path.join(folder, 'none');
+  const task = { kind: 'read', hostPath: hanging.directory, path: 'a', largest: 9 } as const;
+  const third = begun((abort) => inVolumes([task], abort));
+  await mount(folder, signal);
+  await third.giveUp();
+  process.execPath = execPath;
 });
 
 withHanging('a part of a volume that does not answer is unmounted all the same', async ({ hanging, layout }) => {
@@ -117,4 +126,12 @@ withHanging('an emptyDir on which others mounted what does not answer stays, and
   await expect(emptyDirPlugin.mount(requestOf(layout, volume))).rejects.toThrow(
     'is already a mount point of type fuse',
   );
+});
+
+withHanging('nor is a path compared by a look at what does not answer', async ({ hanging, folder }) => {
+  const mark = path.join(import.meta.dirname, '..', '..', 'host', 'pods', 'podMark.ts');
+  const paths = [path.join(hanging.directory, 'root'), path.join(folder, 'root')].map((each) => JSON.stringify(each));
+  const script = `import { isSamePath } from ${JSON.stringify(mark)}; console.log(isSamePath(${paths.join(', ')}))`;
+  const args = ['--input-type=module', '-e', script];
+  expect(await runProgram(process.execPath, args, { signal, limitMs: 20_000 })).toBe('false\n');
 });

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { withoutLinks } from '../../../host/files/withoutLinks.ts';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { withoutLinks, withoutLocalLinks } from '../../../host/files/withoutLinks.ts';
 
 let root = '';
 beforeEach(async () => {
@@ -15,4 +15,26 @@ test('links on the way are followed, also where the end of the path does not exi
   await symlink('real', join(root, 'link'));
   expect(withoutLinks(join(root, 'link'))).toBe(join(root, 'real'));
   expect(withoutLinks(join(root, 'link', 'not', 'there'))).toBe(join(root, 'real', 'not', 'there'));
+});
+
+describe('where file systems of others may not answer', () => {
+  test('links on those of this machine are followed as ever', async () => {
+    await mkdir(join(root, 'real'));
+    await symlink('real', join(root, 'link'));
+    await symlink(join(root, 'link', '..', 'link'), join(root, 'absolute'));
+    await symlink('endless', join(root, 'endless'));
+    for (const path of ['link', 'absolute', 'absolute/not/there', 'none/../real']) {
+      expect(withoutLocalLinks(join(root, path))).toBe(withoutLinks(join(root, path)));
+    }
+    expect(withoutLocalLinks(join(root, 'endless', 'a'))).toContain('endless');
+  });
+
+  test.each(['nfs4', 'cifs', 'fuse.sshfs', 'autofs'])('nothing below a mount of %s is looked at', async (type) => {
+    await mkdir(join(root, 'far'));
+    await symlink('far', join(root, 'near'));
+    await symlink('elsewhere', join(root, 'far', 'link'));
+    const mounts = [{ path: join(root, 'far'), type }];
+    expect(withoutLocalLinks(join(root, 'near', 'link'), mounts)).toBe(join(root, 'far', 'link'));
+    expect(withoutLocalLinks(join(root, 'near', 'link'))).toBe(join(root, 'far', 'elsewhere'));
+  });
 });
