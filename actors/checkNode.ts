@@ -10,6 +10,21 @@ const interval = z.optional(z.number().check(z.gte(1)));
 const amounts = z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount });
 const slots = z.int().check(z.gte(1));
 
+/** A sink is known by its name alone. */
+const sinks = z
+  .array(z.looseObject({ name, mustAcknowledge: z.boolean(), put: aFunction }))
+  .check(({ value, issues }) => {
+    const names = value.map((sink) => sink.name);
+    const twice = names.findIndex((each, index) => names.indexOf(each) < index);
+    const issue = {
+      code: 'custom' as const,
+      message: 'another sink has this name',
+      path: [twice, 'name'],
+      input: value,
+    };
+    if (twice >= 0) issues.push(issue);
+  });
+
 /** The configuration and the parts in one: no name is in both. A feed or a clock that is missing would be waited for. */
 const schema = z.looseObject({
   ...{ nodeName: name, rootDir: name, podLogsDir: z.optional(name), runtimeEndpoint: name },
@@ -27,7 +42,7 @@ const schema = z.looseObject({
   ports: z.optional(z.record(z.string(), maybe)),
   feeds: z.optional(z.record(z.string(), maybe)),
   ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
-  sinks: z.optional(z.array(z.looseObject({ name, mustAcknowledge: z.boolean(), put: aFunction }))),
+  sinks: z.optional(sinks),
   redaction: z.optional(z.looseObject({ learn: aFunction, redact: aFunction, texts: aFunction })),
   ...{ events: maybe, record: maybe, inspect: maybe },
   ...{ onError: maybe, onManifestProblem: maybe, onAdopted: maybe, onRuntimeHealth: maybe },

@@ -41,8 +41,16 @@ interface Ground extends Omit<NodeParts, 'clock' | 'onError'>, Required<Pick<Nod
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
   const ground = await openGround(completeConfig(config), parts);
+  const left = await podsLeftOnDisk(ground.fullConfig, ground.durable, config).catch(async (error) => {
+    await ground.store.close();
+    throw error;
+  });
+  return nodeOn(ground, left);
+}
+
+/** The node over an open store. */
+function nodeOn(ground: Ground, left: FoundOnDisk): NodeAgent {
   const { fullConfig: told, store, durable, clock, onError, record, redaction, inspect, events } = ground;
-  const left = await podsLeftOnDisk(told, durable, config);
   const reports = new StatusReports({ sinks: [], ...ground, unacknowledged: durable.unacknowledged });
   const kept = createFactWriter({ ...ground, keepEnd: (change) => reports.keep(change) });
   const boundary = createBoundary(

@@ -103,6 +103,7 @@ test('a node over the simulated runtime is one call, and another changes its pod
 describe('an incomplete call is an error at once', () => {
   const given = { ...config, rootDir: '/nowhere' };
   const parts = { cri: {} };
+  const sink = { name: 'api', mustAcknowledge: true, put: async () => {} };
   // As a program in JavaScript would call it.
   const create = (...args: unknown[]) => Promise.resolve(Reflect.apply(createNode, undefined, args));
 
@@ -118,6 +119,7 @@ describe('an incomplete call is an error at once', () => {
     ['feeds.pleg: .*expected a function', given, { ...parts, feeds: { pleg: 1 } }],
     ['ports.runSandbox: .*expected a function', given, { ...parts, ports: { runSandbox: 1 } }],
     ['clock.setTimeout: ', given, { ...parts, clock: { now: () => 0 } }],
+    ['sinks\\[1\\].name: Invalid value: "api": another sink has this name', given, { ...parts, sinks: [sink, sink] }],
     ['record: .*expected a function', given, { ...parts, record: [] }],
   ])('%s', async (said, ...args) => {
     await expect(create(...args)).rejects.toThrow(new RegExp(`^createNode: ${said}`));

@@ -3,11 +3,13 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { createNode } from '../../../actors/createNode.ts';
 import { isOurs } from '../../../actors/services/disk.ts';
 import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
 import { MARK_FILE, nameOfRemoved, ownerOf, writeMark } from '../../../host/pods/podMark.ts';
 import { adoptPod, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
@@ -168,6 +170,22 @@ describe('what was found below a root', () => {
     });
     await writeMark(layout.podDir(uid), { maker: { ...maker, runtime: 'simulated' }, pod: web.metadata });
     expect((await podsLeftOnDisk(onContainerd, noFacts)).left).toHaveLength(1);
+  });
+
+  test('of another runtime: the store that was opened for the node is closed again', async () => {
+    const node = await simulatedNode();
+    const maker = { ...makerOf(node.facts), runtime: 'unix:///run/crio/crio.sock' };
+    await takePodDirectory({ layout: layoutIn(node), maker, pod: web.metadata });
+    const { nodeName, rootDir, capacity } = node.facts;
+    const close = jest.fn(async () => {});
+    const openStore: typeof openNodeStore = async (...where) => {
+      const { store, durable } = await openNodeStore(...where);
+      return { store: { ...store, close }, durable };
+    };
+    const config = { nodeName, rootDir, capacity, runtimeEndpoint: 'unix:///run/containerd/containerd.sock' };
+    const made = createNode(config, { cri: inProcessCri(node.runtime), clock: node.clock, openStore });
+    await expect(made).rejects.toMatchObject({ reason: 'RuntimeChanged' });
+    expect(close).toHaveBeenCalledTimes(1);
   });
 
   test('goes by the names of its logs, also with an underscore in its uid', async () => {
