@@ -11,7 +11,7 @@ import type { Clock } from '../clock.ts';
 import { fetchText } from './fetchText.ts';
 import { type ListProblem, podsOf } from './manifestList.ts';
 import type { ReadManifests } from './manifestReader.ts';
-import { type ManifestSet, samePod } from './manifestSet.ts';
+import { isEcho, type ManifestSet } from './manifestSet.ts';
 import { nextTurn } from './manifestThread.ts';
 import { shortProblem } from './problemsToTell.ts';
 import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
@@ -117,7 +117,7 @@ class HttpSource {
     const pods: Pod[] = [];
     for (const pod of read.pods) {
       const same = known.get(pod.metadata.uid);
-      pods.push(same !== undefined && samePod(same, pod) ? same : pod);
+      pods.push(same !== undefined && isEcho(same, pod) ? same : pod);
       if (same !== undefined) await nextTurn();
     }
     const isNew = pods.length !== known.size || pods.some((pod) => known.get(pod.metadata.uid) !== pod);

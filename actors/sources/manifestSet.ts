@@ -4,6 +4,7 @@ import type { SourceProblem } from '../../machines/shared/events.ts';
 import type { Problem } from '../../pod/api/problem.ts';
 import { admissionsOf, type RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
+import { podUpdate } from '../../pod/lifecycle/update.ts';
 import type { ReadManifests } from './manifestReader.ts';
 
 /** The full set of a source's pods, why what else there is gives none, and what is odd, all as it is now. */
@@ -90,7 +91,7 @@ export class ManifestFiles {
       this.#entries.set(file, { ...before, read: digest, refusedBy: classes, problems });
       return;
     }
-    const isSame = before?.pod !== undefined && samePod(before.pod, read.pod);
+    const isSame = before?.pod !== undefined && isEcho(before.pod, read.pod);
     const good = { pod: isSame ? before.pod : read.pod, digest };
     this.#entries.set(file, {
       ...good,
@@ -183,12 +184,6 @@ const sameUid = (file: string, pod: Pod, holder: string): SourceProblem => ({
   until: 'one of the two files changes',
 });
 
-/** Whether two pods differ in nothing but the moment at which their file was seen. */
-export function samePod(one: Pod, other: Pod): boolean {
-  return isDeepStrictEqual(unseen(one), unseen(other));
-}
-
-function unseen({ status: _, ...pod }: Pod): unknown {
-  const { 'kubernetes.io/config.seen': _seen, ...annotations } = pod.metadata.annotations ?? {};
-  return { ...pod, metadata: { ...pod.metadata, annotations } };
-}
+/** Whether another version of a pod is only an echo: nothing of it is another that its actor would be told of. */
+export const isEcho = (before: Pod, after: Pod): boolean =>
+  Object.values(podUpdate(before, after)).every((isChanged) => !isChanged);

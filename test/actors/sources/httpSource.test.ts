@@ -197,6 +197,24 @@ describe('from one answer to the next', () => {
     expect(good).toHaveLength(2);
   });
 
+  test('another status, version or note of who wrote what is no news, and is not kept', async () => {
+    const version = (resourceVersion: string, more: object = {}) => ({
+      ...manifest('a', { uid: 'a', resourceVersion, managedFields: [{ time: resourceVersion }], ...more }),
+      status: { conditions: [{ type: 'example.com/gate', status: resourceVersion }] },
+    });
+    answers(list(version('1')));
+    start();
+    await until(() => sets.length === 1);
+    expect(sets[0]?.pods[0]).not.toHaveProperty('status');
+    answers(list(version('2')));
+    await asked();
+    expect(good).toHaveLength(1);
+    expect(sets.at(-1)?.pods[0]).toBe(sets[0]?.pods[0]);
+    answers(list(version('3', { labels: { new: 'yes' } })));
+    await until(() => good.length === 2);
+    expect(good[1]).toMatchObject([{ metadata: { labels: { new: 'yes' } } }]);
+  });
+
   test.each<[string, object | string, number, string[]]>([
     ['no YAML', '{', 200, [expect.stringMatching(/^: /) as unknown as string]],
     ['nothing', '', 200, [': the answer is empty']],

@@ -62,6 +62,14 @@ test.each([
   expect(kept).toEqual([{ file: FILE, manifest: { pod: pods?.[0], digest: (await keptOf(now)).digest } }]);
 });
 
+test('a status in a file counts for nothing: with another one the pod is the same', async () => {
+  const { list } = files();
+  const withStatus = (phase: string) => `${text().slice(0, -1)}, status: {phase: ${phase}}}`;
+  const [first] = (await list(withStatus('Running')))?.pods ?? [];
+  expect(first).not.toHaveProperty('status');
+  expect((await list(withStatus('Failed')))?.pods[0]).toBe(first);
+});
+
 test('so is the same text by a node of another name: its pod has another', async () => {
   const { list } = files(await keptOf(text()), 'other');
   expect((await list(text()))?.pods).toMatchObject([{ metadata: { name: 'a-other' }, spec: { nodeName: 'other' } }]);
