@@ -4,16 +4,8 @@
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import { pathOf } from '../machines/shared/actorRefs.ts';
-import type { NodeFact } from '../machines/shared/events.ts';
-import type {
-  FeedName,
-  Port,
-  PortName,
-  PortTypes,
-  Provider,
-  TimerInput,
-  TimerLogic,
-} from '../machines/shared/ports.ts';
+import type { FeedName, NodeFact } from '../machines/shared/events.ts';
+import type { Port, PortName, PortTypes, Provider, TimerInput, TimerLogic } from '../machines/shared/ports.ts';
 import { toFailure } from '../pod/failure.ts';
 import type { Clock } from './clock.ts';
 import { guarded } from './guarded.ts';
@@ -41,7 +33,7 @@ export type Service<K extends PortName> = (
 
 export type Services = { readonly [K in PortName]: Service<K> };
 
-/** A feed: sends facts in until the signal aborts. */
+/** A feed: sends facts in until the signal aborts. One that returns a promise has ended when that settles. */
 export type Feed = (send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }) => void | Promise<void>;
 
 /** What a node agent lives off: who answers its ports, and who brings it facts. */
@@ -99,7 +91,7 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
           enter(self, 'fact', name, fact);
           queueMicrotask(() => sendBack(fact));
         };
-        (async () => feeds[name](send, { signal: ending.signal }))().catch((error) => onError(name, error));
+        follow(feeds[name], name, { send, signal: ending.signal, clock, onError });
         return () => ending.abort();
       }),
     timer: timerLogic(clock, enter),
@@ -123,6 +115,27 @@ const timerLogic = (clock: Clock, enter: Enter): TimerLogic =>
     const id = clock.setTimeout(elapse, Math.max(0, after));
     return () => clock.clearTimeout(id);
   });
+
+interface Following {
+  readonly send: (fact: NodeFact) => void;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly onError: BoundaryOptions['onError'];
+}
+
+/** Lets a feed run, and tells when it has ended before it was stopped. */
+async function follow(feed: Feed, name: FeedName, { send, signal, clock, onError }: Following): Promise<void> {
+  try {
+    const following = feed(send, { signal });
+    if (following === undefined) return;
+    await following;
+    send({ type: 'feed.ended', feed: name, at: clock.now() });
+  } catch (error) {
+    onError(name, error);
+    const at = clock.now();
+    send({ type: 'feed.ended', feed: name, failure: toFailure(error, at), at });
+  }
+}
 
 function portLogic<K extends PortName>(
   name: K,

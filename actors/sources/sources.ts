@@ -2,7 +2,7 @@
 import { nextSourceState, type SourceState, type SourceStep } from '../../machines/node/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
-import { messageOf } from '../../pod/failure.ts';
+import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
@@ -70,7 +70,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
         kept.catch((error) => onError('store', error));
       },
     });
-    await orBroken(watching, onState);
+    await orBroken(watching, signal, onState);
   };
 }
 
@@ -90,7 +90,7 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
       onUnread: (problems) => tell({ type: 'config.sourceUnread', source: 'http', problems }),
       onGood: (pods) => keep(store.write('fetched', key, [...pods])),
     });
-    await orBroken(watching, onState);
+    await orBroken(watching, signal, onState);
   };
 }
 
@@ -130,11 +130,18 @@ function tellingState(
 }
 
 /** A fault of its own ends a source: nothing follows its pods any more. */
-async function orBroken(following: Promise<void>, onState: (step: SourceStep) => void): Promise<void> {
-  await following.catch((error: unknown) => {
+async function orBroken(
+  following: Promise<void>,
+  signal: AbortSignal,
+  onState: (step: SourceStep) => void,
+): Promise<void> {
+  try {
+    await following;
+    if (!signal.aborted) throw new NodeFailure('InternalError', 'it has returned');
+  } catch (error) {
     onState({ state: 'broken', failure: messageOf(error) });
     throw error;
-  });
+  }
 }
 
 /** Sends facts on, and tells each problem and warning in them once for as long as it stands. */

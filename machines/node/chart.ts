@@ -3,6 +3,7 @@ import { assign, enqueueActions, sendTo } from 'xstate';
 import { type EventMessages, involvedNode, recordedEvents } from '../../pod/events/recordedEvent.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
+import type { FeedName } from '../shared/events.ts';
 import { admissionNode, networkOf, recordReadinessEvent, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
 import { facts, moments } from './facts.ts';
@@ -19,6 +20,9 @@ const LOG_CHECK_MS = 10_000;
 /** A start that hangs, as at a volume that does not answer, holds up those of other pods for so long and no longer. */
 const SLOW_START_MS = 10_000;
 
+/** The feeds that it cannot do without, each of which goes on until it is stopped. */
+const NEEDED: readonly FeedName[] = ['pleg', 'runtimeHealth', 'ticker'];
+
 /** What concerns the node whatever it is at. */
 const chartSetup = nodeSetup
   .extend(activeImplementations)
@@ -27,6 +31,8 @@ const chartSetup = nodeSetup
     guards: {
       isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
       haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
+      /** Deaf to the runtime, or without a tick that has broken pods rebuilt, it is of no use. */
+      needsFeed: ({ event }) => event.type === 'feed.ended' && NEEDED.includes(event.feed),
       hasReturned: ({ context, event }) =>
         event.type === 'runtime.healthChanged' && event.health.ready && !context.health.ready,
       hasGone: ({ context, event }) =>
@@ -116,6 +122,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       warnings: {},
       unread: [],
       pleg: newPleg,
+      brokenFeeds: {},
       taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
       pods: {},
       health: { since: 0, ready: false, name: '', version: '', message: 'it has not answered yet' },
@@ -152,6 +159,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'runtime.containerSeen': { actions: 'routeContainer' },
     'node.factsChanged': { actions: ['recordFact', 'passOnFacts'] },
     'runtime.plegChanged': { actions: 'recordFact' },
+    'feed.ended': [{ guard: 'needsFeed', target: '.broken', actions: 'recordFault' }, { actions: 'recordFact' }],
     'status.changed': { actions: 'routeStatus' },
     'logs.asked': { actions: 'answerLogs' },
     'runtime.healthChanged': [
@@ -201,7 +209,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     running,
     draining,
     stopped: { tags: ['done', 'ending'], type: 'final' },
-    /** A limiter or admission is no more: better no node agent than one that decides without them. */
+    /** A limiter, admission or a feed that it needs is no more: better no node agent than one that goes on without them. */
     broken: { tags: 'broken', type: 'final' },
   },
 });

@@ -26,7 +26,14 @@ import type { NodeCondition } from '../../pod/node/nodeObject.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import type { Probed } from '../container/context.ts';
-import type { GarbageFound, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events.ts';
+import type {
+  FeedName,
+  GarbageFound,
+  NetworkNotReady,
+  NodeEvent,
+  RuntimeHealth,
+  SourceProblem,
+} from '../shared/events.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { PlegState } from './pleg.ts';
 import type { SourceState } from './source.ts';
@@ -97,6 +104,8 @@ export interface NodeContext
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
   readonly health: RuntimeHealth;
   readonly pleg: PlegState;
+  /** Why feeds have ended that the node goes on without. */
+  readonly brokenFeeds: Readonly<Partial<Record<FeedName, Failure>>>;
   /** When the last fact was that it heard of, in milliseconds since the epoch. */
   readonly heardAt: number;
   /** The pods whose actors broke while they ended: each is ended once more at the next tick. */
@@ -210,6 +219,8 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
     }
     case 'runtime.plegChanged':
       return { pleg: event.pleg };
+    case 'feed.ended':
+      return event.failure ? { brokenFeeds: { ...context.brokenFeeds, [event.feed]: event.failure } } : {};
     // They end like any pod that nobody wants: by an actor, which removes what is left of them.
     case 'garbage.podsFound':
       return { left: [...context.left, ...event.left], foreign: event.foreign };

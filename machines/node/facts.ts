@@ -1,4 +1,5 @@
 /** What trees of actors show of the node beside its state. */
+import type { Failure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import type { ActorFacts, FeedView } from '../../pod/show/actorNode.ts';
 import { deadlineOf } from '../pod/termination.ts';
@@ -22,13 +23,21 @@ export function moments({ snapshot }: Seen<NodeContext>): Moments {
 
 /** The node has heard how each of its feeds gets on. */
 export function facts({ since, snapshot: { context } }: Seen<NodeContext>): ActorFacts {
-  const { nodeName, health, pleg, sources, sourceStates, desired } = context;
+  const { nodeName, health, pleg, sources, sourceStates, desired, brokenFeeds } = context;
   const sourceViews = sources.map((source) =>
     sourceView(source, lookUp(sourceStates, source), { begun: since, hasListed: Object.hasOwn(desired, source) }),
   );
-  const feeds = { runtimeHealth: [runtimeFeed(health, since)], pleg: [plegView(pleg, since)], sources: sourceViews };
+  const told = { runtimeHealth: [runtimeFeed(health, since)], pleg: [plegView(pleg, since)], sources: sourceViews };
+  const broken = Object.entries(brokenFeeds).map(([feed, failure]) => [feed, [brokenFeed(feed, failure)]]);
+  const feeds = { ...told, ...Object.fromEntries(broken) };
   return { kind: 'node', name: nodeName, feeds };
 }
+
+const brokenFeed = (name: string, failure: Failure): FeedView => ({
+  ...{ name, path: `nodeAgent/${name}`, state: 'broken', tags: ['broken'], since: failure.at },
+  waitingFor: 'a restart of the agent',
+  lastFailure: failure,
+});
 
 const NO_REASON = 'no reason given';
 

@@ -1,6 +1,7 @@
 /** What all regions of the node's chart share: its types, its children and feeds, and the guards and actions of more than one of them. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { RecordedEvent } from '../../pod/events/recordedEvent.ts';
+import type { Failure } from '../../pod/failure.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
@@ -125,12 +126,20 @@ export const nodeSetup = setup({
     }),
     /** Without one of its own parts the node can answer for nothing. */
     recordFault: assign(({ event }) => {
-      const failure = failureOf(event);
-      const part = 'actorId' in event ? String(event.actorId) : 'a part';
+      const { part, failure } = faultIn(event);
       return { failure: { ...failure, message: `${part} of the node agent failed: ${failure.message}` } };
     }),
   },
 });
+
+/** Which part of the node agent has failed, and why. */
+function faultIn(event: NodeEvent): { readonly part: string; readonly failure: Failure } {
+  if (event.type !== 'feed.ended') {
+    return { part: 'actorId' in event ? String(event.actorId) : 'a part', failure: failureOf(event) };
+  }
+  const { feed: part, failure = { reason: 'InternalError', message: 'it has returned', at: event.at } } = event;
+  return { part, failure };
+}
 
 /** What an action of the node looks at and enqueues, where it takes parameters besides. */
 export type NodeActs = Parameters<Parameters<typeof nodeSetup.enqueueActions>[0]>[0];

@@ -247,6 +247,9 @@ export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'r
 /** A pod has another status: only the latest version of it is sent to sinks. */
 export type StatusFact = { type: 'status.changed'; uid: string; version: number };
 
+/** What brings facts in. */
+export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'nodeFacts' | 'ticker';
+
 /** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 export type NodeFact =
   | StatusFact
@@ -278,6 +281,8 @@ export type NodeFact =
       at: number;
     }
   | { type: 'node.ticked'; at: number }
+  /** A feed tells no more, although nobody has stopped it; without a failure it has just returned. */
+  | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }
   /** Ends every pod, each within its own grace, then the node itself. */
   | { type: 'node.drain'; at: number };
 

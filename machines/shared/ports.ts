@@ -28,6 +28,7 @@ import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { ProbeKind } from '../../pod/show/view.ts';
+import type { FeedName } from './events.ts';
 
 /** A request and the answer to it. */
 export interface PortTypes {
@@ -190,8 +191,6 @@ export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>
 
 /** A feed: a callback actor that brings facts in until it is stopped. */
 export type FeedLogic = CallbackActorLogic<{ type: 'feed.never' }>;
-
-export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'nodeFacts' | 'ticker';
 
 /** What takes the place of the placeholders that machines declare. */
 export interface Provider {

@@ -81,6 +81,9 @@ export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | unde
 function answerOf({ tree, runtime, pods }: NodeView, now: number): string {
   const { name, tags, waitingFor, until, children } = tree;
   const count = Object.keys(pods).length;
+  const broken = children.flatMap(({ name: part, tags: own, lastFailure }) =>
+    own.includes('broken') ? [`; ${part} is broken${lastFailure ? `: ${lastFailure.message}` : ''}`] : [],
+  );
   if (tags.includes('ending') && count > 0) {
     const held = runtime.ready ? '' : `; the container runtime is not ready: ${troubleOf(runtime)}`;
     return `node ${name} is draining: ${endingText(count, until, now)}${held}`;
@@ -95,7 +98,7 @@ function answerOf({ tree, runtime, pods }: NodeView, now: number): string {
     const { length } = lists?.[LINE] ?? [];
     return kind === 'limiter' && length > 0 ? [`${length} in the ${limiter} queue`] : [];
   });
-  return `node ${name} is running ${count} ${count === 1 ? 'pod' : 'pods'}${queues.length > 0 ? `; ${queues.join(', ')}` : ''}`;
+  return `node ${name} is running ${count} ${count === 1 ? 'pod' : 'pods'}${queues.length > 0 ? `; ${queues.join(', ')}` : ''}${broken.join('')}`;
 }
 
 const LINE = 'queued';

@@ -8,14 +8,49 @@ const broken = () => {
 };
 
 describe('what must never fail is told when it does', () => {
+  const end = (feed: string, why: string) => `nodeAgent: NodeFailure: ${feed} of the node agent failed: ${why}`;
+
+  test.each(['pleg', 'runtimeHealth', 'ticker'] as const)(
+    'the feed %s, which the agent cannot do without: it ends, and its pods go on running',
+    async (feed) => {
+      const node = await simulatedNode({ pods: [podWith('web')] });
+      await node.advance('3s');
+      for (const [ends, told] of [
+        [broken, [`${feed}: Error: no timer`, end(feed, 'no timer')]],
+        [async () => broken(), [`${feed}: Error: no timer`, end(feed, 'no timer')]],
+        [async () => {}, [end(feed, 'it has returned')]],
+      ] as const) {
+        node.errors.length = 0;
+        node.withParts({ feeds: { [feed]: ends } });
+        await node.restartAgent();
+        await node.advance('3s');
+        expect(node.errors).toEqual(told);
+        expect(node.runtime.contents().containers).toMatchObject([{ state: 1 }]);
+      }
+    },
+  );
+
   test.each([
     ['at once', broken],
     ['later', async () => broken()],
-  ])('a feed that fails %s', async (_, ticker) => {
-    const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { ticker } } });
+  ])('any other feed that fails %s: the agent goes on without it, and explain node says so', async (_, nodeFacts) => {
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { nodeFacts } } });
     await node.advance('3s');
-    expect(node.errors).toEqual(['ticker: Error: no timer']);
+    expect(node.errors).toEqual(['nodeFacts: Error: no timer']);
     expect(node.pod('web').phase).toBe('Running');
+    const explanation = node.agent.explainNode();
+    expect(explanation.answer).toBe('node node-1 is running 1 pod; nodeFacts is broken: no timer');
+    expect(explanation.node.children.find(({ name }) => name === 'nodeFacts')).toMatchObject({
+      ...{ state: 'broken', tags: ['broken'], waitingFor: 'a restart of the agent' },
+      lastFailure: { message: 'no timer' },
+    });
+  });
+
+  test('a feed that has told all there is has done its part', async () => {
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { nodeFacts: async () => {} } } });
+    await node.advance('3s');
+    const shown = node.agent.explainNode().node.children.find(({ name }) => name === 'nodeFacts');
+    expect(shown).toMatchObject({ state: 'active', tags: ['steady'] });
   });
 
   test('a part that the agent cannot do without: it ends', async () => {

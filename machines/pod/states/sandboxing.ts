@@ -102,7 +102,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
     creatingSandbox,
     /** It was made and is of no use: without an address, or for a network mode that the pod does not want any more. */
     unfit: {
-      tags: 'waiting',
+      tags: 'retrying',
       meta: { waitsFor: 'another attempt to create its sandbox (the last one was unusable)', until: 'retryAt' },
       invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
       on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },

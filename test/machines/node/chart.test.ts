@@ -117,7 +117,7 @@ describe('the start', () => {
     const ports = [{ containerPort: 80, hostPort: 80 }];
     const http = namedPod('http', { containers: [aContainer({ ports })] });
     const story = nodeStory({
-      held: ['removePodData'],
+      held: ['stopContainer'],
       allocations: { 'web-uid': requestsOf(http) },
       before: (world) => {
         world.sandbox(web);
@@ -127,9 +127,8 @@ describe('the start', () => {
     story.list(story.world.observed(web));
     story.want([http]);
     expect(story.pod('http-uid')).toBe('refused');
-    story.ports.answer('removePodData');
+    story.ports.answer('stopContainer');
     story.want([]);
-    story.ports.answer('removePodData');
     story.want([http]);
     expect(story.pod('http-uid')).toBe(RUNS);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { newPleg, nextPleg, type PlegChange, plegView } from '../../../machines/node/pleg.ts';
+import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 import type { Failure } from '../../../pod/failure.ts';
 
 const failure = (message: string, at = 0): Failure => ({ reason: 'RuntimeUnavailable', message, at });
@@ -52,4 +53,10 @@ describe('the PLEG as it is shown', () => {
     const state = after(...changes);
     expect(nextPleg(state, same, 99_000)).toBe(state);
   });
+});
+
+test('it has exactly one of the seven tags, whatever it has come to', () => {
+  const all = [shown(), shown({ type: 'streamOpened' }), shown(broke('reset')), shown(failed('no answer'))];
+  const allowed: readonly string[] = STATE_TAGS;
+  expect(all.map(({ tags }) => tags.filter((tag) => allowed.includes(tag)).length)).toEqual(all.map(() => 1));
 });

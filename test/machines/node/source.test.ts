@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { nextSourceState, type SourceState, type SourceStep, sourceView } from '../../../machines/node/source.ts';
+import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
 const own = { place: '/pods', everyMs: 20_000 };
@@ -80,4 +81,14 @@ test('explain node has each source of the configuration, with what it has told o
     { name: 'file source', state: 'absent', until: 2_000 },
     { name: 'http source', state: 'reading', tags: ['working'] },
   ]);
+});
+
+test('a source has exactly one of the seven tags, whatever it has come to', () => {
+  const states = ['reading', 'watching', 'polling', 'settling', 'absent', 'failing', 'broken'] as const;
+  const tags = states.map((state) => {
+    const told = nextSourceState(undefined, { state }, { place: '/manifests', everyMs: 20_000, now: 0 });
+    return sourceView('file', told, { begun: 0, hasListed: true }).tags;
+  });
+  const allowed: readonly string[] = STATE_TAGS;
+  expect(tags.map((each) => each.filter((tag) => allowed.includes(tag)).length)).toEqual(states.map(() => 1));
 });
