@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findProgram, firstExecutable } from '../../host/program.ts';
 import { run } from './program.ts';
@@ -52,9 +52,22 @@ export async function mayLowerOomScore(): Promise<boolean> {
   return effective !== undefined && (BigInt(`0x${effective}`) & capSysResource) !== 0n;
 }
 
+const TRIAL = 'overlay-trial-';
+
+/** Removes what is left of a trial that was cut off, with what it had mounted. */
+async function removeTrials(directory: string): Promise<void> {
+  const left = (await readdir(directory)).filter((name) => name.startsWith(TRIAL));
+  for (const trial of left.map((name) => join(directory, name))) {
+    // It may not be mounted; and one that stays hinders nothing.
+    await run('umount', [join(trial, 'merged')], { signal: new AbortController().signal }).catch(() => {});
+    await rm(trial, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
 /** The snapshotter to use below a directory: a directory that lies on an overlay itself cannot hold another. */
 export async function chooseSnapshotter(directory: string, signal: AbortSignal): Promise<'overlayfs' | 'native'> {
-  const trial = await mkdtemp(join(directory, 'overlay-'));
+  await removeTrials(directory);
+  const trial = await mkdtemp(join(directory, TRIAL));
   const part = (name: string) => join(trial, name);
   try {
     await Promise.all(['lower', 'upper', 'work', 'merged'].map((name) => mkdir(part(name))));
