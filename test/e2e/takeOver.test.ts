@@ -159,7 +159,9 @@ test('--take-over=now changes nothing while a pod runs that this runtime does no
   const before = await picture([...theirs, 'else-uid']);
   const { code, err } = await statelet(...listed().map((arg) => arg.replace('=list', '=now')));
   expect(code).toBe(1);
-  expect(err).toMatch(/nothing was taken over: default\/elsewhere \(else-uid\): \d+ processes in its cgroup, but no sandbox on unix/);
+  expect(err).toMatch(
+    /nothing was taken over: default\/elsewhere \(else-uid\): \d+ processes in its cgroup, but no sandbox on unix/,
+  );
   expect(await picture([...theirs, 'else-uid'])).toEqual(before);
   await cri.removePodSandbox({ podSandboxId: elsewhere.sandboxId }, { signal: noAbort });
 });
