@@ -59,7 +59,8 @@ export type { PodStatus } from './pod/api/schema/status.ts';
 /** The words: pods, failures, and what an explanation says. */
 export type { CoreEvent } from './pod/events/event.ts';
 export { type Failure, NodeFailure } from './pod/failure.ts';
+export type { ActorNode } from './pod/show/actorNode.ts';
 export { type Explanation, explainPod } from './pod/show/explain.ts';
 export { explainNode, type NodeExplanation } from './pod/show/explainNode.ts';
 export { formatExplanation, formatNodeExplanation } from './pod/show/formatExplanation.ts';
-export type { ContainerView, PodView, VolumeView } from './pod/show/view.ts';
+export type { SeenPod } from './pod/show/seenPod.ts';

@@ -8,22 +8,29 @@ import { isWanted } from '../machines/node/wanted.ts';
 import { actorView } from '../machines/shared/actorTree.ts';
 import type { NodeFact } from '../machines/shared/events.ts';
 import { provided } from '../machines/shared/ports.ts';
-import { awaitedViews, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
+import { awaitedPods, limiterView, runtimeNotReadyOf } from '../machines/shared/views.ts';
 import type { DueStatus } from '../machines/statusSink/chart.ts';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { PodStatus } from '../pod/api/schema/status.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
+import type { ActorNode, ActorView, RuntimeView } from '../pod/show/actorNode.ts';
 import { type Explanation, explainPod } from '../pod/show/explain.ts';
 import { explainNode, type NodeExplanation } from '../pod/show/explainNode.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
-import type { ActorView, PodView, RuntimeView } from '../pod/show/view.ts';
+import type { SeenPod } from '../pod/show/seenPod.ts';
 import type { Boundary, BoundaryOptions } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import { type EventSink, eventListener } from './events/eventSink.ts';
 import { guarded } from './guarded.ts';
 import { createSinceMap, type SinceMap, type Stay } from './status/since.ts';
-import { createStatusBoard, type PersistFacts, type PodChange, type StatusBoard } from './status/statusBoard.ts';
+import {
+  createStatusBoard,
+  type PersistFacts,
+  type PodChange,
+  type StatusBoard,
+  type StatusChange,
+} from './status/statusBoard.ts';
 
 /** How the node stands, for tables and the socket. */
 export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since' | 'waitingFor' | 'until'> {
@@ -60,7 +67,8 @@ export interface NodeAgent {
   /** Lets a fact in from outside the feeds: how the other sources and tests speak to it. */
   tell(fact: NodeFact): void;
   pods(): readonly Pod[];
-  views(): readonly PodView[];
+  /** The trees of the pods' actors, by uid. */
+  trees(): ReadonlyMap<string, ActorNode>;
   subscribe(listener: (change: PodChange) => void): () => void;
   /** Of the pod of this full name, of this name in its manifest, or of this UID; `logs` is how those of its failed containers end. */
   explain(name: string, namespace?: string, logs?: LogTails): Explanation | undefined;
@@ -81,7 +89,7 @@ interface Onlookers {
   /** Keeps what a status rests on; absent: nothing outlives the agent. */
   readonly keep?: PersistFacts | undefined;
   /** Takes note of a change that is told; gives what sinks are to hear of it. */
-  readonly report?: ((change: PodChange) => DueStatus | undefined) | undefined;
+  readonly report?: ((change: StatusChange) => DueStatus | undefined) | undefined;
   /** The moment that its actors go on from; absent: they begin. */
   readonly from?: Keyframe | undefined;
 }
@@ -105,7 +113,7 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
     drain: () => drained(root, () => boundary.tell(root, { type: 'node.drain', at: clock.now() })),
     tell: (fact) => boundary.tell(root, fact),
     pods: () => board.pods(),
-    views: () => board.views(),
+    trees: () => board.trees(),
     subscribe: (listener) => board.subscribe(guarded('subscriber', listener, onError)),
     ...podExplanations(actors, clock, boundary),
     explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.of), clock.now())),
@@ -189,7 +197,7 @@ function inspection(
 /** Tells the sinks' actors of each status that is new; the status itself is not in the event, nor in a recording. */
 const reporting =
   ({ root }: NodeActors, boundary: Boundary, report: NonNullable<Onlookers['report']>) =>
-  (change: PodChange): void => {
+  (change: StatusChange): void => {
     const due = report(change);
     if (due && root.getSnapshot().status === 'active') boundary.tell(root, { type: 'status.changed', ...due });
   };
@@ -200,7 +208,7 @@ function postAwaited(root: Root, board: StatusBoard): void {
   const { context } = snapshot;
   const begins = snapshot.hasTag('beginning');
   board.followAddresses();
-  board.expect(begins ? awaitedViews(context) : [], (uid) => isWanted(context, uid));
+  board.expect(begins ? awaitedPods(context) : [], (uid) => isWanted(context, uid));
 }
 
 /** Why a pod is in the state that it is in. */
@@ -209,11 +217,11 @@ function podExplanations(
   clock: Clock,
   { redact }: Boundary,
 ): Pick<NodeAgent, 'explain' | 'explainUid'> {
-  const explain = (view: PodView | undefined, logs: LogTails | undefined) => {
-    if (view === undefined) return undefined;
+  const explain = (seen: SeenPod | undefined, logs: LogTails | undefined) => {
+    if (seen === undefined) return undefined;
     const { start, pull } = limitersOf(root);
     const runtimeNotReady = runtimeNotReadyOf(root.getSnapshot().context.health);
-    return redact(explainPod(view, clock.now(), { limiters: [start, pull], runtimeNotReady, logs }));
+    return redact(explainPod(seen, clock.now(), { limiters: [start, pull], runtimeNotReady, logs }));
   };
   return {
     explain: (name, namespace, logs) => {
@@ -232,7 +240,7 @@ function limitersOf(root: Root): NodeOverview['limiters'] {
 function overviewOf({ root, since }: NodeActors): NodeOverview {
   const { context } = root.getSnapshot();
   return {
-    ...actorView(root, root.id, since.of),
+    ...actorView(root, since.of),
     runtime: runtimeView(context.health),
     foreign: foreignPods(context),
     problems: Object.values(context.problems).flat(),

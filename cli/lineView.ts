@@ -19,7 +19,7 @@ export function lineView(output: Output): LiveView {
         const time = new Date(now).toISOString().slice(11, 19);
         for (const sentence of sentences(change, now)) tellSafely(`${time}Z ${label}${sentence}`);
       };
-      for (const { pod, view } of livePods(agent)) tell({ uid: pod.metadata.uid, pod, view, removed: false });
+      for (const seen of livePods(agent)) tell({ uid: seen.pod.metadata.uid, ...seen, removed: false });
       const unsubscribe = agent.subscribe(tell);
       const stopAnnouncing = announceReady(agent, tellSafely);
       end = () => {

@@ -1,6 +1,6 @@
 import { every, systemClock } from '../actors/clock.ts';
+import type { SeenPod } from '../pod/show/seenPod.ts';
 import type { AgentPort } from '../server/agent.ts';
-import type { LivePod } from './table/liveRows.ts';
 import { nodeReadiness, settledReadiness } from './table/ready.ts';
 
 /** What `up` shows while it runs; `print` adds a line that stays. */
@@ -47,11 +47,11 @@ export function announceReady(agent: AgentPort, onReady: (line: string) => void)
   return stop;
 }
 
-/** The pods of a node, each with the view of its actors. */
-export function livePods(agent: AgentPort): LivePod[] {
-  const views = new Map(agent.views().map((view) => [view.pod.metadata.uid, view]));
+/** The pods of a node, each with its actors. */
+export function livePods(agent: AgentPort): SeenPod[] {
+  const trees = agent.trees();
   return agent.pods().flatMap((pod) => {
-    const view = views.get(pod.metadata.uid);
-    return view ? [{ pod, view }] : [];
+    const tree = trees.get(pod.metadata.uid);
+    return tree ? [{ pod, tree }] : [];
   });
 }

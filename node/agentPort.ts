@@ -2,8 +2,8 @@ import type { EventRecorder } from '../actors/events/eventRecorder.ts';
 import type { NodeAgent } from '../actors/nodeAgent.ts';
 import { readLogTails } from '../actors/services/logTails.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
+import type { RuntimeView } from '../pod/show/actorNode.ts';
 import { withLostRoot } from '../pod/show/explainNode.ts';
-import type { RuntimeView } from '../pod/show/view.ts';
 import type { AgentPort, NodeSummary } from '../server/agent.ts';
 import type { NodeConfig } from './config/nodeConfig.ts';
 import type { RootWatch } from './rootWatch.ts';
@@ -22,15 +22,16 @@ export function agentPort(parts: PortParts): AgentPort {
   const { agent, recorder, config, root, nodeObject } = parts;
   return {
     pods: agent.pods,
-    views: agent.views,
+    trees: agent.trees,
     subscribe: agent.subscribe,
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
     explain: agent.explainUid,
     logTails: async (uid) => {
-      const view = agent.views().find(({ pod }) => pod.metadata.uid === uid);
+      const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
+      const tree = agent.trees().get(uid);
       const places = { rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory };
-      return view ? readLogTails(view, places) : new Map();
+      return pod && tree ? readLogTails({ pod, tree }, places) : new Map();
     },
     nodeObject,
     explainNode: () => withLostRoot(agent.explainNode(), root.lost()),

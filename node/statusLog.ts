@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 import type { Pod } from '../pod/api/schema/pod.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import type { Failure } from '../pod/failure.ts';
+import type { ActorNode } from '../pod/show/actorNode.ts';
+import { podActors, type SeenPod } from '../pod/show/seenPod.ts';
 import { shownName } from '../pod/show/shownName.ts';
-import type { ActorView, PodView } from '../pod/show/view.ts';
 import type { AgentPort } from '../server/agent.ts';
 
 /**
@@ -18,9 +19,10 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   const endEvents = agent.subscribeEvents(({ event, removed }) => {
     if (!removed) tellEvent(logger, events, event);
   });
-  const endStatuses = agent.subscribe(({ uid, pod, view, removed }) => {
+  const endStatuses = agent.subscribe((change) => {
+    const { uid, pod, tree, removed } = change;
     const { namespace, name } = pod.metadata;
-    for (const actor of actorsOf(view)) {
+    for (const actor of actorsOf(change)) {
       if (!isTold(events.get(uid), actor)) tellFailure(logger, failures, actor, pod.metadata);
     }
     const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
@@ -36,7 +38,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     if (!removed) return void logged.set(uid, now);
     logged.delete(uid);
     events.delete(uid);
-    for (const path of failures.keys()) if (`${path}/`.startsWith(`${view.path}/`)) failures.delete(path);
+    for (const path of failures.keys()) if (`${path}/`.startsWith(`${tree.path}/`)) failures.delete(path);
   });
   return () => {
     endEvents();
@@ -62,7 +64,7 @@ function tellEvent(logger: Logger, told: Map<string, string[]>, event: CoreEvent
 }
 
 /** Whether an event has told the failure: its words carry those of the failure. */
-const isTold = (messages: readonly string[] = [], { lastFailure }: ActorView): boolean =>
+const isTold = (messages: readonly string[] = [], { lastFailure }: ActorNode): boolean =>
   lastFailure !== undefined && messages.some((message) => message.includes(lastFailure.message));
 
 /** Why a pod is refused, evicted or otherwise ended by its node. */
@@ -71,9 +73,12 @@ function whyOf({ status: { reason, message } = {} }: Pod, told: readonly string[
   return reason ? ` (${message ? `${reason}: ${message}` : reason})` : '';
 }
 
-const actorsOf = (view: PodView): readonly ActorView[] => [view, ...view.volumes, ...view.containers];
+function actorsOf(seen: SeenPod): readonly ActorNode[] {
+  const { tree, volumes, containers } = podActors(seen);
+  return [tree, ...volumes, ...containers.map(({ actor }) => actor)];
+}
 
-function tellFailure(logger: Logger, told: Map<string, Failure>, actor: ActorView, metadata: Pod['metadata']): void {
+function tellFailure(logger: Logger, told: Map<string, Failure>, actor: ActorNode, metadata: Pod['metadata']): void {
   const { path, lastFailure } = actor;
   const before = told.get(path);
   if (lastFailure === undefined) return void told.delete(path);

@@ -4,10 +4,10 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import type { CoreEvent } from '../pod/events/event.ts';
 import type { ForeignPod } from '../pod/lifecycle/observed.ts';
 import type { NodeObject } from '../pod/node/nodeObject.ts';
+import type { ActorNode, RuntimeView } from '../pod/show/actorNode.ts';
 import type { Explanation } from '../pod/show/explain.ts';
 import type { NodeExplanation } from '../pod/show/explainNode.ts';
 import type { LogTails } from '../pod/show/logTail.ts';
-import type { PodView, RuntimeView } from '../pod/show/view.ts';
 
 /** An event that is new, was counted once more, or is forgotten. */
 interface EventChange {
@@ -42,7 +42,8 @@ export interface NodeSummary {
 export interface AgentPort {
   /** All pods the node knows, with full status; static pods under `NAME-NODE`. */
   pods(): readonly Pod[];
-  views(): readonly PodView[];
+  /** The trees of the pods' actors, by uid. */
+  trees(): ReadonlyMap<string, ActorNode>;
   /** Tells of every change until the function it returns is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
   /** What happened in the last hour; what happened last stands last. */

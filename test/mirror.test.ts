@@ -37,7 +37,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/pod/api/runtimeClass.test.ts': { 'pod/api/schema': 'runtimeClass' },
   // The charts: their parts are walked and told stories together.
   'test/machines/container/chart.test.ts': {
-    'machines/container': 'context setup terminatedRun view',
+    'machines/container': 'context setup terminatedRun',
     'machines/container/states': 'adopting ended launching making pending removing running',
     'machines/probe': 'context view',
   },
@@ -50,7 +50,6 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'machines/node': 'context endings setup view',
   },
   'test/machines/image/chart.test.ts': { 'machines/image': 'awaited recordedEvents setup waitingReason' },
-  'test/machines/shared/waitingHeadlines.test.ts': { 'machines/image': 'view' },
   'test/machines/volume/chart.test.ts': { 'machines/volume': 'setup' },
   'test/machines/admission/chart.test.ts': { 'machines/admission': 'context' },
   'test/machines/drawing/mermaid.test.ts': { 'machines/drawing': 'mermaidText' },
@@ -59,7 +58,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'pod/resources': 'effectiveResources',
     'pod/status': 'resizeConditions statusAtEnd',
   },
-  'test/pod/show/explain.test.ts': { 'pod/show': 'explainText formatExplanation logTail waitObject' },
+  'test/pod/show/explain.test.ts': { 'pod/show': 'explainText logTail' },
   'test/pod/show/explainNode.test.ts': { 'pod/show': 'actorNode' },
   'test/pod/node/nodeObject.test.ts': { 'pod/node': 'nodeTable nodeUse', 'pod/show': 'explainNodeUse' },
   'test/pod/show/describe/pod.test.ts': { 'pod/show/describe': 'containers events labels tabbed time volumes' },

@@ -18,15 +18,15 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const PROGRAM = `
-import { createNode, type NodeAgent, podMachine, type PodView, startSimulatedNode } from 'statelet';
+import { createNode, type NodeAgent, podMachine, type ActorNode, startSimulatedNode } from 'statelet';
 
 const node = await startSimulatedNode({ pods: [{ apiVersion: 'v1', kind: 'Pod' }] });
 const agent: NodeAgent = node.agent;
-const views: readonly PodView[] = agent.views();
+const trees: ReadonlyMap<string, ActorNode> = agent.trees();
 const machine: string = podMachine.id;
 // @ts-expect-error a node has a name
 createNode({ rootDir: '/nowhere', capacity: { cpuMillis: 1, memoryBytes: 1, pods: 1 } });
-export { machine, views };
+export { machine, trees };
 `;
 
 const OPTIONS = {

@@ -4,7 +4,7 @@ import { loggedText } from '../../cri/terminationMessage.ts';
 import { fileTail } from '../../host/files/fileTail.ts';
 import { createLayout, type LayoutFolders } from '../../host/pods/layout.ts';
 import { failedRun, type LogTail, type LogTails } from '../../pod/show/logTail.ts';
-import type { PodView } from '../../pod/show/view.ts';
+import { podActors, type SeenPod } from '../../pod/show/seenPod.ts';
 
 const LINES = 5;
 /** So much of a log's end is read for its last lines; a longer line is seen from where this begins. */
@@ -25,13 +25,14 @@ async function tailOf(file: string): Promise<LogTail | undefined> {
 }
 
 /** What the failed containers of a pod said last; those that did not fail, or have no log, are not in it. */
-export async function readLogTails(view: PodView, folders: LayoutFolders): Promise<LogTails> {
+export async function readLogTails(seen: SeenPod, folders: LayoutFolders): Promise<LogTails> {
   const { containerLogDir } = createLayout(folders);
-  const found = view.containers.map(async (container) => {
-    const failed = failedRun(container);
-    const file = failed && join(containerLogDir(view.pod.metadata, container.name), `${failed.number}.log`);
-    const tail = file && (await tailOf(file));
-    return tail ? [[container.name, tail] as const] : [];
+  const found = podActors(seen).containers.map(async (container) => {
+    const { name } = container.actor;
+    const run = failedRun(container);
+    const tail =
+      run === undefined ? undefined : await tailOf(join(containerLogDir(seen.pod.metadata, name), `${run}.log`));
+    return tail ? [[name, tail] as const] : [];
   });
   return new Map((await Promise.all(found)).flat());
 }

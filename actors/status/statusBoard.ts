@@ -1,30 +1,34 @@
 /** The board of all pods: after each turn of the actors it recomputes the statuses and tells what changed. */
 import type { AnyActorRef } from 'xstate';
 import { type ProbeRef, resultOf } from '../../machines/probe/view.ts';
+import { actorTree } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
-import { isBeingAdopted, type PodRef, podView } from '../../machines/shared/views.ts';
+import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { PodView } from '../../pod/show/view.ts';
+import type { ActorNode } from '../../pod/show/actorNode.ts';
+import type { SeenPod } from '../../pod/show/seenPod.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
+import type { PodView } from '../../pod/status/view.ts';
 import type { Clock } from '../clock.ts';
 import { heldChanges } from './heldChanges.ts';
 
 /** A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. */
-export interface PodChange {
+export interface PodChange extends SeenPod {
   readonly uid: string;
-  readonly pod: Pod;
-  readonly view: PodView;
   readonly removed: boolean;
 }
+
+/** The same, with what the status was computed from. */
+export interface StatusChange extends PodChange, ShownPod {}
 
 /**
  * Keeps what a change rests on, before anybody is told of it: its answer holds the change back until it settles, for what
  * is told must not be otherwise after a restart.
  */
-export type PersistFacts = (change: PodChange) => Promise<unknown> | undefined;
+export type PersistFacts = (change: StatusChange) => Promise<unknown> | undefined;
 
 export interface StatusBoard {
   /** Says which actor has made a transition. */
@@ -35,22 +39,22 @@ export interface StatusBoard {
    * Posts pods that have no actor yet, by what they wait for; their actors take their places. Those that are not wanted
    * any more before they got one are gone.
    */
-  expect(views: readonly PodView[], isWanted: (uid: string) => boolean): void;
+  expect(awaited: readonly ShownPod[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
-  views(): readonly PodView[];
+  /** The trees of the pods' actors, by uid. */
+  trees(): ReadonlyMap<string, ActorNode>;
   /** The pod of a full name; without a namespace, the first of any. */
-  find(name: string, namespace?: string): PodView | undefined;
+  find(name: string, namespace?: string): SeenPod | undefined;
   /** The pod of a UID. */
-  of(uid: string): PodView | undefined;
-  subscribe(listener: (change: PodChange) => void): () => void;
+  of(uid: string): SeenPod | undefined;
+  subscribe(listener: (change: StatusChange) => void): () => void;
   close(): void;
 }
 
-interface Posted {
+interface Posted extends SeenPod, ShownPod {
   /** Absent while the pod has no actor yet. */
   readonly ref: PodRef | undefined;
-  readonly pod: Pod;
-  readonly view: PodView;
+  tree: ActorNode;
 }
 
 export interface StatusBoardOptions {
@@ -75,9 +79,11 @@ class Board implements StatusBoard {
   /** What watchers know: a posted pod comes here once it may be told. */
   readonly #told = new Map<string, Pod>();
   readonly #dirty = new Set<PodRef>();
-  readonly #listeners = new Set<(change: PodChange) => void>();
+  /** Those whose trees have changed since they were made: many are read ten times a second, and few change between. */
+  readonly #moved = new WeakSet<PodRef>();
+  readonly #listeners = new Set<(change: StatusChange) => void>();
   readonly #results = new WeakMap<AnyActorRef, string>();
-  readonly #held = heldChanges((change: PodChange) => this.#publish(change));
+  readonly #held = heldChanges((change: StatusChange) => this.#publish(change));
   /** Those that every status has been told with. */
   #hostIps: readonly string[] | undefined;
   #isScheduled = false;
@@ -88,10 +94,12 @@ class Board implements StatusBoard {
   }
 
   note(ref: AnyActorRef): void {
-    if (this.#isClosed || !isTold(this.#results, ref)) return;
+    if (this.#isClosed) return;
     const pod = podOf(ref);
     // What is left of actors that were stopped says nothing of their pods.
     if (pod === undefined) return;
+    this.#moved.add(pod);
+    if (!isTold(this.#results, ref)) return;
     this.#dirty.add(pod);
     this.#schedule();
   }
@@ -104,18 +112,19 @@ class Board implements StatusBoard {
     this.#schedule();
   }
 
-  expect(views: readonly PodView[], isWanted: (uid: string) => boolean): void {
+  expect(awaited: readonly ShownPod[], isWanted: (uid: string) => boolean): void {
     for (const uid of this.#awaited) {
       const posted = isWanted(uid) ? undefined : this.#posted.get(uid);
       if (posted === undefined) continue;
-      const { pod, view } = posted;
+      const { pod, view, tree } = posted;
       this.#awaited.delete(uid);
       this.#posted.delete(uid);
-      this.#tell({ uid, pod, view, removed: true });
+      this.#tell({ uid, pod, view, tree, removed: true });
     }
-    for (const view of views) {
-      const known = this.#posted.get(view.pod.metadata.uid);
-      if (known?.ref === undefined && known?.view.waitingFor !== view.waitingFor) this.#post(view, undefined);
+    for (const shown of awaited) {
+      const known = this.#posted.get(shown.view.pod.metadata.uid);
+      const isNews = known?.tree.waitingFor !== shown.tree.waitingFor;
+      if (known?.ref === undefined && isNews) this.#post(shown, undefined);
     }
   }
 
@@ -123,21 +132,21 @@ class Board implements StatusBoard {
     return [...this.#told.values()].sort(byNamespaceAndName);
   }
 
-  views(): readonly PodView[] {
-    return [...this.#posted.values()].map((posted) => this.#present(posted));
+  trees(): ReadonlyMap<string, ActorNode> {
+    return new Map(Array.from(this.#posted, ([uid, posted]) => [uid, this.#present(posted).tree]));
   }
 
-  find(name: string, namespace?: string): PodView | undefined {
+  find(name: string, namespace?: string): SeenPod | undefined {
     const found = [...this.#posted.values()].find(({ pod }) => isAt(pod, name, namespace));
     return found && this.#present(found);
   }
 
-  of(uid: string): PodView | undefined {
+  of(uid: string): SeenPod | undefined {
     const found = this.#posted.get(uid);
     return found && this.#present(found);
   }
 
-  subscribe(listener: (change: PodChange) => void): () => void {
+  subscribe(listener: (change: StatusChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -159,11 +168,16 @@ class Board implements StatusBoard {
     this.#isScheduled = false;
     for (const ref of this.#dirty) {
       this.#dirty.delete(ref);
-      if (!isBeingAdopted(ref)) this.#post(podView(ref, this.#options.since), ref);
+      if (!isBeingAdopted(ref)) this.#post({ view: podView(ref), tree: this.#treeOf(ref) }, ref);
     }
   }
 
-  #post(view: PodView, ref: PodRef | undefined): void {
+  #treeOf(ref: PodRef): ActorNode {
+    this.#moved.delete(ref);
+    return actorTree(ref, { sinceOf: this.#options.since });
+  }
+
+  #post({ view, tree }: ShownPod, ref: PodRef | undefined): void {
     const { uid } = view.pod.metadata;
     const known = this.#posted.get(uid);
     const removed = view.tags.includes('terminated');
@@ -173,10 +187,10 @@ class Board implements StatusBoard {
     const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
     const pod = same ? known.pod : withStatus(view, status);
     if (removed) this.#posted.delete(uid);
-    else this.#posted.set(uid, { ref, pod, view });
+    else this.#posted.set(uid, { ref, pod, view, tree });
     if (removed || ref !== undefined) this.#awaited.delete(uid);
     else this.#awaited.add(uid);
-    this.#tell({ uid, pod, view, removed });
+    this.#tell({ uid, pod, view, tree, removed });
   }
 
   #statusContext(previous: PodStatus | undefined) {
@@ -185,20 +199,22 @@ class Board implements StatusBoard {
     return { ...now, ...(previous ? { previous } : {}) };
   }
 
-  #tell(change: PodChange): void {
+  #tell(change: StatusChange): void {
     this.#held.tell(change, this.#options.keep?.(change));
   }
 
-  #publish(change: PodChange): void {
+  #publish(change: StatusChange): void {
     if (change.removed) this.#told.delete(change.uid);
     else this.#told.set(change.uid, change.pod);
     for (const listener of this.#listeners) listener(change);
   }
 
   /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
-  #present({ ref, view }: Posted): PodView {
-    const now = ref && !isBeingAdopted(ref) ? podView(ref, this.#options.since) : view;
-    return this.#held.isHeld(now.pod.metadata.uid) ? { waitingFor: UNTOLD, ...now } : now;
+  #present(posted: Posted): SeenPod {
+    const { ref, pod } = posted;
+    if (ref && this.#moved.has(ref) && !isBeingAdopted(ref)) posted.tree = this.#treeOf(ref);
+    const { tree } = posted;
+    return { pod, tree: this.#held.isHeld(pod.metadata.uid) ? { waitingFor: UNTOLD, ...tree } : tree };
   }
 }
 

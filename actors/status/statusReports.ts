@@ -10,7 +10,7 @@ import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';
 import type { NodeStore, UnacknowledgedEnd } from '../store/durableFacts.ts';
-import type { PodChange } from './statusBoard.ts';
+import type { StatusChange } from './statusBoard.ts';
 
 /** So long one status may take. */
 const PUT_MS = 10_000;
@@ -74,7 +74,7 @@ export class StatusReports {
   }
 
   /** Writes an end that a sink has to acknowledge, before anybody is told of it. */
-  keep({ uid, pod, view }: PodChange): Promise<void> | undefined {
+  keep({ uid, pod, view }: StatusChange): Promise<void> | undefined {
     const { metadata, status } = pod;
     // What the node refused it decides again when it starts again (C24).
     if (this.#acknowledging.length === 0 || view.unsettled || view.refused) return undefined;
@@ -86,7 +86,7 @@ export class StatusReports {
   }
 
   /** Takes note of what was told of a pod; gives what the sinks have to send, if that is something new. */
-  take({ uid, pod, view, removed }: PodChange): DueStatus | undefined {
+  take({ uid, pod, view, removed }: StatusChange): DueStatus | undefined {
     const known = this.#latest.get(uid);
     const { metadata, status } = pod;
     const isSame = known?.ended === view.reclaimed && samePodStatus(known.status, status);

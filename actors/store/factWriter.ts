@@ -2,10 +2,10 @@
 import type { Probed } from '../../machines/container/context.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import { allocationOf } from '../../pod/resources/allocation.ts';
-import type { PodView } from '../../pod/show/view.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
+import type { PodView } from '../../pod/status/view.ts';
 import type { Clock } from '../clock.ts';
-import type { PersistFacts, PodChange } from '../status/statusBoard.ts';
+import type { PersistFacts, StatusChange } from '../status/statusBoard.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 
 /** A disk that answers nothing holds a status back no longer than this, in milliseconds. */
@@ -17,7 +17,7 @@ interface FactWriterParts {
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
   /** Writes the ends that sinks have to acknowledge. */
-  readonly keepEnd: (change: PodChange) => Promise<void> | undefined;
+  readonly keepEnd: (change: StatusChange) => Promise<void> | undefined;
 }
 
 export interface FactWriter {
@@ -68,7 +68,7 @@ export function createFactWriter({ store, durable, clock, onError, keepEnd }: Fa
  * Whether the next agent has to know how the pod ended. What the node refused it decides again when it starts again (C24),
  * and what is being removed it may run again if it is wanted again.
  */
-const isFinal = ({ pod, view: { refused, termination } }: PodChange): boolean =>
+const isFinal = ({ pod, view: { refused, termination } }: StatusChange): boolean =>
   isTerminalPhase(pod.status?.phase) && !refused && (termination === undefined || termination.stays === true);
 
 type Write = (...fact: Parameters<NodeStore['write']>) => Promise<void>;

@@ -1,57 +1,53 @@
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { humanDuration } from '../../pod/api/duration.ts';
+import type { ActorNode } from '../../pod/show/actorNode.ts';
+import { podActors } from '../../pod/show/seenPod.ts';
 import { shownName } from '../../pod/show/shownName.ts';
-import type { ActorView, PodView } from '../../pod/show/view.ts';
 
 interface Shown {
   readonly name: string;
-  readonly state: string;
   /** What else is told when it changes, after a comma each. */
   readonly details: readonly string[];
-  readonly view: ActorView;
+  readonly actor: ActorNode;
 }
 
-function refusal({ refused }: PodView): string[] {
+function refusal({ refused }: ActorNode): string[] {
   return refused ? [`refused: ${refused.reason}: ${refused.message}`] : [];
 }
 
 /** Why it waits; a failure that it has got over is not told again. */
-function failure({ waitingFor, lastFailure }: ActorView): string[] {
+function failure({ waitingFor, lastFailure }: ActorNode): string[] {
   return waitingFor !== undefined && lastFailure ? [`after ${lastFailure.reason}`] : [];
 }
 
-function shownOf({ pod, view }: PodChange): Shown[] {
+function shownOf(change: PodChange): Shown[] {
+  const { pod, tree, volumes, containers } = podActors(change);
   const name = `pod/${shownName(pod.metadata)}`;
   const phase = pod.status?.phase ? [`phase ${pod.status.phase}`] : [];
   const ip = pod.status?.podIP ? [`IP ${pod.status.podIP}`] : [];
   return [
-    { name, state: view.state, details: [...phase, ...ip, ...refusal(view), ...failure(view)], view },
-    ...view.containers.map((container) => ({
-      name: `${name} container/${container.name}`,
-      state: container.state,
-      details: [...(container.restartCount > 0 ? [`restarts ${container.restartCount}`] : []), ...failure(container)],
-      view: container,
+    { name, details: [...phase, ...ip, ...refusal(tree), ...failure(tree)], actor: tree },
+    ...containers.map(({ actor, status: { restartCount = 0 } = {} }) => ({
+      name: `${name} container/${actor.name}`,
+      details: [...(restartCount > 0 ? [`restarts ${restartCount}`] : []), ...failure(actor)],
+      actor,
     })),
-    ...view.volumes.map((volume) => ({
-      name: `${name} volume/${volume.name}`,
-      state: volume.state,
-      details: failure(volume),
-      view: volume,
-    })),
+    ...volumes.map((actor) => ({ name: `${name} volume/${actor.name}`, details: failure(actor), actor })),
   ];
 }
 
-function wait({ waitingFor, until }: ActorView, now: number): string[] {
+function wait({ waitingFor, until }: ActorNode, now: number): string[] {
   if (waitingFor === undefined) return [];
   return [`waiting for ${waitingFor}${until === undefined ? '' : ` for ${humanDuration(Math.max(0, until - now))}`}`];
 }
 
-function sentence(shown: Shown, before: Shown | undefined, now: number): string {
-  const was = before && before.state !== shown.state ? ` (was ${before.state})` : '';
-  return [`${shown.name} ${shown.state}${was}`, ...shown.details, ...wait(shown.view, now)].join(', ');
+function sentence({ name, details, actor }: Shown, before: Shown | undefined, now: number): string {
+  const was = before && before.actor.state !== actor.state ? ` (was ${before.actor.state})` : '';
+  return [`${name} ${actor.state}${was}`, ...details, ...wait(actor, now)].join(', ');
 }
 
-const isSame = (a: Shown | undefined, b: Shown) => a?.state === b.state && a.details.join() === b.details.join();
+const isSame = (a: Shown | undefined, b: Shown) =>
+  a?.actor.state === b.actor.state && a.details.join() === b.details.join();
 
 /** Makes sentences of changes, one for each actor whose state, phase, IP or restarts are new; remembers what it told. */
 export function changeSentences(): (change: PodChange, now: number) => string[] {

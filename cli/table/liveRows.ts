@@ -1,9 +1,9 @@
 import { humanDuration } from '../../pod/api/duration.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
-import { containerReason, podReason, volumeReason } from '../../pod/show/reason.ts';
+import type { ActorNode } from '../../pod/show/actorNode.ts';
+import { containerReason, podReason, waitReason } from '../../pod/show/reason.ts';
+import { type PodActors, podActors, type SeenContainer, type SeenPod } from '../../pod/show/seenPod.ts';
 import { shownName } from '../../pod/show/shownName.ts';
 import { podRow as kubectlRow } from '../../pod/show/table.ts';
-import type { ActorView, ContainerView, PodView, VolumeView } from '../../pod/show/view.ts';
 import type { Controls, Sort } from './controls.ts';
 import { filterOf } from './controls.ts';
 
@@ -20,15 +20,9 @@ export interface LiveRow {
   readonly cells: readonly string[];
 }
 
-/** A pod as its object shows it, and as its actors do. */
-export interface LivePod {
-  readonly pod: Pod;
-  readonly view: PodView;
-}
-
 /** A pod with its actors. */
 interface Family {
-  readonly live: LivePod;
+  readonly live: PodActors;
   readonly pod: LiveRow;
   readonly actors: readonly LiveRow[];
   readonly restarts: number;
@@ -38,61 +32,70 @@ interface Family {
 const RECOVERING_MS = 300_000;
 
 /** A state at rest is named by what it rests in. */
-const stateOf = ({ state }: ActorView) => state.replace(/\.steady$/, '');
+const stateOf = ({ state }: ActorNode) => state.replace(/\.steady$/, '');
 
-const age = (view: ActorView, now: number) => humanDuration(Math.max(0, now - view.since));
+const age = (actor: ActorNode, now: number) => humanDuration(Math.max(0, now - actor.since));
 
-function containerTone({ now: state, ready, willRestart, role, lastFailure, waitingFor }: ContainerView): Tone {
-  if (state.kind === 'running') return ready && role !== 'init' ? 'good' : 'busy';
-  if (state.kind === 'terminated') return state.run.exitCode === 0 && !willRestart ? 'done' : 'bad';
-  return state.reason === 'CrashLoopBackOff' || (lastFailure && waitingFor !== undefined) ? 'bad' : 'busy';
+function containerTone({ actor, role, status, willRestart }: SeenContainer): Tone {
+  const { state = {}, ready } = status ?? {};
+  if (state.running) return ready && role !== 'init' ? 'good' : 'busy';
+  if (state.terminated) return state.terminated.exitCode === 0 && !willRestart ? 'done' : 'bad';
+  const failed = actor.lastFailure && actor.waitingFor !== undefined;
+  return state.waiting?.reason === 'CrashLoopBackOff' || failed ? 'bad' : 'busy';
 }
 
-function statusOf({ now: state, ready, started }: ContainerView): string {
-  if (state.kind === 'waiting') return state.reason;
-  if (state.kind === 'terminated') return state.run.reason;
-  return ready || !started ? 'Running' : 'NotReady';
+function statusOf({ status }: SeenContainer): string {
+  const { state = {}, ready, started } = status ?? {};
+  if (state.running) return ready || !started ? 'Running' : 'NotReady';
+  return state.terminated?.reason ?? state.waiting?.reason ?? '';
 }
 
-function containerRow(view: ContainerView, now: number): LiveRow {
-  const cells = [view.name, statusOf(view), stateOf(view), age(view, now), `${view.restartCount}`, ''];
-  return { kind: 'container', tone: containerTone(view), cells: [...cells, containerReason(view, now)] };
+function containerRow(container: SeenContainer, now: number): LiveRow {
+  const { actor, status } = container;
+  const restarts = `${status?.restartCount ?? 0}`;
+  const cells = [actor.name, statusOf(container), stateOf(actor), age(actor, now), restarts, ''];
+  return { kind: 'container', tone: containerTone(container), cells: [...cells, containerReason(container, now)] };
 }
 
-function volumeRow(view: VolumeView, now: number): LiveRow {
-  const tone = view.lastFailure && !view.mounted ? 'bad' : view.mounted ? 'good' : 'busy';
-  const status = view.mounted ? 'Mounted' : tone === 'bad' ? 'FailedMount' : 'Mounting';
-  const cells = [`volume ${view.name}`, status, stateOf(view), age(view, now), '', ''];
-  return { kind: 'volume', tone, cells: [...cells, volumeReason(view, now)] };
+const isMounted = ({ tags }: ActorNode): boolean => tags.includes('mounted');
+
+function volumeRow(actor: ActorNode, now: number): LiveRow {
+  const mounted = isMounted(actor);
+  const tone = actor.lastFailure && !mounted ? 'bad' : mounted ? 'good' : 'busy';
+  const status = mounted ? 'Mounted' : tone === 'bad' ? 'FailedMount' : 'Mounting';
+  const cells = [`volume ${actor.name}`, status, stateOf(actor), age(actor, now), '', ''];
+  return { kind: 'volume', tone, cells: [...cells, waitReason(actor, now)] };
 }
 
-function podTone({ pod, view }: LivePod, actors: readonly LiveRow[]): Tone {
+function podTone({ pod, tree }: PodActors, actors: readonly LiveRow[]): Tone {
   const { phase, conditions = [] } = pod.status ?? {};
   if (phase === 'Succeeded') return 'done';
-  if (phase === 'Failed' || view.refused) return 'bad';
+  if (phase === 'Failed' || tree.refused) return 'bad';
   if (conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return 'good';
-  return view.termination === undefined && actors.some(({ tone }) => tone === 'bad') ? 'bad' : 'busy';
+  return tree.termination === undefined && actors.some(({ tone }) => tone === 'bad') ? 'bad' : 'busy';
 }
 
-function familyOf(live: LivePod, now: number): Family {
-  const { pod, view } = live;
+function familyOf(seen: SeenPod, now: number): Family {
+  const live = podActors(seen);
+  const { pod, tree, volumes, containers } = live;
   const actors = [
-    ...view.volumes.filter(({ mounted }) => !mounted).map((each) => volumeRow(each, now)),
-    ...view.containers.map((each) => containerRow(each, now)),
-    ...view.volumes.filter(({ mounted }) => mounted).map((each) => volumeRow(each, now)),
+    ...volumes.filter((each) => !isMounted(each)).map((each) => volumeRow(each, now)),
+    ...containers.map((each) => containerRow(each, now)),
+    ...volumes.filter(isMounted).map((each) => volumeRow(each, now)),
   ];
-  const restarts = view.containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  const restarts = containers.reduce((sum, { status }) => sum + (status?.restartCount ?? 0), 0);
   const { status } = kubectlRow(pod, now);
   const ip = pod.status?.podIP ?? '';
-  const cells = [shownName(pod.metadata), status, stateOf(view), age(view, now), `${restarts}`, ip];
-  const row: LiveRow = { kind: 'pod', tone: podTone(live, actors), cells: [...cells, podReason(view, now)] };
+  const cells = [shownName(pod.metadata), status, stateOf(tree), age(tree, now), `${restarts}`, ip];
+  const row: LiveRow = { kind: 'pod', tone: podTone(live, actors), cells: [...cells, podReason(live, now)] };
   return { live, pod: row, actors, restarts };
 }
 
 function isRecovering({ live }: Family, now: number): boolean {
-  return live.view.containers.some(
-    ({ last }) => (last?.exitCode ?? 0) !== 0 && now - (last?.finishedAt ?? 0) < RECOVERING_MS,
-  );
+  return live.containers.some(({ status }) => {
+    const { exitCode = 0, finishedAt } = status?.lastState?.terminated ?? {};
+    return exitCode !== 0 && now - Date.parse(finishedAt ?? '') < RECOVERING_MS;
+  });
 }
 
 /** How bad it is: the lowest number is the worst. */
@@ -107,7 +110,7 @@ const nameOf = ({ live }: Family) => `${live.pod.metadata.namespace}/${live.pod.
 const RANKS: Readonly<Record<Sort, (family: Family, now: number) => number>> = {
   worst: badness,
   name: () => 0,
-  age: ({ live }) => -live.view.since,
+  age: ({ live }) => -live.tree.since,
   restarts: ({ restarts }) => -restarts,
 };
 
@@ -156,7 +159,7 @@ function rowsOf({ pod, actors }: Family, level: Level): LiveRow[] {
 }
 
 /** The rows of all pods that are to be shown; `room` is how many fit, for who lets that choose the detail. */
-export function liveRows(pods: readonly LivePod[], now: number, controls: Controls, room: number): LiveRow[] {
+export function liveRows(pods: readonly SeenPod[], now: number, controls: Controls, room: number): LiveRow[] {
   const filter = filterOf(controls);
   const all = pods.map((live) => familyOf(live, now));
   const families = sorted(filter === '' ? all : all.filter((family) => matches(family, filter)), controls, now);

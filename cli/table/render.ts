@@ -3,11 +3,12 @@ import { humanDuration } from '../../pod/api/duration.ts';
 import * as display from '../../pod/show/displayWidth.ts';
 import { endingText } from '../../pod/show/explainNode.ts';
 import { printableLine } from '../../pod/show/printable.ts';
+import type { SeenPod } from '../../pod/show/seenPod.ts';
 import type { NodeSummary } from '../../server/agent.ts';
 import { type Controls, clamped, type Extent, filterOf } from './controls.ts';
 import { HELP } from './help.ts';
 import { type Column, layOut } from './layout.ts';
-import { type LivePod, liveRows, type Tone } from './liveRows.ts';
+import { liveRows, type Tone } from './liveRows.ts';
 import { nodeReadiness } from './ready.ts';
 
 /** All text on the screen goes through one of these. */
@@ -35,7 +36,7 @@ export interface Surface {
 /** What there is to draw. */
 export interface Scene {
   readonly node: NodeSummary;
-  readonly pods: readonly LivePod[];
+  readonly pods: readonly SeenPod[];
   /** The lines that were told, the latest last. */
   readonly log: readonly string[];
   readonly now: number;

@@ -12,6 +12,7 @@ import { removing } from './states/removing.ts';
 import { resizingImplementations } from './states/resizing.ts';
 import { running, runningImplementations } from './states/running.ts';
 import { stopping, stoppingImplementations } from './states/stopping.ts';
+import { facts, waitWithHook } from './view.ts';
 
 /** What concerns a container whatever it is at. */
 const chartSetup = containerSetup
@@ -40,7 +41,8 @@ export const containerMachine = chartSetup.createMachine({
     moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({
       retryAt: context.retryAt || since + (context.crashDelayMs ?? 0),
     }),
-    facts: ({ snapshot: { context } }: Seen<ContainerContext>) => ({ kind: context.role }),
+    named: waitWithHook,
+    facts,
   },
   context: ({ input }) => initialContext(input),
   initial: 'new',

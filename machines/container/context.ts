@@ -10,7 +10,7 @@ import type { MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { keyOf, sameSize } from '../../pod/resources/resize.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
-import type { ContainerRole, TerminatedRun } from '../../pod/show/view.ts';
+import type { ContainerRole, TerminatedRun } from '../../pod/status/view.ts';
 import type { AwaitedImage } from '../image/awaited.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { terminatedRun } from './terminatedRun.ts';

@@ -2,7 +2,7 @@
 
 import { type EventMessage, warning } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
-import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
+import type { ContainerRole, ProbeKind } from '../../pod/status/view.ts';
 import { failureEvent } from '../shared/failureEvents.ts';
 import { type ContainerContext, specOf } from './context.ts';
 

@@ -20,7 +20,7 @@ export interface ContainerArgs {
 }
 
 /** What else others ask of its state. */
-type ContainerTag =
+export type ContainerTag =
   | StateTag
   /** The runtime is being asked what it has of it. */
   | 'unknown'
@@ -33,6 +33,7 @@ type ContainerTag =
   | 'making'
   | 'runningPostStart'
   | 'running'
+  | 'awaitingResize'
   | 'stopping'
   | 'runningPreStop'
   | 'killing'

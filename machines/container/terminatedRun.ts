@@ -2,7 +2,7 @@
 import type { Failure } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import type { RunReason } from '../../pod/lifecycle/restart.ts';
-import type { TerminatedRun } from '../../pod/show/view.ts';
+import type { TerminatedRun } from '../../pod/status/view.ts';
 
 /** How it ended, from what the runtime shows; an end that it does not know is 137, ContainerStatusUnknown (C13). */
 export function terminatedRun(container: ObservedContainer): TerminatedRun {

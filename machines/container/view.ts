@@ -1,50 +1,80 @@
-/** What a container's actor shows: its state in the words of a ContainerStatus (C16). */
-import type { SnapshotFrom } from 'xstate';
-import type { ActorView, ContainerView, ProbeView, TerminatedRun, WaitReason } from '../../pod/show/view.ts';
+/** What a container's actor shows: its state in the words of a ContainerStatus (C16), and its facts in the tree of actors. */
+import type { ActorFacts } from '../../pod/show/actorNode.ts';
+import { handlerText } from '../../pod/show/handlerText.ts';
+import type { ContainerView, TerminatedRun, WaitReason } from '../../pod/status/view.ts';
 import { probeOf } from '../probe/context.ts';
-import type { containerMachine } from './chart.ts';
-import type { ContainerContext } from './context.ts';
+import { probeRefs, resultOf } from '../probe/view.ts';
+import type { Seen } from '../shared/stateMeta.ts';
+import { type ContainerContext, specOf } from './context.ts';
 import { removedForRestart } from './restartAll.ts';
+import type { ContainerTag } from './setup.ts';
 
-type ContainerSnapshot = SnapshotFrom<typeof containerMachine>;
+type SeenContainer = Seen<ContainerContext, ContainerTag>;
+type ContainerSnapshot = SeenContainer['snapshot'];
 
-/** What its pod and its probes add to what a container knows of itself. */
+/** What its pod adds to what a container knows of itself. */
 interface PodSide {
   readonly ends: boolean;
   readonly restartsAll?: boolean;
   /** Why a volume that it mounts is not there. */
   readonly volumeReason?: { readonly reason: WaitReason; readonly message: string } | undefined;
-  readonly probes: readonly ProbeView[];
 }
 
-/** The view of a container, of which its pod may be ending, with its probes. */
+/** The view of a container, of which its pod may be ending. */
 export function containerView(
-  actor: ActorView,
   snapshot: ContainerSnapshot,
-  { ends, restartsAll = false, volumeReason, probes }: PodSide,
+  { ends, restartsAll = false, volumeReason }: PodSide,
 ): ContainerView {
   const { context } = snapshot;
   const held = snapshot.hasTag('awaitingVolumes') ? volumeReason : undefined;
   const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, restartsAll);
   const shown = now.kind === 'terminated' ? now.run : undefined;
   const last = [reportedEnd(snapshot), context.earlierRun].find((run) => run !== undefined && run !== shown);
-  const rests = snapshot.hasTag('rests');
-  const started = now.kind === 'running' && context.id !== undefined && context.startedUp === context.id;
   return {
-    ...actor,
     name: context.name,
     role: context.role,
-    restartCount: restartsOf(snapshot, now),
+    restartCount: restartsOf(snapshot),
     now,
     ...(last ? { last } : {}),
-    willRestart: !rests && !ends,
-    ready: started && isReady(context, probes),
-    started,
-    ...(probes.length > 0 ? { probes } : {}),
+    willRestart: !snapshot.hasTag('rests') && !ends,
+    ready: isReady(snapshot),
+    started: isStarted(snapshot),
     ...(context.id ? { containerId: context.id } : {}),
     ...(context.made ? { made: context.made } : {}),
     ...(context.size ? { size: context.size } : {}),
+    ...(context.failure && snapshot.hasTag('awaitingResize') ? { resizeFailure: context.failure.message } : {}),
   };
+}
+
+/** What the tree of actors shows of it. */
+export function facts({ snapshot }: SeenContainer): ActorFacts {
+  const { role, earlierRun } = snapshot.context;
+  const lastRun = reportedEnd(snapshot) ?? earlierRun;
+  const lasts = role === 'sidecar' || role === 'regular';
+  const restarts = restartsOf(snapshot);
+  return {
+    kind: role,
+    facts: [
+      ...(lasts && isShownRunning(snapshot) ? [isReady(snapshot) ? 'ready' : 'not ready'] : []),
+      ...(restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : []),
+    ],
+    ...(lastRun ? { lastRun } : {}),
+  };
+}
+
+const HOOKS = { postStart: 'runningPostStart', preStop: 'runningPreStop' } as const;
+
+/** Of a container all that the wait for a hook is told from. */
+interface Hooked {
+  readonly snapshot: Pick<ContainerSnapshot, 'hasTag'> & { readonly context: Pick<ContainerContext, 'pod' | 'name'> };
+}
+
+/** What a container waits for, with what the hook does that it may be. */
+export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
+  const { lifecycle = {} } = specOf(snapshot.context);
+  const hook = (['postStart', 'preStop'] as const).find((each) => snapshot.hasTag(HOOKS[each]));
+  const handler = hook && lifecycle[hook];
+  return handler ? `${waitsFor} (${handlerText(handler)})` : waitsFor;
 }
 
 /** One that ends at once may be seen to before its start has answered, which tells what was made of it. */
@@ -52,17 +82,24 @@ const reportedEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
   snapshot.hasTag('making') ? undefined : snapshot.context.run;
 
 /** A number is counted once its container is shown: until then all that is told is of the one before. */
-function restartsOf(snapshot: ContainerSnapshot, { kind }: ContainerView['now']): number {
+function restartsOf(snapshot: ContainerSnapshot): number {
   const { id, attempt } = snapshot.context;
   if (removedForRestart(snapshot.context)) return attempt;
-  const isNext = id === undefined || (kind !== 'running' && reportedEnd(snapshot) === undefined);
+  const isNext = id === undefined || (!isShownRunning(snapshot) && reportedEnd(snapshot) === undefined);
   return isNext && attempt > 0 ? attempt - 1 : attempt;
 }
 
+const isStarted = (snapshot: ContainerSnapshot): boolean => {
+  const { id, startedUp } = snapshot.context;
+  return isShownRunning(snapshot) && id !== undefined && startedUp === id;
+};
+
 /** Without a readiness probe, what has started is ready. */
-function isReady({ pod, name }: ContainerContext, probes: readonly ProbeView[]): boolean {
-  const probe = probes.find(({ kind }) => kind === 'readiness');
-  return probe ? probe.result === 'passing' : probeOf(pod, name, 'readiness') === undefined;
+function isReady(snapshot: ContainerSnapshot): boolean {
+  if (!isStarted(snapshot)) return false;
+  const { pod, name } = snapshot.context;
+  const probe = probeRefs(snapshot).find((ref) => ref.getSnapshot().context.kind === 'readiness');
+  return probe ? resultOf(probe) === 'passing' : probeOf(pod, name, 'readiness') === undefined;
 }
 
 function stateNow(snapshot: ContainerSnapshot, restartsAll: boolean): ContainerView['now'] {

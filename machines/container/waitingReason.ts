@@ -2,7 +2,7 @@
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Failure } from '../../pod/failure.ts';
-import type { WaitReason } from '../../pod/show/view.ts';
+import type { WaitReason } from '../../pod/status/view.ts';
 import { isRuntimeAway } from '../shared/failure.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 

@@ -25,7 +25,9 @@ export const imageMachine = imageSetup.createMachine({
   meta: {
     moments: ({ since, snapshot: { context } }: Seen<ImageContext>) =>
       context.limitMs === undefined ? {} : { pullBy: since + context.limitMs },
-    facts: ({ snapshot: { context } }: Seen<ImageContext>) => ({ kind: 'image', name: context.image }),
+    named: (waitsFor: string, { snapshot: { context } }: Seen<ImageContext>) =>
+      waitsFor.replace('its image', () => `image ${context.image}`),
+    facts: ({ snapshot: { context } }: Seen<ImageContext>) => ({ name: context.image }),
   },
   context: ({ input }) => ({ ...input, imageRef: '', soughtAt: 0, retryAt: 0 }),
   initial: 'checking',

@@ -6,7 +6,7 @@ import { fullName } from '../../pod/api/staticPod.ts';
 import type { ObservedContainer, ObservedPod } from '../../pod/lifecycle/observed.ts';
 import { lookUp } from '../../pod/lookUp.ts';
 import { hostPortsOf, type PodRequests } from '../../pod/resources/requests.ts';
-import type { Termination, TerminationReason } from '../../pod/show/view.ts';
+import type { Termination, TerminationReason } from '../../pod/status/view.ts';
 import type { AdmissionEvent } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 

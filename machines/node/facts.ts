@@ -48,7 +48,7 @@ function runtimeFeed(
 ): FeedView {
   const waits = ready ? networkNotReady && `its network: ${networkNotReady}` : `it to be ready: ${message}`;
   return {
-    ...{ kind: 'runtime', name: name || 'unknown', path: 'nodeAgent/runtimeHealth', since: since || begun },
+    ...{ kind: 'runtime', name: name || 'unknown', path: 'runtimeHealth', since: since || begun },
     ...(ready ? { state: 'ready', tags: ['steady'] } : { state: 'not ready', tags: ['retrying'] }),
     ...(waits === undefined ? {} : { waitingFor: waits }),
     facts: version === '' ? [] : [version],

@@ -51,7 +51,7 @@ export function plegView(pleg: PlegState, begun: number): FeedView {
   const { since, listFailure, streamFailure } = pleg;
   const own = {
     name: 'pleg',
-    path: 'nodeAgent/pleg',
+    path: 'pleg',
     since: since || begun,
     facts: [`lists the runtime ${listed(pleg)}`],
   };

@@ -70,7 +70,7 @@ export function sourceView(
   };
   const waitingFor = state === 'polling' && failure ? INOTIFY : WAITS[state];
   return {
-    ...{ name: `${source} source`, path: `nodeAgent/sources/${source}`, state, tags: [TAGS[state]], since },
+    ...{ name: `${source} source`, path: `sources/${source}`, state, tags: [TAGS[state]], since },
     ...(told ? { facts: [`reads ${told.place} every ${goDuration(told.everyMs)}`] } : {}),
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),

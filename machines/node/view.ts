@@ -1,8 +1,7 @@
 /** The plain view of the node. */
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
-import type { NodeView } from '../../pod/show/actorNode.ts';
+import type { NodeView, RuntimeView } from '../../pod/show/actorNode.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
-import type { RuntimeView } from '../../pod/show/view.ts';
 import { actorTree } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
 import type { SinceOf } from '../shared/stateMeta.ts';
@@ -23,7 +22,7 @@ const isPod = ({ id }: AnyActorRef): boolean => id.startsWith('pod/');
 export function nodeView(ref: ActorRefFrom<typeof nodeAgentMachine>, sinceOf: SinceOf): NodeView {
   const { context } = ref.getSnapshot();
   return {
-    tree: actorTree(ref, ref.id, { sinceOf, leavesOut: isPod }),
+    tree: actorTree(ref, { sinceOf, leavesOut: isPod }),
     pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
     runtime: runtimeView(context.health),
     foreign: foreignPods(context),

@@ -7,6 +7,7 @@ import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import type { Seen } from '../shared/stateMeta.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
+import { facts } from './facts.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
 import { containerId, podSetup, volumeId } from './setup.ts';
 import { active, activeImplementations } from './states/active.ts';
@@ -108,7 +109,7 @@ export const podMachine = chartSetup.createMachine({
   meta: {
     moments: ({ snapshot: { context } }: Seen<PodContext>) =>
       context.termination ? { deadline: deadlineOf(context.termination) } : {},
-    facts: ({ snapshot: { context } }: Seen<PodContext>) => ({ name: context.allocated.metadata.name }),
+    facts,
   },
   context: ({ input }) => initialPodContext(input),
   initial: 'new',

@@ -10,7 +10,7 @@ import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import { withResources } from '../../pod/resources/resize.ts';
-import type { Termination } from '../../pod/show/view.ts';
+import type { Termination } from '../../pod/status/view.ts';
 import type { Probed } from '../container/context.ts';
 import type { ContainerLifecycle, NetworkNotReady, VolumeLifecycle } from '../shared/events.ts';
 

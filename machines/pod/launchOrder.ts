@@ -4,7 +4,7 @@
  */
 import { containersOf } from '../../pod/api/containers.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { ContainerRole } from '../../pod/show/view.ts';
+import type { ContainerRole } from '../../pod/status/view.ts';
 import type { PodContext } from './context.ts';
 
 const namesOf = ({ allocated }: PodContext, roles: readonly ContainerRole[]): string[] =>

@@ -52,7 +52,7 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
 });
 
 /** What else others ask of its state. */
-type PodTag =
+export type PodTag =
   | StateTag
   /** Another agent has it. */
   | 'ofOthers'

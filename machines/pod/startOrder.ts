@@ -2,7 +2,7 @@
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import type { ContainerRole } from '../../pod/show/view.ts';
+import type { ContainerRole } from '../../pod/status/view.ts';
 import type { PodContext } from './context.ts';
 
 const namesOf = (pod: Pod, roles: readonly ContainerRole[]): string[] =>

@@ -1,15 +1,16 @@
 /** One probe of one run of a container: tries again and again, and tells its container when the result changes. */
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../pod/events/recordedEvent.ts';
-import type { ProbeView } from '../../pod/show/view.ts';
+import type { ActorFacts } from '../../pod/show/actorNode.ts';
 import { parent } from '../shared/actorRefs.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type ProbeAnswer, port, timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import {
   afterAnswer,
   eventOf,
+  failuresOf,
   initialProbeContext,
   isEnough,
   type ProbeContext,
@@ -24,7 +25,7 @@ const probeSetup = setup({
     events: {} as { type: 'timer.elapsed' },
     emitted: {} as RecordedEvent,
     meta: {} as StateMeta,
-    tags: {} as StateTag | ProbeView['result'],
+    tags: {} as StateTag | 'unknown' | 'passing' | 'failing',
   },
   actors: { runProbe: port('runProbe'), pickMoment: port('pickMoment'), timer: timerPort() },
   guards: {
@@ -54,6 +55,13 @@ const probeSetup = setup({
     }),
   },
 });
+
+/** How near its tries are to counting as a failure, and how many have failed since. */
+function facts({ snapshot }: Seen<ProbeContext>): ActorFacts {
+  const { count, limit } = failuresOf(snapshot.context) ?? { count: 0, limit: 0 };
+  if (count === 0) return {};
+  return { facts: [count <= limit ? `${count} of ${limit} failures` : `${count} failures in a row`] };
+}
 
 type Answered = { event: { output: ProbeAnswer } };
 const answer = ({ event }: Answered): ProbeAnswer => event.output;
@@ -130,6 +138,7 @@ const choosing = probeSetup.createStateConfig({
 export const probeMachine = probeSetup.createMachine({
   id: 'probe',
   description: 'One probe of one run of a container, from its first attempt to the end of the run.',
+  meta: { facts },
   context: ({ input }) => initialProbeContext(input),
   initial: 'beginning',
   states: {

@@ -4,7 +4,7 @@ import type { Probe } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import type { Failure } from '../../pod/failure.ts';
-import type { ContainerRole, ProbeKind } from '../../pod/show/view.ts';
+import type { ContainerRole, ProbeKind } from '../../pod/status/view.ts';
 import type { ProbeAnswer } from '../shared/ports.ts';
 
 export interface ProbeInput {

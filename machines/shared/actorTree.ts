@@ -2,8 +2,9 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import { type ActorNode, CALL } from '../../pod/show/actorNode.ts';
-import type { ActorView } from '../../pod/show/view.ts';
+import { type ActorFacts, type ActorNode, type ActorView, CALL } from '../../pod/show/actorNode.ts';
+import { pathOf } from './actorRefs.ts';
+import { latestViews } from './latestViews.ts';
 import { isFacet, type Moments, type Seen, type SinceOf, type StateMeta, statePath } from './stateMeta.ts';
 
 /** What all contexts here have in common: the last failure, and moments under their names. */
@@ -13,7 +14,7 @@ interface CommonContext extends Moments {
 
 interface SeenMachine extends Seen<CommonContext> {
   readonly snapshot: Seen<CommonContext>['snapshot'] &
-    Pick<AnyMachineSnapshot, 'value' | 'tags' | 'machine' | 'getMeta'>;
+    Pick<AnyMachineSnapshot, 'value' | 'status' | 'tags' | 'machine' | 'getMeta'>;
 }
 
 /** The actor of a machine, with what its root declares. */
@@ -27,25 +28,29 @@ const seenBy = (ref: AnyActorRef, sinceOf: SinceOf): SeenMachine => ({
 /** Every machine here declares StateMeta as its meta type; the functions in it are given snapshots of that machine alone. */
 const rootMeta = ({ snapshot }: SeenMachine) =>
   (snapshot.machine.root.meta ?? {}) as {
-    readonly [K in 'moments' | 'facts']?: (actor: SeenMachine) => ReturnType<NonNullable<StateMeta[K]>>;
+    readonly moments?: (actor: SeenMachine) => Moments;
+    readonly named?: (waitsFor: string, actor: SeenMachine) => string;
+    readonly facts?: (actor: SeenMachine) => ActorFacts;
   };
 
 /** The state of a machine's actor: since when, what it waits for and until when. */
-export const actorView = (ref: AnyActorRef, path: string, sinceOf: SinceOf): ActorView =>
-  viewOf(seenBy(ref, sinceOf), path);
+export const actorView = (ref: AnyActorRef, sinceOf: SinceOf): ActorView => viewOf(ref, seenBy(ref, sinceOf));
 
-function viewOf(actor: SeenMachine, path: string): ActorView {
+function viewOf(ref: AnyActorRef, actor: SeenMachine): ActorView {
   const { since, snapshot } = actor;
   const { failure } = snapshot.context;
-  const meta = innermostMeta(snapshot);
-  const moment = meta?.until && (rootMeta(actor).moments?.(actor)[meta.until] ?? snapshot.context[meta.until]);
-  const until = moment ?? (meta?.afterMs && since + meta.afterMs);
+  const { waitsFor, until: ends, afterMs } = innermostMeta(snapshot) ?? {};
+  const { moments, named } = rootMeta(actor);
+  const moment = ends && (moments?.(actor)[ends] ?? snapshot.context[ends]);
+  const until = moment ?? (afterMs && since + afterMs);
   return {
-    path,
-    state: statePath(snapshot.value),
-    tags: worstFirst(snapshot.tags),
+    path: pathOf(ref).join('/'),
+    // It is a child still, for its parent goes on without it.
+    ...(snapshot.status === 'error'
+      ? { state: 'broken', tags: ['broken'] }
+      : { state: statePath(snapshot.value), tags: worstFirst(snapshot.tags) }),
     since,
-    ...(meta?.waitsFor ? { waitingFor: meta.waitsFor } : {}),
+    ...(waitsFor === undefined ? {} : { waitingFor: named?.(waitsFor, actor) ?? waitsFor }),
     ...(until ? { until } : {}),
     ...(failure ? { lastFailure: failure } : {}),
   };
@@ -72,57 +77,69 @@ export interface TreeScope {
   readonly leavesOut?: (ref: AnyActorRef) => boolean;
 }
 
-/** The tree of an actor of a machine and all that it has made: made when somebody asks, so it costs nothing else. */
-export function actorTree(ref: AnyActorRef, path: string, scope: TreeScope): ActorNode {
-  const actor = seenBy(ref, scope.sinceOf);
-  const { kind, name, facts = [], lists, feeds } = rootMeta(actor).facts?.(actor) ?? {};
-  const view = viewOf(actor, path);
-  const [prefix = '', ...rest] = ref.id.split('/');
-  const children = Object.values(actor.snapshot.children).filter((child) => child !== undefined);
-  return {
-    ...identity(ref),
-    ...{ kind: kind ?? (rest.length > 0 ? prefix : 'actor'), name: name ?? (rest.join('/') || prefix) },
-    // It is a child still, for its parent goes on without it.
-    ...(ref.getSnapshot().status === 'error' ? { ...view, state: 'broken', tags: ['broken'] } : view),
-    facts,
-    ...(lists ? { lists } : {}),
-    children: children
-      // A timer is what its parent waits for until a moment.
-      .filter((child) => child.src !== 'timer' && !scope.leavesOut?.(child))
-      .sort((one, other) => Number(isMachine(one)) - Number(isMachine(other)))
-      .flatMap((child) => childNodes(child, path, { ...scope, feeds })),
-  };
+const nodes = latestViews<ActorNode>();
+
+/**
+ * The tree of an actor of a machine and all that it has made. It is made when somebody asks, and of it only the nodes
+ * that show something else than when somebody asked before.
+ */
+export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
+  const { snapshot, since } = seenBy(ref, scope.sinceOf);
+  // A timer is what its parent waits for until a moment.
+  const children = childrenOf(snapshot).filter((child) => child.src !== 'timer' && !scope.leavesOut?.(child));
+  const machines = children.filter(isMachine).map((child) => actorTree(child, scope));
+  const others = children.filter((child) => !isMachine(child));
+  const shows = [snapshot, since, ...others.map((child) => child.getSnapshot()), ...machines];
+  return nodes(ref, shows, () => nodeOf(ref, { sinceOf: scope.sinceOf, machines, others }));
 }
 
 const isMachine = (ref: AnyActorRef): boolean => 'value' in ref.getSnapshot();
 
-const identity = (ref: AnyActorRef): Pick<ActorNode, 'id' | 'machine'> => ({
-  id: ref.id,
-  machine: typeof ref.src === 'string' ? ref.src : ref.id,
-});
-
-interface Family extends TreeScope {
-  readonly feeds: ReturnType<NonNullable<StateMeta['facts']>>['feeds'];
+interface Family {
+  readonly sinceOf: SinceOf;
+  readonly machines: readonly ActorNode[];
+  /** Feeds, and calls in flight. */
+  readonly others: readonly AnyActorRef[];
 }
 
-/** A machine with all below it; a feed as it has told of itself; a call as long as it has no answer. */
-function childNodes(ref: AnyActorRef, parent: string, { feeds, ...scope }: Family): ActorNode[] {
+function nodeOf(ref: AnyActorRef, { sinceOf, machines, others }: Family): ActorNode {
+  const actor = seenBy(ref, sinceOf);
+  const { feeds, waits, ...own } = rootMeta(actor).facts?.(actor) ?? {};
+  const machine = actor.snapshot.machine.id;
+  return {
+    ...{ id: ref.id, machine, kind: machine, name: ref.id.slice(ref.id.indexOf('/') + 1) },
+    ...viewOf(ref, actor),
+    ...{ facts: [], ...own },
+    children: [
+      ...others.flatMap((child) => othersOf(child, sinceOf, feeds)),
+      ...machines.map((child) => {
+        const waitingFor = lookUp(waits, child.id);
+        return waitingFor === undefined ? child : { ...child, waitingFor };
+      }),
+    ],
+  };
+}
+
+/** A feed as it has told of itself; a call as long as it has no answer. */
+function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ActorFacts['feeds']): ActorNode[] {
   const snapshot = ref.getSnapshot();
-  const own = identity(ref);
-  const path = `${parent}/${ref.id}`;
-  if (isMachine(ref)) return [actorTree(ref, path, scope)];
-  const told = feeds && lookUp(feeds, own.machine);
-  if (told) return told.map((feed) => ({ ...own, kind: 'actor', facts: [], children: [], ...feed }));
+  const machine = typeof ref.src === 'string' ? ref.src : ref.id;
+  const told = lookUp(feeds, machine);
+  const own = { id: ref.id, machine, facts: [], children: [] };
+  if (told) return told.map((feed) => ({ ...own, kind: 'feed', ...feed }));
   if (snapshot.status !== 'active') return [];
   // A call has an input, a feed has none.
   const isCall = 'input' in snapshot && snapshot.input !== undefined;
-  const since = scope.sinceOf(ref);
-  const state = isCall ? { state: 'called', tags: ['working'] } : { state: 'active', tags: ['steady'] };
-  return [{ ...own, kind: isCall ? CALL : 'feed', name: own.machine, path, since, ...state, facts: [], children: [] }];
+  const shown = { path: pathOf(ref).join('/'), since: sinceOf(ref) };
+  return [
+    isCall
+      ? { ...own, ...shown, kind: CALL, name: machine, state: 'called', tags: ['working'] }
+      : { ...own, ...shown, kind: 'feed', name: machine, state: 'active', tags: ['steady'] },
+  ];
 }
 
-/** The children of an actor whose ids begin so. */
-export function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix: string): R[] {
+/** The children of an actor; those whose ids begin so. */
+export function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix = ''): R[] {
   // The prefix of an id says of which machine its actor is.
   const children = Object.values(snapshot.children) as (R | undefined)[];
   return children.filter((child): child is R => child?.id.startsWith(prefix) === true);

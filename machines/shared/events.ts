@@ -21,7 +21,7 @@ import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { NodeCondition } from '../../pod/node/nodeObject.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
 import type { Capacity, PodRequests } from '../../pod/resources/requests.ts';
-import type { ProbeKind, Termination } from '../../pod/show/view.ts';
+import type { ProbeKind, Termination } from '../../pod/status/view.ts';
 import type { PlegState } from '../node/pleg.ts';
 import type { SourceState } from '../node/source.ts';
 import type { WaitingReason } from './waitingReason.ts';

@@ -27,7 +27,7 @@ import type {
 import type { MountedVolume, MountedVolumes } from '../../pod/mountedVolume.ts';
 import type { CgroupSetUp } from '../../pod/resources/cgroup.ts';
 import type { ContainerSize } from '../../pod/resources/containerSize.ts';
-import type { ProbeKind } from '../../pod/show/view.ts';
+import type { ProbeKind } from '../../pod/status/view.ts';
 import type { FeedName } from './events.ts';
 
 /** A request and the answer to it. */

@@ -5,12 +5,13 @@ import type { ActorFacts } from '../../pod/show/actorNode.ts';
 export type SinceOf = (ref: AnyActorRef) => number;
 
 /** An actor of a machine with this context, as the functions in the meta of its root see it. */
-export interface Seen<Context> {
+export interface Seen<Context, Tag extends string = string> {
   readonly id: string;
   readonly since: number;
   readonly snapshot: {
     readonly context: Context;
     readonly children: Readonly<Record<string, AnyActorRef | undefined>>;
+    hasTag(tag: Tag): boolean;
   };
   readonly sinceOf: SinceOf;
 }
@@ -28,6 +29,8 @@ export interface StateMeta {
   readonly afterMs?: number;
   /** Of a machine's root: the moments that are not in its context under their names. */
   readonly moments?: (actor: Seen<never>) => Moments;
+  /** Of a machine's root: `waitsFor` with the names that only its actor knows. */
+  readonly named?: (waitsFor: string, actor: Seen<never>) => string;
   /** Of a machine's root: what trees of actors show beside its state. */
   readonly facts?: (actor: Seen<never>) => ActorFacts;
 }

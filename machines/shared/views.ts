@@ -1,56 +1,47 @@
-/** Plain views of the actors' snapshots: nobody else reads a snapshot. What they show is in pod/show/view.ts. */
+/** What statuses are computed from, and what else is asked of actors: nobody but the machines reads a snapshot. */
 import type { ActorRefFrom } from 'xstate';
 import { waitingReasonOfVolumes } from '../../pod/api/containers.ts';
-import { KIND_NAMES } from '../../pod/show/explainText.ts';
-import type { ContainerView, LimiterView, PodView, VolumeView } from '../../pod/show/view.ts';
+import type { ActorNode, LimiterView } from '../../pod/show/actorNode.ts';
+import type { ContainerView, PodView, VolumeView } from '../../pod/status/view.ts';
 import type { containerMachine } from '../container/chart.ts';
 import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';
-import { shownOfImage, withImage } from '../image/view.ts';
 import { holdersFor, type limiterMachine, lineOf } from '../limiter/chart.ts';
 import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
-import { blockedBy } from '../pod/launchOrder.ts';
-import { awaitsRoom, isResizing, isUnfitted } from '../pod/resizing.ts';
-import { probeRefs, probeViews } from '../probe/view.ts';
+import { isResizing, isUnfitted } from '../pod/resizing.ts';
+import { probeRefs, resultOf } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
-import { actorView, childrenOf } from './actorTree.ts';
+import { childrenOf } from './actorTree.ts';
 import type { RuntimeHealth } from './events.ts';
 import { latestViews } from './latestViews.ts';
-import type { SinceOf } from './stateMeta.ts';
 
 export type PodRef = ActorRefFrom<typeof podMachine>;
 type ContainerRef = ActorRefFrom<typeof containerMachine>;
 type VolumeRef = ActorRefFrom<typeof volumeMachine>;
 
 /**
- * The view of a child is made again only when something that it shows has changed: each change of one container or
- * volume is a look at all that its pod has, and there may be hundreds.
+ * The view of a container is made again only when something that it shows has changed: each change of one is a look at
+ * all that its pod has, and there may be hundreds.
  */
 const containerViews = latestViews<ContainerView>();
-const volumeViews = latestViews<VolumeView>();
 
 /** The view of a pod with its volumes and containers. */
-export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
+export function podView(ref: PodRef): PodView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
   const { sandbox, refused, unadmitted, termination, restored, initialized } = context;
-  const path = `pod/${context.allocated.metadata.uid}`;
   const restartsAll = snapshot.hasTag('restartingAll');
   const oldest = context.observed.sandboxes.at(-1);
-  const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map((child) => viewOfVolume(path, child, sinceOf));
-  const containers = childrenOf<ContainerRef>(snapshot, 'container/').map((child) =>
-    viewOfContainer(child, { path, ends: termination !== undefined, restartsAll, volumes, sinceOf }),
-  );
+  const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map(volumeView);
+  const side = { ends: termination !== undefined, restartsAll, volumes };
   return {
-    ...actorView(ref, path, sinceOf),
-    ...{ pod: context.allocated, conditions: context.conditions },
+    ...{ pod: context.allocated, tags: [...snapshot.tags], conditions: context.conditions },
     ...(sandbox ? { sandbox } : {}),
     ...(oldest ? { startedAt: oldest.createdAt } : {}),
     ...(refused ? { refused } : {}),
     ...(unadmitted ? { unadmitted } : {}),
-    ...(snapshot.hasTag('active') && awaitsRoom(context) ? { awaitsRoom: true } : {}),
     ...(isResizing(context) ? { resizing: true } : {}),
     ...(context.fitted && isUnfitted(context) ? { applied: context.fitted.spec } : {}),
     // A pod that ended by itself was not ended by anybody.
@@ -62,48 +53,28 @@ export function podView(ref: PodRef, sinceOf: SinceOf): PodView {
     ended: snapshot.hasTag('ended'),
     reclaimed: snapshot.hasTag('reclaimed'),
     volumes,
-    containers: snapshot.hasTag('active') ? inLine(containers, blockedBy(context)) : containers,
+    containers: childrenOf<ContainerRef>(snapshot, 'container/').map((child) => viewOfContainer(child, side)),
   };
 }
 
 interface Around {
-  /** Of the pod. */
-  readonly path: string;
   readonly ends: boolean;
   readonly restartsAll: boolean;
   readonly volumes: readonly VolumeView[];
-  readonly sinceOf: SinceOf;
 }
 
-function viewOfContainer(ref: ContainerRef, { path, ends, restartsAll, volumes, sinceOf }: Around): ContainerView {
+function viewOfContainer(ref: ContainerRef, { ends, restartsAll, volumes }: Around): ContainerView {
   const own = ref.getSnapshot();
-  const since = sinceOf(ref);
-  const spec = specOf(own.context);
-  const volumeReason = waitingReasonOfVolumes(volumes, spec);
-  const { image } = own.children;
-  const children = [
-    ...probeRefs(own).flatMap((probe) => [probe.getSnapshot(), sinceOf(probe)]),
-    ...shownOfImage(image, sinceOf),
-  ];
-  const shows = [own, since, ends, restartsAll, volumeReason?.reason, volumeReason?.message, ...children];
-  return containerViews(ref, shows, () => {
-    const view = actorView(ref, `${path}/${ref.id}`, sinceOf);
-    const side = { ends, restartsAll, volumeReason, probes: probeViews(view.path, own, sinceOf) };
-    return containerView(withImage(view, image, sinceOf), own, side);
-  });
+  const volumeReason = waitingReasonOfVolumes(volumes, specOf(own.context));
+  const shows = [own, ends, restartsAll, volumeReason?.reason, volumeReason?.message, ...probeRefs(own).map(resultOf)];
+  return containerViews(ref, shows, () => containerView(own, { ends, restartsAll, volumeReason }));
 }
 
-/** Those that could be launched say for whom they wait (C9). */
-function inLine(containers: readonly ContainerView[], heldUp: string | undefined): readonly ContainerView[] {
-  const first = containers.find(({ name }) => name === heldUp);
-  if (first === undefined) return containers;
-  const whom = `${KIND_NAMES[first.role]} ${first.name}`;
-  const waitingFor = first.tags.includes('runningPostStart')
-    ? `${whom}'s postStart hook`
-    : `${whom}, which starts before it`;
-  return containers.map((each) =>
-    each !== first && each.tags.includes('readyToCreate') ? { ...each, waitingFor } : each,
-  );
+function volumeView(ref: VolumeRef): VolumeView {
+  const snapshot = ref.getSnapshot();
+  const { name, waitingReason } = snapshot.context;
+  if (!waitingReason || !snapshot.hasTag('gettingImage')) return { name };
+  return { name, waitingReason: { reason: waitingReason.reason, message: waitingReason.message } };
 }
 
 /** Whether the pod's containers are being asked for at the runtime: until they are known nothing is to be told of it. */
@@ -131,48 +102,40 @@ function isUnsettled(ref: PodRef): boolean {
   );
 }
 
+/** A pod as it is shown: what its status is computed from, and its actors. */
+export interface ShownPod {
+  readonly view: PodView;
+  readonly tree: ActorNode;
+}
+
 /** The pods that are wanted and have no actor, because the node cannot begin while its runtime does not answer. */
-export function awaitedViews(context: NodeContext): PodView[] {
+export function awaitedPods(context: NodeContext): ShownPod[] {
   const { health } = context;
   if (health.ready || health.since === 0) return [];
-  return newPods(context).map((pod) => ({
-    path: `pod/${pod.metadata.uid}`,
-    state: 'awaitingNode',
-    tags: ['waiting', 'awaitingNode'],
-    since: health.since,
-    waitingFor: `the container runtime, which is not ready: ${health.message ?? 'no reason given'}`,
-    ...{ pod, conditions: pod.status?.conditions },
-    containers: [],
-    volumes: [],
-    initialized: false,
-    unsettled: true,
-    ended: false,
-    reclaimed: false,
-  }));
+  const tags = ['waiting', 'awaitingNode'];
+  const waitingFor = `the container runtime, which is not ready: ${health.message ?? 'no reason given'}`;
+  return newPods(context).map((pod) => {
+    const { uid, name } = pod.metadata;
+    const id = `pod/${uid}`;
+    const shown = { state: 'awaitingNode', tags, since: health.since, waitingFor, facts: [], children: [] };
+    const nothing = {
+      containers: [],
+      volumes: [],
+      initialized: false,
+      unsettled: true,
+      ended: false,
+      reclaimed: false,
+    };
+    return {
+      view: { ...{ pod, tags, conditions: pod.status?.conditions }, ...nothing },
+      tree: { id, machine: 'pod', kind: 'pod', name, path: id, ...shown },
+    };
+  });
 }
 
 /** Why the runtime itself is not ready, for who waits for it; undefined while it is, or is not known yet. */
 export const runtimeNotReadyOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
   ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'no reason given');
-
-function viewOfVolume(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
-  const { image } = ref.getSnapshot().children;
-  const shows = [ref.getSnapshot(), sinceOf(ref), ...shownOfImage(image, sinceOf)];
-  return volumeViews(ref, shows, () => volumeView(pod, ref, sinceOf));
-}
-
-function volumeView(pod: string, ref: VolumeRef, sinceOf: SinceOf): VolumeView {
-  const snapshot = ref.getSnapshot();
-  const { name, waitingReason } = snapshot.context;
-  return {
-    ...withImage(actorView(ref, `${pod}/${ref.id}`, sinceOf), snapshot.children.image, sinceOf),
-    name,
-    mounted: snapshot.hasTag('mounted'),
-    ...(waitingReason && snapshot.hasTag('gettingImage')
-      ? { waitingReason: { reason: waitingReason.reason, message: waitingReason.message } }
-      : {}),
-  };
-}
 
 /** The view of a limiter: who holds a slot, and who waits for one in which order. */
 export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined): LimiterView {

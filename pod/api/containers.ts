@@ -1,6 +1,6 @@
 import type { MountedVolumes } from '../mountedVolume.ts';
 import { remembered } from '../remembered.ts';
-import type { ContainerRole, VolumeView } from '../show/view.ts';
+import type { ContainerRole, VolumeView } from '../status/view.ts';
 import type { Container } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
 

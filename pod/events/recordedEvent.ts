@@ -1,6 +1,6 @@
 /** What happened to a pod or the node and is worth telling its author: it becomes a core/v1 Event. */
 import type { Pod } from '../api/schema/pod.ts';
-import type { ContainerRole } from '../show/view.ts';
+import type { ContainerRole } from '../status/view.ts';
 
 export type EventType = 'Normal' | 'Warning';
 

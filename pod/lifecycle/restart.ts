@@ -1,6 +1,6 @@
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
-import type { ContainerRole } from '../show/view.ts';
+import type { ContainerRole } from '../status/view.ts';
 
 /** What a restart is decided from; `run` is the last run, without an exit code when it is unknown or never started. */
 export interface RestartInput {

@@ -4,7 +4,7 @@ import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 import type { Capacity } from '../resources/requests.ts';
-import type { RuntimeView } from '../show/view.ts';
+import type { RuntimeView } from '../show/actorNode.ts';
 
 /** What a host says of itself, under the names of the Node's status. */
 export interface HostIdentity {

@@ -1,6 +1,6 @@
 /** What is kept of a pod's admission over a restart of the agent. */
 
-import type { PodView } from '../show/view.ts';
+import type { PodView } from '../status/view.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { type PodRequests, requestsOf } from './requests.ts';
 import { type PodResources, resourcesOf } from './resize.ts';

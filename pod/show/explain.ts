@@ -1,18 +1,15 @@
-import type { Refusal } from '../admission/refusal.ts';
+import type { Pod } from '../api/schema/pod.ts';
 import type { PodPhase } from '../api/schema/status.ts';
-import { podStatus } from '../status/status.ts';
-import type { ActorNode } from './actorNode.ts';
+import type { ActorNode, LimiterView } from './actorNode.ts';
 import { answerOf } from './explainAnswer.ts';
-import { AWAITS_ROOM, failureText, type QueuePlace, queuePlace } from './explainText.ts';
+import { type QueuePlace, queuePlace } from './explainText.ts';
 import { type LogTail, type LogTails, withLogTails } from './logTail.ts';
+import { hasNetwork, podActors, type SeenPod } from './seenPod.ts';
 import { podRow } from './table.ts';
-import type { ActorView, ContainerView, LimiterView, PodView, TerminatedRun } from './view.ts';
-import { withWaitObjects } from './waitObject.ts';
 
 /** One actor as an explanation shows it; times are milliseconds since the epoch. */
 export interface ExplainedActor extends ActorNode {
   readonly queue?: QueuePlace;
-  readonly lastRun?: TerminatedRun;
   /** How the log of its last failed run ends. */
   readonly log?: LogTail;
   readonly children: readonly ExplainedActor[];
@@ -48,74 +45,38 @@ interface Surroundings {
 }
 
 /**
- * Explains a pod from the states of its actors alone, and from what of the node it may wait for: the limiters where it may
+ * Explains a pod from its actors and its status, and from what of the node it may wait for: the limiters where it may
  * stand in line, and the runtime. `runtimeNotReady` says why that itself is not ready, be its network as it may.
  */
 export function explainPod(
-  seen: PodView,
+  seen: SeenPod,
   now: number,
   { limiters = [], runtimeNotReady, logs = new Map() }: Surroundings = {},
 ): Explanation {
-  const view = withWaitObjects(withLogTails(seen, logs));
-  const { namespace, name, uid } = view.pod.metadata;
-  const status = podStatus(view, { now, hostIps: [], runtimeName: 'cri' });
-  const ending = view.termination ? { deletionTimestamp: new Date(view.termination.at).toISOString() } : {};
-  const row = podRow({ ...view.pod, metadata: { ...view.pod.metadata, ...ending }, status }, now);
+  const actors = withLogTails(podActors(seen), logs);
+  const { pod, tree } = actors;
+  const containers = new Map(actors.containers.map(({ actor }) => [actor.id, actor]));
+  const explained = (actor: ActorNode, container?: string): ExplainedActor => {
+    const queue = queuePlace(actors, limiters, container);
+    const log = container === undefined ? undefined : logs.get(container);
+    return { ...actor, ...(queue ? { queue } : {}), ...(log ? { log } : {}) };
+  };
+  const { namespace, name, uid } = pod.metadata;
+  const { status, ready } = podRow(pod, now);
   return {
-    namespace,
-    name,
-    uid,
-    at: now,
-    phase: status.phase ?? 'Unknown',
-    status: row.status,
-    ready: row.ready,
-    answer: answerOf({ view, now, limiters, status, runtimeNotReady }),
-    addresses: view.sandbox?.ips ?? [],
+    ...{ namespace, name, uid, at: now, phase: pod.status?.phase ?? 'Unknown', status, ready },
+    answer: answerOf({ actors, now, limiters, runtimeNotReady }),
+    addresses: addressesOf(pod),
     pod: {
-      ...explained('pod', name, view, queuePlace(view, limiters)),
-      facts: updateNotes(view),
-      children: [
-        ...view.volumes.map((volume) => explained('volume', volume.name, volume)),
-        ...view.containers.map((container) => {
-          const log = logs.get(container.name);
-          return { ...explainContainer(view, container, limiters), ...(log ? { log } : {}) };
-        }),
-      ],
+      ...explained(tree),
+      children: tree.children.map((child) => {
+        const container = containers.get(child.id);
+        return container ? explained(container, container.name) : child;
+      }),
     },
   };
 }
 
-function updateNotes({ unadmitted, awaitsRoom }: PodView): string[] {
-  if (unadmitted) return [`update not admitted: ${refusalText(unadmitted)}`];
-  return awaitsRoom ? [AWAITS_ROOM] : [];
-}
-
-const refusalText = ({ reason, message, cause }: Refusal): string => failureText({ reason, message: cause ?? message });
-
-function explainContainer(view: PodView, container: ContainerView, limiters: readonly LimiterView[]): ExplainedActor {
-  const { now, last, ready, restartCount, role } = container;
-  const lasting = role === 'sidecar' || role === 'regular';
-  const lastRun = now.kind === 'terminated' ? now.run : last;
-  return {
-    ...explained(role, container.name, container, queuePlace(view, limiters, container.name)),
-    facts: [
-      ...(lasting && now.kind === 'running' ? [ready ? 'ready' : 'not ready'] : []),
-      ...(restartCount > 0 ? [`${restartCount} ${restartCount === 1 ? 'restart' : 'restarts'}`] : []),
-    ],
-    ...(lastRun ? { lastRun } : {}),
-    children: (container.probes ?? []).map((probe) => explained('probe', probe.kind, probe)),
-  };
-}
-
-/** What all actors show of themselves. */
-export function explained(kind: string, name: string, actor: ActorView, queue?: QueuePlace): ExplainedActor {
-  const { path, state, tags, since, waitingFor, until, lastFailure } = actor;
-  return {
-    ...{ id: `${kind}/${name}`, machine: kind, kind, name, path, state, tags, since, facts: [] },
-    ...(waitingFor === undefined ? {} : { waitingFor }),
-    ...(until === undefined ? {} : { until }),
-    ...(queue ? { queue } : {}),
-    ...(lastFailure ? { lastFailure } : {}),
-    children: [],
-  };
-}
+/** Those of its own network, as long as it has that. */
+const addressesOf = (pod: Pod): string[] =>
+  pod.spec.hostNetwork || !hasNetwork(pod) ? [] : (pod.status?.podIPs ?? []).map(({ ip }) => ip);

@@ -3,8 +3,8 @@ import { humanDuration } from '../api/duration.ts';
 import type { Failure } from '../failure.ts';
 import type { ForeignPod } from '../lifecycle/observed.ts';
 import { lookUp } from '../lookUp.ts';
-import type { ActorNode, NodeView } from './actorNode.ts';
-import { type ExplainedActor, explained } from './explain.ts';
+import type { ActorNode, ActorView, NodeView } from './actorNode.ts';
+import type { ExplainedActor } from './explain.ts';
 
 /** Why the node is where it is, as plain JSON. */
 export interface NodeExplanation {
@@ -38,6 +38,12 @@ const withPart = ({ node, ...explanation }: NodeExplanation, part: ExplainedActo
   node: { ...node, children: [...node.children, part] },
 });
 
+/** A part of the node that is no actor of a machine, as one. */
+const ownPart = (name: string, state: Omit<ActorView, 'path'>): ExplainedActor => ({
+  ...{ id: name, machine: name, kind: name, name, path: name, ...state },
+  ...{ facts: [], children: [] },
+});
+
 /** The explanation of a node that has facts it could not write: it keeps them and tries again, so a restart may not lose them. */
 export function withUnwritten(
   explanation: NodeExplanation,
@@ -47,12 +53,8 @@ export function withUnwritten(
 ): NodeExplanation {
   if (trouble === undefined) return explanation;
   const { facts, failure, since, retryAt: until } = trouble;
-  const state = { state: 'retrying', tags: ['retrying'], since };
-  const view = { path: 'store', ...state, waitingFor: 'the disk', until, lastFailure: failure };
-  const store = {
-    ...explained('actor', 'store', view),
-    facts: [`${facts} ${facts === 1 ? 'file' : 'files'} not written`],
-  };
+  const state = { state: 'retrying', tags: ['retrying'], since, waitingFor: 'the disk', until, lastFailure: failure };
+  const store = { ...ownPart('store', state), facts: [`${facts} ${facts === 1 ? 'file' : 'files'} not written`] };
   const words = `${facts} state ${facts === 1 ? 'file' : 'files'} cannot be written: ${failure.message}`;
   return withPart({ ...explanation, answer: `${explanation.answer}; ${words}` }, store);
 }
@@ -67,15 +69,9 @@ export interface LostRoot {
 export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | undefined): NodeExplanation {
   if (lost === undefined) return explanation;
   const { message, since } = lost;
-  const view = {
-    path: 'rootDirectory',
-    state: 'lost',
-    tags: ['failed'],
-    since,
-    waitingFor: 'the directory to be restored',
-  };
+  const state = { state: 'lost', tags: ['failed'], since, waitingFor: 'the directory to be restored' };
   const answer = `${explanation.answer}; ${message}`;
-  return withPart({ ...explanation, answer }, explained('actor', 'root directory', view));
+  return withPart({ ...explanation, answer }, ownPart('root directory', state));
 }
 
 function answerOf({ tree, runtime, pods }: NodeView, now: number): string {

@@ -2,8 +2,10 @@
 import { humanDuration } from '../api/duration.ts';
 import { isoTime } from '../api/rfc3339.ts';
 import { neverBegan } from '../lifecycle/restart.ts';
+import type { ContainerRole, TerminatedRun } from '../status/view.ts';
+import type { LimiterView } from './actorNode.ts';
+import type { PodActors } from './seenPod.ts';
 import { shortText } from './shortText.ts';
-import type { ContainerRole, LimiterView, PodView, TerminatedRun } from './view.ts';
 
 /** What is said of an update for which other pods have to end. */
 export const AWAITS_ROOM = 'update waiting for room: other pods are being terminated to free it';
@@ -24,23 +26,26 @@ const LONGEST_MESSAGE = 240;
 
 /** What users call an actor of a kind whose own name is not that. */
 export const KIND_NAMES = {
+  activeDeadline: 'active deadline',
+  garbage: 'garbage collection',
+  logRotation: 'log rotation',
   init: 'init container',
   sidecar: 'sidecar',
   regular: 'container',
   ephemeral: 'ephemeral container',
   statusSink: 'status sink',
-} as const satisfies Record<ContainerRole | 'statusSink', string>;
+} as const satisfies Record<ContainerRole, string> & Readonly<Record<string, string>>;
 
 /** The first place that a container of the pod, or without `container` the pod itself, has in a queue. */
 export function queuePlace(
-  view: PodView,
+  { pod, containers }: PodActors,
   limiters: readonly LimiterView[],
   container?: string,
 ): QueuePlace | undefined {
   const own = (key: string) => {
     const [uid, actor = ''] = key.split('/');
-    if (uid !== view.pod.metadata.uid) return false;
-    return container === undefined ? !view.containers.some(({ name }) => name === actor) : actor === container;
+    if (uid !== pod.metadata.uid) return false;
+    return container === undefined ? !containers.some((each) => each.actor.name === actor) : actor === container;
   };
   for (const { queue, capacity, behind = [] } of limiters) {
     const index = queue.findIndex(own);

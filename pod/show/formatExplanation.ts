@@ -122,7 +122,9 @@ function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
 }
 
 function labelOf({ branch, actor }: Line): string {
-  return beginningOf(`${branch}${lookUp<string>(KIND_NAMES, actor.kind) ?? actor.kind} ${actor.name}`, LONGEST_LABEL);
+  const { kind, name } = actor;
+  const words = lookUp<string>(KIND_NAMES, kind) ?? kind;
+  return beginningOf(`${branch}${words}${name === kind ? '' : ` ${name}`}`, LONGEST_LABEL);
 }
 
 function stateOf({ state }: ExplainedActor): string {

@@ -1,6 +1,7 @@
 /** What a failed container said last, as its log file has it: read when somebody asks for it, and kept nowhere. */
 import { neverBegan } from '../lifecycle/restart.ts';
-import type { ContainerView, PodView, TerminatedRun } from './view.ts';
+import type { TerminatedRun } from '../status/view.ts';
+import type { PodActors, SeenContainer } from './seenPod.ts';
 
 export interface LogTail {
   /** The host's path of the log. */
@@ -12,16 +13,11 @@ export interface LogTail {
 /** By the containers' names. */
 export type LogTails = ReadonlyMap<string, LogTail>;
 
-/** The run of a container that failed last, and which it was; undefined when none did that could write anything. */
-export function failedRun({
-  now,
-  last,
-  restartCount,
-}: ContainerView): { number: number; run: TerminatedRun } | undefined {
-  const run = now.kind === 'terminated' ? now.run : last;
-  const couldWrite = run !== undefined && run.exitCode !== 0 && !neverBegan(run.reason);
-  if (!couldWrite) return undefined;
-  return { run, number: now.kind === 'running' ? restartCount - 1 : restartCount };
+/** Which run of the container it was that failed last; undefined when none did that could write anything. */
+export function failedRun({ actor: { lastRun }, status }: SeenContainer): number | undefined {
+  if (lastRun === undefined || lastRun.exitCode === 0 || neverBegan(lastRun.reason)) return undefined;
+  const { restartCount = 0, state } = status ?? {};
+  return state?.running ? restartCount - 1 : restartCount;
 }
 
 function withLine(run: TerminatedRun, { lines }: LogTail): TerminatedRun {
@@ -29,16 +25,13 @@ function withLine(run: TerminatedRun, { lines }: LogTail): TerminatedRun {
   return run.message || line === undefined ? run : { ...run, message: line };
 }
 
-/** The view of a container with the last line of its log as what its failed run has said, where that left no message. */
-function said(container: ContainerView, tail: LogTail | undefined): ContainerView {
-  const { now, last } = container;
-  if (tail === undefined) return container;
-  if (now.kind === 'terminated') return { ...container, now: { ...now, run: withLine(now.run, tail) } };
-  return last ? { ...container, last: withLine(last, tail) } : container;
-}
-
-/** The view of a pod whose containers say what their logs end with. */
-export const withLogTails = (view: PodView, tails: LogTails): PodView => ({
-  ...view,
-  containers: view.containers.map((container) => said(container, tails.get(container.name))),
+/** A pod whose containers have the last line of their log as what their failed run has said, where that left no message. */
+export const withLogTails = (actors: PodActors, tails: LogTails): PodActors => ({
+  ...actors,
+  containers: actors.containers.map((container) => {
+    const { actor } = container;
+    const tail = tails.get(actor.name);
+    if (tail === undefined || actor.lastRun === undefined) return container;
+    return { ...container, actor: { ...actor, lastRun: withLine(actor.lastRun, tail) } };
+  }),
 });

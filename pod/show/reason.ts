@@ -1,27 +1,27 @@
 /** Why something is not as it should be, cause first and as short as a column of a table is. */
 import { humanDuration } from '../api/duration.ts';
-import { AWAITS_ROOM, endCause } from './explainText.ts';
-import type { ActorView, ContainerView, PodView, VolumeView } from './view.ts';
+import type { ActorNode } from './actorNode.ts';
+import { endCause } from './explainText.ts';
+import type { PodActors, SeenContainer } from './seenPod.ts';
 
 /** `; retried in 17s`: when the wait ends, where it does. */
-function then(words: string, { until }: ActorView, what: string, now: number): string {
+function then(words: string, { until }: ActorNode, what: string, now: number): string {
   return until === undefined ? words : `${words}; ${what} in ${humanDuration(Math.max(0, until - now))}`;
 }
 
 /** What it waits for, and for how much longer. */
-function wait(view: ActorView, now: number): string {
-  const { waitingFor, until } = view;
+function wait({ waitingFor, until }: ActorNode, now: number): string {
   if (waitingFor === undefined) return '';
   const left = until === undefined ? '' : ` (${humanDuration(Math.max(0, until - now))} left)`;
   return `waiting for ${waitingFor}${left}`;
 }
 
 /** The failure that it waits to get over; one that it has got over is no reason any more. */
-function failed(view: ActorView, now: number): string | undefined {
-  const { waitingFor, lastFailure } = view;
+function failed(actor: ActorNode, now: number): string | undefined {
+  const { waitingFor, lastFailure } = actor;
   if (waitingFor === undefined || lastFailure === undefined) return undefined;
   const { reason, message } = lastFailure;
-  return then(message === '' ? reason : rootCause(message), view, 'retry', now);
+  return then(message === '' ? reason : rootCause(message), actor, 'retry', now);
 }
 
 /** About so long are the words that a column has room for. */
@@ -37,36 +37,35 @@ function rootCause(message: string): string {
   return cause;
 }
 
-function runningReason(view: ContainerView, now: number): string {
-  const { started, ready, role, probes = [] } = view;
+function runningReason({ actor, role, status }: SeenContainer, now: number): string {
   if (role === 'init') return 'running; the other containers wait for it';
-  if (ready) return wait(view, now);
-  const probe = probes.find(({ kind }) => kind === (started ? 'readiness' : 'startup'));
-  if (!probe?.lastFailure) return wait(view, now);
-  const { failures } = probe;
-  const count = !started && failures ? ` (${failures.count} of ${failures.limit} failures)` : '';
+  const kind = status?.started ? 'readiness' : 'startup';
+  const probe = actor.children.find(({ machine, name }) => machine === 'probe' && name === kind);
+  if (status?.ready || !probe?.lastFailure) return wait(actor, now);
+  const count = kind === 'startup' ? probe.facts.map((fact) => ` (${fact})`).join('') : '';
   return rootCause(probe.lastFailure.message) + count;
 }
 
 /** Why a container is not ready; empty when it is, and when it has done its part. */
-export function containerReason(view: ContainerView, now: number): string {
-  const { now: state, last, willRestart } = view;
-  if (state.kind === 'running') return runningReason(view, now);
-  if (state.kind === 'terminated' && state.run.exitCode === 0 && !willRestart) return '';
-  const run = state.kind === 'terminated' ? state.run : last;
-  const crashed = state.kind === 'terminated' || state.reason === 'CrashLoopBackOff';
-  if (run && crashed) return then(endCause(run), view, 'restart', now);
-  return failed(view, now) ?? wait(view, now);
+export function containerReason(container: SeenContainer, now: number): string {
+  const { actor, status: { state = {} } = {}, willRestart } = container;
+  const { lastRun } = actor;
+  if (state.running) return runningReason(container, now);
+  if (state.terminated?.exitCode === 0 && !willRestart) return '';
+  const crashed = state.terminated || state.waiting?.reason === 'CrashLoopBackOff';
+  if (lastRun && crashed) return then(endCause(lastRun), actor, 'restart', now);
+  return waitReason(actor, now);
 }
 
-/** Why a volume is not mounted; empty when it is. */
-export const volumeReason = (view: VolumeView, now: number): string => failed(view, now) ?? wait(view, now);
+/** Why an actor waits: to get over a failure, or for what; empty when it does not. */
+export const waitReason = (actor: ActorNode, now: number): string => failed(actor, now) ?? wait(actor, now);
 
 /** What keeps the pod itself, apart from its containers and volumes. */
-export function podReason(view: PodView, now: number): string {
-  if (view.refused) return view.refused.cause ?? view.refused.message;
-  if (view.unadmitted) return `update not admitted: ${view.unadmitted.cause ?? view.unadmitted.message}`;
-  if (view.awaitsRoom) return AWAITS_ROOM;
-  if (view.termination && !view.reclaimed) return then(`terminating: ${view.termination.reason}`, view, 'killed', now);
-  return failed(view, now) ?? wait(view, now);
+export function podReason({ tree }: PodActors, now: number): string {
+  const { refused, facts, termination, tags } = tree;
+  if (refused) return refused.cause ?? refused.message;
+  if (facts[0] !== undefined) return facts[0];
+  if (termination && !tags.includes('reclaimed'))
+    return then(`terminating: ${termination.reason}`, tree, 'killed', now);
+  return waitReason(tree, now);
 }

@@ -5,7 +5,7 @@ import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../api/schema/status.ts';
 import { couldRestartAll } from '../lifecycle/restart.ts';
 import { lookUp } from '../lookUp.ts';
-import type { ContainerRole, PodView } from '../show/view.ts';
+import type { ContainerRole, PodView } from '../status/view.ts';
 import { isTerminalPhase } from './phase.ts';
 import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';
 

@@ -8,7 +8,7 @@ import type { ContainerSize } from '../resources/containerSize.ts';
 import { canonicalAmounts } from '../resources/effectiveResources.ts';
 import { sameSize } from '../resources/resize.ts';
 import { containerSize } from '../resources/resources.ts';
-import type { ContainerRole, ContainerView, PodView, TerminatedRun } from '../show/view.ts';
+import type { ContainerRole, ContainerView, PodView, TerminatedRun } from '../status/view.ts';
 import { firstBytes } from '../utf8.ts';
 import { containerDetails } from './containerDetails.ts';
 import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';

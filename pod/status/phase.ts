@@ -3,7 +3,7 @@ import type { Container } from '../api/schema/container.ts';
 import type { PodPhase } from '../api/schema/status.ts';
 import { isStaticPod } from '../api/staticPod.ts';
 import { hasFailed, shouldRestart } from '../lifecycle/restart.ts';
-import type { ContainerRole, ContainerView, PodView, TerminatedRun } from '../show/view.ts';
+import type { ContainerRole, ContainerView, PodView, TerminatedRun } from '../status/view.ts';
 
 /** Whether a pod of this phase will never run again. */
 export function isTerminalPhase(phase: PodPhase | undefined): phase is 'Succeeded' | 'Failed' {

@@ -3,7 +3,7 @@
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodCondition } from '../api/schema/status.ts';
 import { isPendingResize } from '../resources/resize.ts';
-import type { PodView } from '../show/view.ts';
+import type { PodView } from '../status/view.ts';
 
 export const RESIZE_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
 
@@ -28,8 +28,8 @@ export function resizeConditions(
     ...(message === undefined ? {} : { message }),
     lastTransitionTime: before.find((each) => each.type === type)?.lastTransitionTime ?? rfc3339(now),
   });
-  const failed = containers.find(({ state }) => state.endsWith('awaitingResize'));
-  const error = failed?.lastFailure ? { reason: 'Error', message: failed.lastFailure.message } : {};
+  const message = containers.find(({ resizeFailure }) => resizeFailure !== undefined)?.resizeFailure;
+  const error = message === undefined ? {} : { reason: 'Error', message };
   return [
     ...(unadmitted && isPendingResize(unadmitted) ? [condition('PodResizePending', unadmitted)] : []),
     ...(resizing ? [condition('PodResizeInProgress', error)] : []),

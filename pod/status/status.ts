@@ -3,7 +3,7 @@ import type { PodPhase, PodStatus } from '../api/schema/status.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
 import { sameValue } from '../sameValue.ts';
-import type { PodView } from '../show/view.ts';
+import type { PodView } from '../status/view.ts';
 import { podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
 import { isTerminalPhase, podPhase } from './phase.ts';

@@ -1,5 +1,5 @@
 import type { ContainerState, ContainerStatus } from '../api/schema/status.ts';
-import type { PodView } from '../show/view.ts';
+import type { PodView } from '../status/view.ts';
 
 /** The three lists of a PodStatus: init containers and sidecars in the order of the spec, the others by name. */
 export interface ContainerStatuses {

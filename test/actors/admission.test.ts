@@ -107,13 +107,13 @@ describe('admission', () => {
     await node.advance('2s');
     node.apply(podWith('web', {}, { uid: 'new' }));
     await node.advance('4s');
-    expect(node.agent.views().map(({ pod, state }) => [pod.metadata.uid, state])).toEqual([
+    expect(node.views().map(({ pod, state }) => [pod.metadata.uid, state])).toEqual([
       ['old', 'terminating.containers'],
       ['new', 'admitting'],
     ]);
     expect(node.calls('runPodSandbox')).toHaveLength(1);
     await node.advance('4s');
-    expect(node.agent.views().map(({ pod }) => pod.metadata.uid)).toEqual(['new']);
+    expect(node.views().map(({ pod }) => pod.metadata.uid)).toEqual(['new']);
     expect(node.pod('web').phase).toBe('Running');
   });
 });

@@ -40,7 +40,7 @@ async function survive(sequence: readonly Trouble[]): Promise<void> {
     }
   }
   expect(
-    node.agent
+    node
       .views()
       .map(({ pod }) => pod.metadata.name)
       .sort(),

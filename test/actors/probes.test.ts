@@ -95,7 +95,7 @@ describe('readiness', () => {
     expect(flags(node)).toMatchObject({ started: true, ready: false });
     expect(node.containerView('web')).toMatchObject({
       state: 'stopping.killing',
-      probes: [{ kind: 'readiness', result: 'failing' }],
+      children: [{ name: 'readiness', tags: expect.arrayContaining(['failing']) }],
     });
   });
 });
@@ -150,7 +150,7 @@ describe('liveness', () => {
     const fault = node.runtime.faults.add({ call: 'execSync', times: 1_000, error: { message: 'no shim' } });
     await node.advance('20s');
     expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
-    expect(node.containerView('web').probes?.[0]?.lastFailure?.message).toMatch(
+    expect(node.containerView('web').children?.[0]?.lastFailure?.message).toMatch(
       /^Liveness probe errored and resulted in unknown state: .*no shim/,
     );
     fault.release();
@@ -172,14 +172,15 @@ describe('startup', () => {
     expect(node.containerView('web', 'proxy')).toMatchObject({
       state: 'running.startingUp',
       waitingFor: 'its startup probe',
-      probes: [{ kind: 'startup', result: 'unknown' }],
+      children: [{ name: 'startup', tags: expect.arrayContaining(['unknown']) }],
     });
     expect(node.container('web', 'setup').state).toHaveProperty('waiting');
     expect(condition(node, 'web', 'Initialized')).toBe('False');
     health.up = 0;
     await node.advance('5s');
     expect(flags(node, 'web', 'proxy')).toEqual({ started: true, ready: true, restarts: 0 });
-    expect(node.containerView('web', 'proxy').probes).toMatchObject([{ kind: 'liveness', result: 'passing' }]);
+    const [liveness] = node.containerView('web', 'proxy').children ?? [];
+    expect(liveness).toMatchObject({ name: 'liveness', tags: expect.arrayContaining(['passing']) });
     expect(condition(node, 'web', 'Ready')).toBe('True');
   });
 
@@ -237,7 +238,7 @@ test('no probe holds another up: one that hangs is given up in its own time', as
   expect(flags(node, 'both').ready).toBe(false);
   expect(node.runtime.calls.length).toBeGreaterThan(before + 1);
   await node.advance('30s');
-  const [failure] = (node.containerView('both').probes ?? []).flatMap(({ lastFailure }) => lastFailure ?? []);
+  const [failure] = (node.containerView('both').children ?? []).flatMap(({ lastFailure }) => lastFailure ?? []);
   expect(failure?.message).toBe('Liveness probe failed: command timed out: "slow" timed out after 30s');
 });
 
@@ -280,7 +281,7 @@ describe('a restart of the agent', () => {
     const before = asked(node);
     await node.advance('500ms');
     expect(flags(node)).toEqual({ started: true, ready: true, restarts: 0 });
-    expect(node.containerView('web').probes?.map(({ kind }) => kind)).toEqual(['liveness', 'readiness']);
+    expect(node.containerView('web').children?.map(({ name }) => name)).toEqual(['liveness', 'readiness']);
     expect(asked(node)).toBe(before);
     await node.advance('2s');
     expect(asked(node)).toBe(before + 2);
@@ -320,7 +321,7 @@ describe('a restart of the agent', () => {
     await node.advance('9s');
     const { agent, play } = createReplay(node.agent.input, JSON.parse(JSON.stringify(node.entries)));
     expect(await play()).toEqual([]);
-    expect(agent.views()).toEqual(node.agent.views());
+    expect(agent.trees()).toEqual(node.agent.trees());
     expect(agent.pods()).toEqual(node.agent.pods());
     expect(flags(node).restarts).toBe(1);
     agent.stop();

@@ -22,7 +22,7 @@ const leaving = async (node: Node) => ({
   input: node.agent.input,
   entries: node.entries,
   keyframe: node.agent.keyframe(),
-  explained: node.agent.views().map(({ pod }) => node.agent.explainUid(pod.metadata.uid)),
+  explained: Array.from(node.agent.trees().keys(), (uid) => node.agent.explainUid(uid)),
   node: [node.agent.explainNode(), node.agent.overview()],
   files: await readdir(node.path(), { recursive: true }),
 });
@@ -47,7 +47,7 @@ test('a value that may be secret has no way into a recording, a keyframe, explai
   await node.advance('10s');
   expect(node.entries.length).toBeGreaterThan(10);
   await expectWithoutSecret(node);
-  expect(JSON.stringify(node.agent.views())).toContain(SECRET);
+  expect(JSON.stringify(node.agent.pods())).toContain(SECRET);
 });
 
 const quoted = { message: `exec: "--password=${SECRET}" of {"url":"${SECRET}"}: not found` };

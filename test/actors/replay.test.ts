@@ -85,7 +85,7 @@ async function busyNode(): Promise<{ node: SimulatedNode; cuts: readonly Cut[]; 
 
 const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
   pods: agent.pods(),
-  views: agent.views(),
+  trees: Object.fromEntries(agent.trees()),
   overview: agent.overview(),
   node: agent.explainNode().node,
 });

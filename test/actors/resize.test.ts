@@ -2,8 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { podReason } from '../../pod/show/reason.ts';
+import { podActors } from '../../pod/show/seenPod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
+import { seenPod } from '../pod/views.ts';
 
 const Mi = 2 ** 20;
 
@@ -137,8 +139,9 @@ describe('C25: in-place resize', () => {
     node.apply(important('1500m'));
     const words = 'update waiting for room: other pods are being terminated to free it';
     const notes = () => node.agent.explain('web')?.pod.facts;
+    const reason = () => podReason(podActors(seenPod(node.view('web'))), node.clock.now());
     await node.advance('9m');
-    expect([notes(), podReason(node.view('web'), node.clock.now())]).toEqual([[words], words]);
+    expect([notes(), reason()]).toEqual([[words], words]);
     await node.advance('2m');
     expect([notes(), node.container('web').allocatedResources]).toEqual([[], { cpu: '1500m', memory: '64Mi' }]);
   });

@@ -132,7 +132,7 @@ describe('the runtime goes away', () => {
     expect(node.pod('web').phase).toBe('Pending');
     node.apply(podWith('web', {}, { uid: 'another' }));
     await node.advance('1s');
-    expect(node.agent.views().map(({ pod }) => pod.metadata.uid)).toEqual(['another']);
+    expect(node.views().map(({ pod }) => pod.metadata.uid)).toEqual(['another']);
     node.runtime.restart();
     node.remove('web');
     await node.advance('3s');

@@ -57,7 +57,7 @@ describe('graceful termination', () => {
     expect(graces(node)).toEqual([]);
     expect(node.containerView('web')).toMatchObject({
       state: 'stopping.runningPreStop.bounded',
-      waitingFor: 'its preStop hook',
+      waitingFor: 'its preStop hook (exec sh -c sleep 7)',
     });
     await node.advance('16s');
     expect(graces(node)).toEqual([13]);
@@ -144,7 +144,7 @@ describe('graceful termination', () => {
     });
     const asked = node.clock.now();
     await node.advance('3s');
-    expect(node.agent.views().map(({ pod }) => pod.metadata.name)).toEqual(['slow']);
+    expect(node.views().map(({ pod }) => pod.metadata.name)).toEqual(['slow']);
     // As long as the last of them may take.
     expect(node.agent.overview()).toMatchObject({ state: 'draining', until: asked + 6_000 });
     expect(node.agent.explainNode().answer).toMatch(/ is draining: 1 pod terminating, up to 3s$/);

@@ -6,7 +6,7 @@ import { describePod } from '../../pod/show/describe/pod.ts';
 import { displayWidth } from '../../pod/show/displayWidth.ts';
 import { isPrintable } from '../../pod/show/printable.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { exited, NOW, podView } from '../pod/views.ts';
+import { exited, NOW, podView, seenPod } from '../pod/views.ts';
 import { productFiles } from '../support/tree.ts';
 
 /** Clears the screen, sets the title, rings, colours by 8 bits, turns the direction, goes back and begins a line. */
@@ -23,11 +23,9 @@ const view = podView({
 });
 const problems = [{ file: `/pods/${HOSTILE}.yaml`, path: HOSTILE, message: HOSTILE }];
 const agent = fakeAgent({ now: NOW, views: [view], node: { problems } });
-const [pod] = agent.pods();
-if (pod === undefined) throw new Error('no pod');
 
 test('in the live table, its log and what it leaves behind, each line stays one and as wide as the terminal', () => {
-  const scene = { node: agent.node(), pods: [{ pod, view }], log: [HOSTILE], now: NOW, controls: INITIAL_CONTROLS };
+  const scene = { node: agent.node(), pods: [seenPod(view)], log: [HOSTILE], now: NOW, controls: INITIAL_CONTROLS };
   const surface = { width: 100, height: 24, colour: false };
   const pages = (['table', 'log', 'help'] as const).flatMap(
     (page) => renderFrame({ ...scene, controls: { ...INITIAL_CONTROLS, page } }, surface).lines,
@@ -64,7 +62,7 @@ test('in a table of kubectl a cell ends with its first line, and the columns sta
 });
 
 test('in a description', () => {
-  const text = describePod(pod, [], NOW, undefined);
+  const text = describePod(seenPod(view).pod, [], NOW, undefined);
   expect(text).toContain('^[[2J');
   expect(isPrintable(text)).toBe(true);
 });

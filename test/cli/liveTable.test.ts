@@ -2,9 +2,8 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openLiveView } from '../../cli/liveTable.ts';
 import { terminalView } from '../../cli/terminalView.ts';
-import type { PodView } from '../../pod/show/view.ts';
 import { fakeAgent } from '../fakes/agent.ts';
-import { backOff, NOW, podView, running, sandbox, waiting } from '../pod/views.ts';
+import { backOff, NOW, podView, running, type ShownPod, sandbox, waiting } from '../pod/views.ts';
 import { seenOn } from './support/terminal.ts';
 
 beforeEach(() => {
@@ -84,7 +83,7 @@ describe('without a terminal', () => {
 });
 
 describe('on a terminal', () => {
-  function shown(...views: PodView[]) {
+  function shown(...views: ShownPod[]) {
     const agent = fakeAgent({ now: NOW, views });
     const out = output(true);
     const live = terminalView(out, { isInFront: () => true });

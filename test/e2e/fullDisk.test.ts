@@ -119,19 +119,17 @@ test('events and `explain node` tell of facts that cannot be written, and events
     ]);
     try {
       await daemon.says('the node agent is running');
-      expect(await asked('explain', 'node')).not.toContain('actor store');
+      expect(await asked('explain', 'node')).not.toContain('─ store');
       fill(filler);
       writeFileSync(join(pods, 'web.json'), JSON.stringify(podWith('web')));
       await eventually(
         'the event',
         async () => /Warning +StoreFailed +node\/.*ENOSPC/.test(await events()) || undefined,
       );
-      expect(await asked('explain', 'node')).toMatch(
-        /actor store +retrying.*\n.*waiting for the disk until .*\n.*ENOSPC/,
-      );
+      expect(await asked('explain', 'node')).toMatch(/─ store +retrying.*\n.*waiting for the disk until .*\n.*ENOSPC/);
       rmSync(filler);
       await eventually('the end of it', async () => /Normal +StoreRecovered/.test(await events()) || undefined);
-      expect(await asked('explain', 'node')).not.toContain('actor store');
+      expect(await asked('explain', 'node')).not.toContain('─ store');
     } finally {
       daemon.kill('SIGTERM');
       await daemon.ended;

@@ -1,19 +1,16 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
-import type { Pod } from '../../pod/api/schema/pod.ts';
 import { explainPod } from '../../pod/show/explain.ts';
 import { explainNode } from '../../pod/show/explainNode.ts';
-import type { PodView } from '../../pod/show/view.ts';
-import { podStatus } from '../../pod/status/status.ts';
 import type { AgentPort, NodeSummary } from '../../server/agent.ts';
 import { aNode } from '../pod/nodes.ts';
-import { nodeView } from '../pod/views.ts';
+import { nodeView, type ShownPod, seenPod } from '../pod/views.ts';
 
 /** A node agent whose pods are what a test says they are. */
 export interface FakeAgent extends AgentPort {
   /** Brings a pod, or changes it, and tells all subscribers. */
-  show(view: PodView): void;
-  remove(view: PodView): void;
+  show(view: ShownPod): void;
+  remove(view: ShownPod): void;
   /** What the node's machines tell now. */
   readonly record: EventRecorder['record'];
   /** Changes what the node says of itself. */
@@ -35,7 +32,7 @@ const TAGS: Readonly<Record<string, readonly string[]>> = {
 /** An agent with the views' pods; a pod's status is computed as the node would, at the time `now`. */
 export function fakeAgent(options: {
   now: number;
-  views?: readonly PodView[];
+  views?: readonly ShownPod[];
   node?: Partial<NodeSummary>;
 }): FakeAgent {
   const views = new Map((options.views ?? []).map((view) => [view.pod.metadata.uid, view]));
@@ -53,23 +50,20 @@ export function fakeAgent(options: {
     limiters: [],
     ...options.node,
   };
-  const podOf = (view: PodView): Pod => ({
-    ...view.pod,
-    status: podStatus(view, { now: options.now, hostIps: ['192.0.2.1'], runtimeName: 'containerd' }),
-  });
-  const tell = (view: PodView, removed: boolean) => {
-    for (const listener of listeners) listener({ uid: view.pod.metadata.uid, pod: podOf(view), view, removed });
+  const seen = (view: ShownPod) => seenPod(view, ['192.0.2.1']);
+  const tell = (view: ShownPod, removed: boolean) => {
+    for (const listener of listeners) listener({ uid: view.pod.metadata.uid, ...seen(view), removed });
   };
   return {
-    pods: () => [...views.values()].map(podOf),
-    views: () => [...views.values()],
+    pods: () => [...views.values()].map((view) => seen(view).pod),
+    trees: () => new Map(Array.from(views, ([uid, view]) => [uid, seen(view).tree])),
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     explain: (uid) => {
       const view = views.get(uid);
-      return view && explainPod(view, options.now);
+      return view && explainPod(seen(view), options.now);
     },
     logTails: async () => new Map(),
     explainNode: () => explainNode(nodeView(node.name), options.now),

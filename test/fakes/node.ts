@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
+import type { AnyActorRef } from 'xstate';
 import type { Entry } from '../../actors/boundary.ts';
 import { createNode } from '../../actors/createNode.ts';
 import { addressesNow } from '../../actors/feeds/nodeFacts.ts';
@@ -17,9 +18,10 @@ import type { CallName } from '../../cri/simulated/callNames.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type LoggedCall, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
+import { type PodRef, podView } from '../../machines/shared/views.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../pod/api/schema/status.ts';
-import type { ContainerView, PodView } from '../../pod/show/view.ts';
+import { type ShownPod, shownPod } from '../pod/views.ts';
 import { cgroupFacts } from './cgroups.ts';
 import { type Connection, connect, type Death } from './connection.ts';
 import { IMAGE } from './pods.ts';
@@ -76,6 +78,7 @@ export class SimulatedNode {
   readonly #options: SimulatedNodeOptions;
   readonly #wanted = new Map<string, Pod>();
   #agent: NodeAgent | undefined;
+  #root: AnyActorRef | undefined;
   #connection: Connection | undefined;
   #nextConfig: NextConfig = {};
   #nextParts: SimulatedNodeOptions['parts'] = {};
@@ -103,6 +106,12 @@ export class SimulatedNode {
       ...parts,
       ...{ cri: connection.cri, clock: this.clock },
       openStore: (...where) => this.#openStore(...where),
+      inspect: (event) => {
+        // Every actor here is one of xstate's own.
+        const ref = event.actorRef as AnyActorRef;
+        if (ref._parent === undefined) this.#root = ref;
+        parts.inspect?.(event);
+      },
       feeds: { ...sources, ...parts.feeds },
       record: (entry) => {
         this.entries.push(entry);
@@ -180,7 +189,7 @@ export class SimulatedNode {
   }
 
   has(name: string): boolean {
-    return this.agent.views().some(({ pod }) => pod.metadata.name === name);
+    return this.views().some(({ pod }) => pod.metadata.name === name);
   }
 
   /** The status of a pod; of several with its name the last. */
@@ -189,9 +198,27 @@ export class SimulatedNode {
     return present(found?.status, `pod ${name}`);
   }
 
-  view(name: string): PodView {
+  /** What the node's actors show of its pods. */
+  views(): ShownPod[] {
+    return Array.from(this.agent.trees(), ([uid, tree]) => {
+      const ref: PodRef | undefined = this.#root?.getSnapshot().children[`pod/${uid}`];
+      const pod = this.agent.pods().find(({ metadata }) => metadata.uid === uid);
+      if (ref) return shownPod(podView(ref), tree);
+      const nothing = {
+        containers: [],
+        volumes: [],
+        initialized: false,
+        unsettled: true,
+        ended: false,
+        reclaimed: false,
+      };
+      return shownPod({ pod: present(pod, `pod ${uid}`), tags: tree.tags, ...nothing }, tree);
+    });
+  }
+
+  view(name: string): ShownPod {
     return present(
-      this.agent.views().findLast(({ pod }) => pod.metadata.name === name),
+      this.views().findLast(({ pod }) => pod.metadata.name === name),
       `pod ${name}`,
     );
   }
@@ -203,7 +230,7 @@ export class SimulatedNode {
     return present(found, `container ${name} of pod ${pod}`);
   }
 
-  containerView(pod: string, name = 'main'): ContainerView {
+  containerView(pod: string, name = 'main'): ShownPod['containers'][number] {
     return present(
       this.view(pod).containers.find((container) => container.name === name),
       `container ${name} of pod ${pod}`,
@@ -249,7 +276,7 @@ export class SimulatedNode {
       ...containers.map(({ metadata, podSandboxId }) => `container ${metadata?.name} in ${podSandboxId}`),
       ...files.flat(),
       ...[...start.held, ...start.queue, ...pull.held, ...pull.queue].map((key) => `claim ${key}`),
-      ...this.agent.views().map(({ pod, state }) => `pod ${pod.metadata.name} ${state}`),
+      ...this.views().map(({ pod, state }) => `pod ${pod.metadata.name} ${state}`),
     ];
   }
 

@@ -95,5 +95,5 @@ test('the explanation of the node has it', () => {
   const lost = { message: '/root/statelet has been removed', since: NOW - 5_000 };
   const text = formatNodeExplanation(withLostRoot(explainNode(nodeView('host'), NOW), lost));
   expect(text).toContain('  node host is running 0 pods; /root/statelet has been removed\n');
-  expect(text).toMatch(/└─ actor root directory +lost +5s\n +waiting for the directory to be restored/);
+  expect(text).toMatch(/└─ root directory +lost +5s\n +waiting for the directory to be restored/);
 });

@@ -2,12 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { logStatuses } from '../../node/statusLog.ts';
 import { involvedPod, recordedEvent } from '../../pod/events/recordedEvent.ts';
-import type { PodView } from '../../pod/show/view.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { NOW, podView, waiting } from '../pod/views.ts';
+import { NOW, podView, type ShownPod, waiting } from '../pod/views.ts';
 
 /** The messages that are logged while a pod goes through these views. */
-function logOf(...views: PodView[]): string[] {
+function logOf(...views: ShownPod[]): string[] {
   return logWhile((agent) => {
     for (const view of views) agent.show(view);
   });
@@ -37,7 +36,7 @@ test('a failure of an actor is logged once', () => {
 
 test('what is known of a pod goes with it, and nothing of one whose uid begins with its own', () => {
   const lastFailure = { reason: 'ErrImagePull', message: 'no such host', at: NOW } as const;
-  const failing = (uid: string): PodView => {
+  const failing = (uid: string): ShownPod => {
     const view = podView({ main: { app: waiting('ErrImagePull', { lastFailure }) }, meta: { uid, name: uid } });
     const path = `pod/${uid}`;
     return { ...view, path, containers: view.containers.map((each) => ({ ...each, path: `${path}/container/app` })) };

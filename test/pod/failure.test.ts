@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { RefusalReason } from '../../pod/admission/refusal.ts';
 import { type FailureReason, messageOf, NodeFailure, toFailure } from '../../pod/failure.ts';
 import type { RunReason } from '../../pod/lifecycle/restart.ts';
-import type { TerminationReason, WaitReason } from '../../pod/show/view.ts';
+import type { TerminationReason, WaitReason } from '../../pod/status/view.ts';
 
 /** Compiles only where any string would not do. */
 type Closed<Reason extends string> = string extends Reason ? never : 'Misspelt' extends Reason ? never : true;

@@ -3,13 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
-import type { PodView } from '../../pod/show/view.ts';
 import { type AgentSocket, serveSocket } from '../../server/socket.ts';
 import { type FakeAgent, fakeAgent } from '../fakes/agent.ts';
-import { NOW, podView, running, sandbox } from '../pod/views.ts';
+import { NOW, podView, running, type ShownPod, sandbox } from '../pod/views.ts';
 
 /** A pod that runs. */
-export const pod = (name: string, view: Partial<PodView> = {}, annotations: Record<string, string> = {}) =>
+export const pod = (name: string, view: Partial<ShownPod> = {}, annotations: Record<string, string> = {}) =>
   podView({
     main: { web: running() },
     meta: { name, uid: `uid-${name}`, annotations },

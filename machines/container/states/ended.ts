@@ -2,7 +2,7 @@
 import { and } from 'xstate';
 import { crashLoopBackOff } from '../../../pod/lifecycle/backoff.ts';
 import { hasFailed, isEndedFor, shouldRestart } from '../../../pod/lifecycle/restart.ts';
-import type { TerminatedRun } from '../../../pod/show/view.ts';
+import type { TerminatedRun } from '../../../pod/status/view.ts';
 import { SHOWN_FAILED_MS } from '../../shared/waitingReason.ts';
 import { backOffKey, type ContainerContext, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';

@@ -40,7 +40,7 @@ export const resizing = containerSetup.createStateConfig({
 });
 
 export const awaitingResize = containerSetup.extend(resizingImplementations).createStateConfig({
-  tags: 'retrying',
+  tags: ['retrying', 'awaitingResize'],
   meta: { waitsFor: 'another attempt to apply its new resources', until: 'retryAt' },
   invoke: { src: 'timer', input: ({ context }) => ({ until: context.retryAt }) },
   on: {

@@ -1,7 +1,7 @@
 /** A container that runs: started once its startup probe has passed, and then probed. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { needsRestart } from '../../../pod/resources/resize.ts';
-import type { ProbeKind } from '../../../pod/show/view.ts';
+import type { ProbeKind } from '../../../pod/status/view.ts';
 import { type ProbeInput, probeOf } from '../../probe/context.ts';
 import type { ProbeFact } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';

@@ -1,4 +1,4 @@
-import type { ContainerRole } from '../../show/view.ts';
+import type { ContainerRole } from '../../status/view.ts';
 import type { Problem } from '../problem.ts';
 import type { Container, LifecycleHandler, Probe } from '../schema/container.ts';
 import { forbidden, invalid, notNegative, portNumber, required } from './words.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readLogTails } from '../../../actors/services/logTails.ts';
-import { backOff, exited, podView, run, running } from '../../pod/views.ts';
+import { backOff, exited, podView, run, running, seenPod } from '../../pod/views.ts';
 
 let podLogsDir: string;
 
@@ -31,7 +31,7 @@ test('the last lines of the run that failed last: the one that was, or the one b
       again: running({ restartCount: 4, last: run(1) }),
     },
   });
-  expect([...(await readLogTails(view, { rootDir: '/', podLogsDir }))]).toEqual([
+  expect([...(await readLogTails(seenPod(view), { rootDir: '/', podLogsDir }))]).toEqual([
     ['ended', { file: ended, lines: ['two', 'three', 'four', 'five', 'six'] }],
     ['again', { file: before, lines: ['no database'] }],
   ]);
@@ -48,7 +48,7 @@ test('nothing of a run that went well, that could not start, or whose log is gon
       huge: exited(1),
     },
   });
-  const tails = await readLogTails(view, { rootDir: '/', podLogsDir });
+  const tails = await readLogTails(seenPod(view), { rootDir: '/', podLogsDir });
   expect([...tails.keys()]).toEqual(['huge']);
   expect(tails.get('huge')).toMatchObject({ file: huge, lines: [expect.stringMatching(/^x{500}$/), 'the end'] });
 });

@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import { changeSentences } from '../../../cli/table/changes.ts';
-import type { PodView } from '../../../pod/show/view.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
-import { backOff, NOW, podView, running, sandbox, volumeView, waiting } from '../../pod/views.ts';
+import { backOff, NOW, podView, running, type ShownPod, sandbox, volumeView, waiting } from '../../pod/views.ts';
 
 /** The sentences for a pod that goes through these views. */
-function story(...views: PodView[]): string[][] {
+function story(...views: ShownPod[]): string[][] {
   const agent = fakeAgent({ now: NOW });
   const sentences = changeSentences();
   const told: string[][] = [];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { nodeReadiness, settledReadiness } from '../../../cli/table/ready.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
-import type { PodView } from '../../../pod/show/view.ts';
 import { podStatus } from '../../../pod/status/status.ts';
+import type { PodView } from '../../../pod/status/view.ts';
 import { backOff, exited, NOW, podView, run, running, sandbox, waiting } from '../../pod/views.ts';
 
 const podOf = (view: PodView): Pod => ({

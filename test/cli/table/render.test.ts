@@ -2,10 +2,21 @@ import { describe, expect, test } from '@jest/globals';
 import { type Controls, INITIAL_CONTROLS } from '../../../cli/table/controls.ts';
 import { type Frame, renderFrame, renderLast, type Scene, type Surface } from '../../../cli/table/render.ts';
 import { displayWidth } from '../../../pod/show/displayWidth.ts';
-import type { PodView } from '../../../pod/show/view.ts';
 import type { NodeSummary } from '../../../server/agent.ts';
 import { fakeAgent } from '../../fakes/agent.ts';
-import { backOff, exited, NOW, podView, run, running, sandbox, volumeView, waiting } from '../../pod/views.ts';
+import {
+  backOff,
+  exited,
+  NOW,
+  podView,
+  run,
+  running,
+  type ShownPod,
+  sandbox,
+  seenPod,
+  volumeView,
+  waiting,
+} from '../../pod/views.ts';
 import { ESC } from '../../support/escape.ts';
 
 const web = podView({
@@ -53,24 +64,21 @@ interface Setting {
   readonly log?: readonly string[];
 }
 
-function sceneOf(views: readonly PodView[], { controls = {}, node = {}, log = [] }: Setting = {}): Scene {
+function sceneOf(views: readonly ShownPod[], { controls = {}, node = {}, log = [] }: Setting = {}): Scene {
   const agent = fakeAgent({ now: NOW, views, node });
-  const pods = agent.pods().flatMap((pod) => {
-    const view = views.find((each) => each.pod.metadata.uid === pod.metadata.uid);
-    return view ? [{ pod, view }] : [];
-  });
+  const pods = views.map((view) => seenPod(view, ['192.0.2.1']));
   return { node: agent.node(), pods, log, now: NOW, controls: { ...INITIAL_CONTROLS, ...controls } };
 }
 
 const on = (width: number, height: number): Surface => ({ width, height, colour: false });
 
-const frame = (views: readonly PodView[], surface: Surface, setting?: Setting): Frame =>
+const frame = (views: readonly ShownPod[], surface: Surface, setting?: Setting): Frame =>
   renderFrame(sceneOf(views, setting), surface);
 
 /** The rows of the table and what is below them, without those that are empty. */
 const rowsOf = ({ lines }: Frame) => lines.slice(2, -1).filter((line) => line.trim() !== '');
 
-const names = (views: readonly PodView[], surface: Surface, setting?: Setting) =>
+const names = (views: readonly ShownPod[], surface: Surface, setting?: Setting) =>
   rowsOf(frame(views, surface, setting)).map((line) => line.split(/ {2,}/)[0]);
 
 const all = [web, crash, job, late];
@@ -98,7 +106,7 @@ describe('the live table', () => {
     ]);
   });
 
-  test.each<[string, readonly PodView[], Partial<NodeSummary>]>([
+  test.each<[string, readonly ShownPod[], Partial<NodeSummary>]>([
     [
       'node host starting · waiting for the runtime to list its pods',
       [],

@@ -34,7 +34,7 @@ function node() {
         ...(part.until === undefined ? {} : { until: ports.now + part.until }),
       }));
       const text = formatNodeExplanation(explainNode({ ...view, tree: { ...view.tree, children } }, ports.now));
-      return text.slice(text.indexOf('actor cgroups')).trimEnd();
+      return text.slice(text.indexOf('cgroups  ')).trimEnd();
     },
   };
 }
@@ -126,7 +126,7 @@ describe('C25: the cgroups above those of pods', () => {
     const { refused, explained } = node();
     refused('device or resource busy');
     expect(`\n${explained()}`).toBe(`
-actor cgroups  awaitingEnforcement.waiting  0s
+cgroups  awaitingEnforcement.waiting  0s
      waiting for another attempt to set the limit of all pods until 00:01:00 (in
      60s)
      last failure, 0s ago: FailedNodeAllocatableEnforcement: Failed to update

@@ -5,7 +5,7 @@ import { nodeStory } from '../support/nodeStory.ts';
 test('a runtime that has not answered yet is waited for since the node began, then as it has answered', () => {
   const story = nodeStory();
   const runtime = () => {
-    const snapshot = { context: story.context(), children: {} };
+    const snapshot = { context: story.context(), children: {}, hasTag: () => false };
     return facts({ id: 'nodeAgent', since: 500, snapshot, sinceOf: () => 0 }).feeds?.runtimeHealth;
   };
   expect(runtime()).toMatchObject([

@@ -14,7 +14,7 @@ const shown = (...changes: readonly PlegChange[]) => plegView(after(...changes),
 
 describe('the PLEG as it is shown', () => {
   test('waits for the event stream at first, and lists every second until it is open', () => {
-    const own = { name: 'pleg', path: 'nodeAgent/pleg' };
+    const own = { name: 'pleg', path: 'pleg' };
     const waitingFor = "the runtime's event stream, retried every second";
     expect(shown()).toEqual({
       ...{ ...own, since: 500, state: 'opening', tags: ['working'], waitingFor },

@@ -15,7 +15,7 @@ const shown = (...steps: readonly SourceStep[]) =>
 
 describe('a source as it is shown', () => {
   test('is being read until it has told its pods', () => {
-    const told = { name: 'file source', path: 'nodeAgent/sources/file', since: 500 };
+    const told = { name: 'file source', path: 'sources/file', since: 500 };
     const waitingFor = 'its pods to be read';
     expect(shown()).toEqual({ ...told, state: 'reading', tags: ['working'], waitingFor });
     const listed = sourceView('file', undefined, { begun: 500, hasListed: true });

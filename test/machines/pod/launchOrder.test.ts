@@ -49,7 +49,7 @@ describe('the regular containers of a pod', () => {
       c: 'launching.readyToCreate',
     });
     expect(waitOf(story, 'b')).toBe("container a's postStart hook");
-    expect(waitOf(story, 'a')).toBe('its postStart hook');
+    expect(waitOf(story, 'a')).toBe('its postStart hook (exec true)');
     story.ports.answer('runHook');
     expect(story.containers()).toMatchObject({ b: 'running.steady', c: 'running.steady' });
   });

@@ -41,6 +41,7 @@ const parts = setup({
   actors: {
     disk,
     fan: setup({ types }).createMachine({
+      id: 'fan',
       type: 'parallel',
       states: {
         blades: { initial: 'turning', states: { turning: { tags: ['steady', 'spinning'] } } },
@@ -48,6 +49,7 @@ const parts = setup({
       },
     }),
     light: setup({ types }).createMachine({
+      id: 'light',
       initial: 'on',
       on: {
         fail: {
@@ -66,7 +68,7 @@ const parts = setup({
   meta: {
     facts: () => ({
       ...{ kind: 'node', name: 'host' },
-      feeds: { sources: [{ name: 'file', path: 'parts/file', state: 'absent', tags: ['waiting'], since: 2_000 }] },
+      feeds: { sources: [{ name: 'file', path: 'file', state: 'absent', tags: ['waiting'], since: 2_000 }] },
     }),
   },
   initial: 'running',
@@ -86,7 +88,7 @@ const parts = setup({
 
 function shownTree() {
   const actor = createActor(parts).start();
-  const tree = () => actorTree(actor, 'parts', { sinceOf: () => 1_000 });
+  const tree = () => actorTree(actor, { sinceOf: () => 1_000 });
   const child = (name: string) => tree().children.find((each) => each.name === name);
   return { actor, tree, child };
 }
@@ -94,7 +96,7 @@ function shownTree() {
 describe('the tree of actors', () => {
   test('has a machine by what its own chart declares: state, tag, wait, deadline, failure and facts', () => {
     expect(shownTree().child('sda')).toEqual({
-      ...{ id: 'disk/sda', machine: 'disk', kind: 'disk', name: 'sda', path: 'parts/disk/sda' },
+      ...{ id: 'disk/sda', machine: 'disk', kind: 'disk', name: 'sda', path: 'disk/sda' },
       ...{ state: 'syncing', tags: ['retrying'], since: 1_000, waitingFor: 'the disk', until: 14_000 },
       ...{ lastFailure: { reason: 'EIO', message: 'it is worn out', at: 4_000 } },
       ...{ facts: ['next at 14000'], lists: { of: ['web'] } },
@@ -111,10 +113,10 @@ describe('the tree of actors', () => {
         .children.map(({ kind, name, state, tags }) => [kind, name, state, ...tags]),
     ).toEqual([
       ['feed', 'clock', 'active', 'steady'],
-      ['actor', 'file', 'absent', 'waiting'],
-      ['actor', 'fan', 'blades.turning motor.hot', 'waiting', 'spinning'],
+      ['feed', 'file', 'absent', 'waiting'],
+      ['fan', 'fan', 'blades.turning motor.hot', 'waiting', 'spinning'],
       ['disk', 'sda', 'syncing', 'retrying'],
-      ['actor', 'light', 'on', 'steady'],
+      ['light', 'light', 'on', 'steady'],
     ]);
   });
 
@@ -129,6 +131,18 @@ describe('the tree of actors', () => {
     expect(child('fan')).toMatchObject({ tags: ['waiting', 'spinning'] });
   });
 
+  test('makes a node again only when its actor, or one below it, has changed', () => {
+    const { actor, tree } = shownTree();
+    const before = tree();
+    expect(tree()).toBe(before);
+    actor.getSnapshot().children.light?.send({ type: 'fail' });
+    const after = tree();
+    expect(after).not.toBe(before);
+    expect(after.children.filter((child) => !before.children.includes(child)).map(({ name }) => name)).toEqual([
+      ...['clock', 'file', 'light'],
+    ]);
+  });
+
   test('is what explain prints, calls left out, for what waits for them says so', () => {
     const explanation: NodeExplanation = {
       name: 'host',
@@ -138,15 +152,15 @@ describe('the tree of actors', () => {
       foreign: [],
     };
     expect(formatNodeExplanation(explanation).split('\n').slice(4, -1)).toEqual([
-      'node host       running                   4s',
-      '├─ feed clock   active                    4s',
-      '├─ actor file   absent                    3s',
-      '├─ actor fan    blades.turning motor.hot  4s',
-      '├─ disk sda     syncing                   4s     next at 14000',
+      'node host      running                   4s',
+      '├─ feed clock  active                    4s',
+      '├─ feed file   absent                    3s',
+      '├─ fan         blades.turning motor.hot  4s',
+      '├─ disk sda    syncing                   4s     next at 14000',
       '│    waiting for the disk until 00:00:14 (in 9s)',
       '│    of: web',
       '│    last failure, 1s ago: EIO: it is worn out',
-      '└─ actor light  on                        4s',
+      '└─ light       on                        4s',
     ]);
   });
 });

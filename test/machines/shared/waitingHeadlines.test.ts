@@ -1,14 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateMachine } from 'xstate';
+import { waitWithHook } from '../../../machines/container/view.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { imageMachine } from '../../../machines/image/chart.ts';
-import { ofImage } from '../../../machines/image/view.ts';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
 import type { Failure } from '../../../pod/failure.ts';
+import type { ActorNode, LimiterView } from '../../../pod/show/actorNode.ts';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { explainNode } from '../../../pod/show/explainNode.ts';
-import type { LimiterView } from '../../../pod/show/view.ts';
-import { ending, NOW, nodeView, podView, running, sandbox, UID, volumeView, waiting } from '../../pod/views.ts';
+import {
+  ending,
+  NOW,
+  nodeActor,
+  nodeView,
+  podView,
+  running,
+  sandbox,
+  seenPod,
+  UID,
+  volumeView,
+  waiting,
+} from '../../pod/views.ts';
 import { HEADLINES } from '../support/headlines.ts';
 import { atomicStates, tagsOf } from '../support/reach.ts';
 
@@ -19,6 +31,7 @@ interface Waiting {
   readonly waitingFor: string;
   readonly until?: number;
   readonly lastFailure?: Failure;
+  readonly children?: readonly ActorNode[];
 }
 
 /** Every state of a machine that waits, as its actor shows it in it: who tries again has failed before. */
@@ -51,13 +64,17 @@ const queueOf = (...queue: string[]): LimiterView[] => [
 const network = { sandbox: sandbox('10.88.0.5') };
 const runs = ({ tags }: Waiting) => ['running', 'runningPostStart', 'stopping'].some((tag) => tags.includes(tag));
 
-/** As who needs an image shows what that is at. */
-const needing = (state: string, name: string, image: Waiting): Waiting => ({
-  ...image,
-  waitingFor: ofImage(image.waitingFor, name),
-  state: `${state}.${image.state}`,
-  tags: [...image.tags, 'gettingImage'],
-});
+/** Who needs an image, while that waits for this. */
+const needing = (state: string, name: string, image: Waiting): Waiting => {
+  const waitingFor = image.waitingFor.replace('its image', `image ${name}`);
+  const child = nodeActor('image', { ...image, machine: 'image', waitingFor });
+  const own = { state, tags: ['working', 'gettingImage'], since: NOW - 130_000, waitingFor: 'its image' };
+  return { ...own, children: [child] };
+};
+
+/** Itself, or the image that it waits for. */
+const isQueued = (view: Waiting): boolean =>
+  [view, ...(view.children ?? [])].some(({ state }) => state.endsWith('queued'));
 
 const lineOf = ({ waitingFor, until }: Waiting) => `waiting for ${waitingFor}${until ? ' until' : ''}`;
 
@@ -65,33 +82,35 @@ const lineOf = ({ waitingFor, until }: Waiting) => `waiting for ${waitingFor}${u
 const pod = {
   pod: (view: Waiting) =>
     explainPod(
-      podView({ main: { app: null }, view: { ...view, ...(view.state.startsWith('terminating') ? ending() : {}) } }),
+      seenPod(
+        podView({ main: { app: null }, view: { ...view, ...(view.state.startsWith('terminating') ? ending() : {}) } }),
+      ),
       NOW,
-      { limiters: view.state.endsWith('queued') ? queueOf(`${UID}/start`) : [] },
+      { limiters: isQueued(view) ? queueOf(`${UID}/start`) : [] },
     ).answer,
   volume: (view: Waiting) => {
     const volumes = [volumeView('data', { ...view, mounted: view.state.startsWith('mounted') })];
     const spec = { volumes: [{ name: 'data', image: { reference: 'model:1' } }] };
     const isEnding = view.state.includes('nmount');
-    return explainPod(podView({ main: {}, spec, view: { ...network, volumes, ...(isEnding ? ending() : {}) } }), NOW, {
-      limiters: view.state.endsWith('queued') ? queueOf(`${UID}/volume:data/pull`) : [],
+    const shown = podView({ main: {}, spec, view: { ...network, volumes, ...(isEnding ? ending() : {}) } });
+    return explainPod(seenPod(shown), NOW, {
+      limiters: isQueued(view) ? queueOf(`${UID}/volume:data/pull`) : [],
     }).answer;
   },
   container: (view: Waiting) => {
     const lifecycle = { postStart: { exec: { command: ['/setup'] } }, preStop: { sleep: { seconds: 5 } } };
-    return explainPod(
-      podView({
-        main: { app: runs(view) ? running({ ...view, ready: false }) : waiting('ContainerCreating', view) },
-        spec: { containers: [{ name: 'app', image: 'app:1', lifecycle }] },
-        view: { ...network, ...(view.state.startsWith('stopping') ? ending() : {}) },
-      }),
-      NOW,
-      {
-        limiters: view.state.endsWith('queued')
-          ? queueOf(`${UID}/app/${view.state.startsWith('launching') ? 'start' : 'pull'}`)
-          : [],
-      },
-    ).answer;
+    const spec = { containers: [{ name: 'app', image: 'app:1', lifecycle }] };
+    const context = { pod: podView({ spec }).pod, name: 'app' };
+    const hasTag = (tag: string) => view.tags.includes(tag);
+    const waits = { ...view, waitingFor: waitWithHook(view.waitingFor, { snapshot: { context, hasTag } }) };
+    const shown = podView({
+      main: { app: runs(view) ? running({ ...waits, ready: false }) : waiting('ContainerCreating', waits) },
+      spec,
+      view: { ...network, ...(view.state.startsWith('stopping') ? ending() : {}) },
+    });
+    return explainPod(seenPod(shown), NOW, {
+      limiters: isQueued(view) ? queueOf(`${UID}/app/${view.state.startsWith('launching') ? 'start' : 'pull'}`) : [],
+    }).answer;
   },
 };
 const headline = {

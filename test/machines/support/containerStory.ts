@@ -4,8 +4,7 @@ import { containerMachine } from '../../../machines/container/chart.ts';
 import type { ContainerInput } from '../../../machines/container/context.ts';
 import { containerView } from '../../../machines/container/view.ts';
 import type { imageMachine } from '../../../machines/image/chart.ts';
-import { probeViews } from '../../../machines/probe/view.ts';
-import { actorView } from '../../../machines/shared/actorTree.ts';
+import { actorTree } from '../../../machines/shared/actorTree.ts';
 import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
 import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
@@ -73,14 +72,9 @@ export function containerStory(options: Options = {}) {
     state: () => shownState(actor),
     status: () => actor.getSnapshot().status,
     /** What its pod's status is computed from. */
-    view: () => {
-      const snapshot = actor.getSnapshot();
-      return containerView(
-        actorView(actor, 'main', () => 0),
-        snapshot,
-        { ends: false, probes: probeViews('main', snapshot, () => 0) },
-      );
-    },
+    view: () => containerView(actor.getSnapshot(), { ends: false }),
+    /** What the tree of actors shows of it. */
+    node: () => actorTree(actor, { sinceOf: () => 0 }),
     /** What it emitted since it was last asked, as `Normal Started: Container started`. */
     told,
     /** The lifecycles that the pod was told, without repetitions. */

@@ -2,16 +2,18 @@
 import { entryOf } from '../../../machines/admission/context.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import type { PodInput } from '../../../machines/pod/context.ts';
+import { actorTree } from '../../../machines/shared/actorTree.ts';
 import type { PodEvent } from '../../../machines/shared/events.ts';
 import { type PortName, provided } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { podView } from '../../../machines/shared/views.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { PodRequests } from '../../../pod/resources/requests.ts';
-import type { Termination } from '../../../pod/show/view.ts';
+import type { Termination } from '../../../pod/status/view.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aPod } from '../../pod/fixtures.ts';
+import { shownPod } from '../../pod/views.ts';
 import { admission, childOf, ear, eventEar, limiter, START } from './stand.ts';
 
 type Options = Partial<Pick<PodInput, 'termination' | 'restored' | 'allocation' | 'networkNotReady'>> & {
@@ -61,13 +63,16 @@ export function podStory(options: Options = {}) {
   });
   actor.start();
   const send = (event: PodEvent) => actor.send(event);
-  const view = () => podView(actor, () => START);
+  const tree = () => actorTree(actor, { sinceOf: () => START });
+  const view = () => shownPod(podView(actor), tree());
   return {
     world,
     ports,
     ...limiters,
     send,
     view,
+    /** What the tree of actors shows of it. */
+    tree,
     state: () => statePath(actor.getSnapshot().value),
     status: () => actor.getSnapshot().status,
     context: () => actor.getSnapshot().context,

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../pod/api/schema/container.ts';
 import { validatePod } from '../../../pod/api/validate.ts';
 import { restartsAll, shouldRestart } from '../../../pod/lifecycle/restart.ts';
-import type { PodView } from '../../../pod/show/view.ts';
 import { podConditions } from '../../../pod/status/conditions.ts';
+import type { PodView } from '../../../pod/status/view.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 import { podView } from '../views.ts';
 

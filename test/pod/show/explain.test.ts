@@ -1,11 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Failure, FailureReason } from '../../../pod/failure.ts';
+import type { LimiterView } from '../../../pod/show/actorNode.ts';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
-import type { LimiterView, PodView } from '../../../pod/show/view.ts';
-import { backOff, ending, exited, NOW, podView, run, running, sandbox, volumeView, waiting } from '../views.ts';
+import {
+  backOff,
+  ending,
+  exited,
+  NOW,
+  podView,
+  run,
+  running,
+  type ShownPod,
+  sandbox,
+  seenPod,
+  volumeView,
+  waiting,
+} from '../views.ts';
 
-const answer = (view: PodView, limiters: readonly LimiterView[] = []) => explainPod(view, NOW, { limiters }).answer;
+const answer = (view: ShownPod, limiters: readonly LimiterView[] = []) =>
+  explainPod(seenPod(view), NOW, { limiters }).answer;
 const network = { sandbox: sandbox('10.88.0.5') };
 const failure = (reason: FailureReason, message: string): Failure => ({ reason, message, at: NOW - 12_000 });
 const until = NOW + 14_000;
@@ -28,7 +42,7 @@ const startLimiter: LimiterView = {
 
 interface Story {
   readonly what: string;
-  readonly view: PodView;
+  readonly view: ShownPod;
   readonly limiters?: readonly LimiterView[];
   readonly text: string;
 }
@@ -199,12 +213,14 @@ pod web  terminated  2m10s
 
 describe('the explanation of', () => {
   for (const { what, view, limiters, text } of stories) {
-    test(what, () => expect(`\n${formatExplanation(explainPod(view, NOW, limiters ? { limiters } : {}))}`).toBe(text));
+    test(what, () =>
+      expect(`\n${formatExplanation(explainPod(seenPod(view), NOW, limiters ? { limiters } : {}))}`).toBe(text),
+    );
   }
 });
 
 describe('while the runtime is not ready', () => {
-  const told = (view: PodView) => explainPod(view, NOW, { runtimeNotReady: 'no answer within 5 s' }).answer;
+  const told = (view: ShownPod) => explainPod(seenPod(view), NOW, { runtimeNotReady: 'no answer within 5 s' }).answer;
   const why = '; the container runtime is not ready: no answer within 5 s';
 
   test('who waits is told so', () => {
@@ -254,7 +270,7 @@ describe('the answer names', () => {
   const creating = podView({ main: { app: waiting() }, view: network });
   const withoutSandbox = podView({ ...behind, view: { waitingFor: 'its sandbox' } });
 
-  test.each<[string, PodView]>([
+  test.each<[string, ShownPod]>([
     [
       'init container setup has been running for 60s; the other containers are waiting for it',
       podView({ init: { done: exited(0), setup: running() }, ...behind, view: network }),
@@ -356,44 +372,5 @@ describe('the answer names', () => {
     expect(answer(podView(behind), [{ capacity: 3, held: [], queue }])).toBe(
       'pod web is waiting in the start queue: place 1 of 1, 3 at a time',
     );
-  });
-});
-
-describe('the text', () => {
-  const long = 'x'.repeat(63);
-  const wide = podView({
-    main: {
-      [long]: running({
-        ...{ state: 'running.probing.someStateOfAVeryLongName', ready: false, restartCount: 12_345 },
-        lastFailure: failure('Unhealthy', `${'y'.repeat(200)}\n  and ${'z '.repeat(300)}`),
-      }),
-    },
-    view: { sandbox: sandbox('10.88.0.5', 'fd00:1234:5678:9abc:def0:1234:5678:9abc') },
-    meta: { name: long },
-  });
-
-  test('never exceeds 80 columns, whatever the names and messages are', () => {
-    const lines = formatExplanation(explainPod(wide, NOW)).split('\n');
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(lines.length).toBeLessThan(24);
-    expect(lines).toContain('     not ready, 12345 restarts');
-  });
-
-  test('cuts a long message in its middle: the cause stands last', () => {
-    const message = `failed to create task: ${'wrapped: '.repeat(60)}exec: "/bin/nope": no such file`;
-    const { answer } = explainPod(
-      podView({
-        main: { app: waiting('CreateContainerError', { lastFailure: failure('RunContainerError', message) }) },
-        view: network,
-      }),
-      NOW,
-    );
-    expect(answer).toMatch(/RunContainerError: failed to create task: .*….*exec: "\/bin\/nope": no such file$/);
-    expect(answer.split('RunContainerError: ')[1]).toHaveLength(240);
-  });
-
-  test('comes from plain JSON: what went over a socket reads the same', () => {
-    const explanation = explainPod(wide, NOW, { limiters: [startLimiter] });
-    expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation);
   });
 });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { explainPod } from '../../../pod/show/explain.ts';
 import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
-import type { PodView } from '../../../pod/show/view.ts';
-import { backOff, NOW, podView, run, running, waiting } from '../views.ts';
+import { backOff, NOW, nodeActor, podView, run, running, type ShownPod, seenPod, waiting } from '../views.ts';
 
-const answer = (view: PodView) => explainPod(view, NOW).answer;
+const answer = (view: ShownPod) => explainPod(seenPod(view), NOW).answer;
 
 describe('a headline', () => {
   const failing = (message = '') =>
@@ -25,14 +24,14 @@ describe('a headline', () => {
   test('has the last line of the log, which stands below with its file', () => {
     const lines = ['starting up', 'no database at db.example:5432'];
     const logs = new Map([['app', { file: '/log/pods/default_web_u-1/app/1.log', lines }]]);
-    const explanation = explainPod(failing(), NOW, { logs });
+    const explanation = explainPod(seenPod(failing()), NOW, { logs });
     expect(explanation.answer).toBe(
       'container app keeps failing: exit code 3 after 2s: no database at db.example:5432; restarts at 12:03:05 (in 9s)',
     );
     const text = formatExplanation(explanation);
     expect(text).toContain('last lines of /log/pods/default_web_u-1/app/1.log\n');
     expect(text).toContain('| starting up\n');
-    expect(explainPod(failing('its own word'), NOW, { logs }).answer).toContain('2s: its own word;');
+    expect(explainPod(seenPod(failing('its own word')), NOW, { logs }).answer).toContain('2s: its own word;');
   });
 
   test("of a container that cannot be started has the runtime's words without the layers around them", () => {
@@ -46,16 +45,10 @@ describe('a headline', () => {
 
   test('counts the failures of a startup probe', () => {
     const lastFailure = { reason: 'Unhealthy', message: 'Startup probe failed: not yet', at: NOW } as const;
-    const probe = {
-      path: 'p',
-      state: 'unknown.waiting',
-      tags: ['pending.waiting'],
-      since: NOW,
-      lastFailure,
-      until: NOW + 2_000,
-    };
-    const probes = [{ ...probe, kind: 'startup', result: 'unknown', failures: { count: 3, limit: 30 } }] as const;
-    expect(answer(podView({ main: { app: running({ ready: false, started: false, probes }) } }))).toBe(
+    const probe = { kind: 'probe', machine: 'probe', state: 'unknown.waiting', tags: ['waiting'], since: NOW };
+    const tries = { lastFailure, until: NOW + 2_000, facts: ['3 of 30 failures'] };
+    const children = [nodeActor('startup', { ...probe, ...tries })];
+    expect(answer(podView({ main: { app: running({ ready: false, started: false, children }) } }))).toBe(
       'container app is running but has not started yet: Startup probe failed: not yet, 3 of 30 failures; next attempt at 12:02:58 (in 2s)',
     );
   });

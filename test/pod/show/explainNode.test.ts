@@ -67,17 +67,17 @@ node host                                                           12:02:56 UTC
 
 node host              running   60s
 ├─ runtime containerd  ready     65s    v1.6.20
-├─ actor admission     open      60s    2 admitted
+├─ admission           open      60s    2 admitted
 │    queued: default/late
 │    updates without room: shop/db
 ├─ limiter start       full      60s    1 of 1 held
 │    held by: default/web (main)
 │    queued: shop/db (sandbox), gone (x)
 ├─ limiter pull        open      60s    0 of 1 held
-├─ actor garbage       waiting   60s
+├─ garbage collection  waiting   60s
 │    waiting for the next garbage collection until 12:02:59 (in 3s)
 │    last failure, 12s ago: RuntimeUnavailable: no such socket
-└─ actor logRotation   rotating  0s
+└─ log rotation        rotating  0s
      waiting for the next check of log sizes until 12:02:57 (in 1s)
 `);
   expect(explanation.node.children[2]).toMatchObject({
@@ -114,8 +114,8 @@ test('facts that cannot be written are an actor of their own, with how many, why
   const explanation = explainNode(nodeView('host'), NOW);
   expect(withUnwritten(explanation, undefined)).toBe(explanation);
   const lines = formatNodeExplanation(withUnwritten(explanation, trouble)).trimEnd().split('\n');
-  expect(lines.slice(lines.findIndex((line) => line.includes('actor store')))).toEqual([
-    '└─ actor store         retrying  60s    2 files not written',
+  expect(lines.slice(lines.findIndex((line) => line.includes('store')))).toEqual([
+    '└─ store               retrying  60s    2 files not written',
     '     waiting for the disk until 12:02:59 (in 3s)',
     '     last failure, 2s ago: StoreFailed: ENOSPC: no space left on device',
   ]);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodCondition, PodStatus } from '../../../pod/api/schema/status.ts';
-import type { PodView } from '../../../pod/show/view.ts';
 import { podStatus } from '../../../pod/status/status.ts';
-import { backOff, ending, exited, NOW, podView, running, sandbox, waiting } from '../views.ts';
+import type { PodView } from '../../../pod/status/view.ts';
+import { backOff, ending, exited, NOW, podView, running, type ShownPod, sandbox, waiting } from '../views.ts';
 
 const options = { now: NOW, hostIps: ['192.0.2.7'], runtimeName: 'containerd' };
 
@@ -68,7 +68,7 @@ describe('C15: the conditions of', () => {
 });
 
 describe('C15: PodReadyToStartContainers', () => {
-  const status = (view: Partial<PodView>, hostNetwork = false) =>
+  const status = (view: Partial<ShownPod>, hostNetwork = false) =>
     condition(podView({ main: { a: null }, spec: { hostNetwork }, view }), 'PodReadyToStartContainers')?.status;
 
   test('needs a sandbox', () => expect(status({})).toBe('False'));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { ContainerStatus, PodStatus } from '../../../pod/api/schema/status.ts';
-import type { PodView, WaitReason } from '../../../pod/show/view.ts';
 import { containerStatuses } from '../../../pod/status/containerStatuses.ts';
+import type { PodView, WaitReason } from '../../../pod/status/view.ts';
 import { backOff, ending, exited, NOW, podView, run, running, volumeView, waiting } from '../views.ts';
 
 const of = (view: PodView, previous?: PodStatus) => containerStatuses(view, { previous, runtimeName: 'containerd' });

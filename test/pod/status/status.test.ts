@@ -2,15 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../pod/api/schema/container.ts';
 import type { PodSpec } from '../../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../../pod/api/schema/status.ts';
-import type { PodView } from '../../../pod/show/view.ts';
 import { podStatus, samePodStatus } from '../../../pod/status/status.ts';
-import { ending, exited, NOW, podView, running, sandbox, waiting } from '../views.ts';
+import type { PodView } from '../../../pod/status/view.ts';
+import { ending, exited, NOW, podView, running, type ShownPod, sandbox, waiting } from '../views.ts';
 
 const HOST = ['192.0.2.7', 'fd00::7', '192.0.2.8'];
 const status = (view: PodView, previous?: PodStatus, hostIps: readonly string[] = HOST) =>
   podStatus(view, { now: NOW, hostIps, runtimeName: 'containerd', ...(previous ? { previous } : {}) });
 
-const healthy = (more: Partial<PodView> = {}) =>
+const healthy = (more: Partial<ShownPod> = {}) =>
   podView({ main: { a: running() }, view: { sandbox: sandbox('10.88.0.5'), ...more } });
 
 describe('the status of a pod', () => {
@@ -47,7 +47,7 @@ describe('C15: the resources of a pod', () => {
     resources: { requests, ...(limits ? { limits } : {}) },
   });
   const container = (name: string, more: Partial<Container> = {}): Container => ({ name, image: 'i:1', ...more });
-  const resourcesOf = (spec: Partial<PodSpec>, view: Partial<PodView> = {}) => {
+  const resourcesOf = (spec: Partial<PodSpec>, view: Partial<ShownPod> = {}) => {
     const { allocatedResources, resources } = status(podView({ main: { a: running() }, spec, view }));
     return { allocatedResources, resources };
   };
@@ -112,7 +112,7 @@ test('C2: what a pod ended with before the agent restarted is told as it was', (
 describe('C27: the addresses of a pod', () => {
   const ips = (view: PodView, previous?: PodStatus, hostIps?: readonly string[]) =>
     status(view, previous, hostIps).podIPs?.map(({ ip }) => ip);
-  const host = (view: Partial<PodView> = {}) => podView({ main: { a: running() }, spec: { hostNetwork: true }, view });
+  const host = (view: Partial<ShownPod> = {}) => podView({ main: { a: running() }, spec: { hostNetwork: true }, view });
   const had = (...list: string[]): PodStatus => ({ podIPs: list.map((ip) => ({ ip })) });
 
   test('are at most one of a family', () => {

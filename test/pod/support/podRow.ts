@@ -4,7 +4,7 @@ import type { Container } from '../../../pod/api/schema/container.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
 import type { PodPhase } from '../../../pod/api/schema/status.ts';
 import { shouldRestart } from '../../../pod/lifecycle/restart.ts';
-import type { ContainerRole, ContainerView, PodView } from '../../../pod/show/view.ts';
+import type { ContainerRole, ContainerView, PodView } from '../../../pod/status/view.ts';
 import { backOff, ending, exited, podView, running, waiting } from '../views.ts';
 
 interface Row {

@@ -1,30 +1,11 @@
-/**
- * Plain views of the actors: what statuses, tables and explanations are computed from.
- * The machines export functions that make them of snapshots; nobody else reads a snapshot.
- */
+/** What of a pod's actors its status is computed from: the machines make it of their snapshots. Times are milliseconds since the epoch. */
 
 import type { Refusal } from '../admission/refusal.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../api/schema/status.ts';
-import type { Failure, FailureReason } from '../failure.ts';
+import type { FailureReason } from '../failure.ts';
 import type { MadeContainer, ObservedSandbox } from '../lifecycle/observed.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
-
-/** What any actor shows of itself. Times are milliseconds since the epoch. */
-export interface ActorView {
-  /** The path of ids from the root: `pod/<uid>/container/web`. */
-  readonly path: string;
-  /** The active state, dotted from the outside in: `launching.making.queued`. */
-  readonly state: string;
-  /** What that state is: one of `steady`, `working`, `waiting`, `retrying`, `done`, `failed`, `broken`, and what else is asked of it. */
-  readonly tags: readonly string[];
-  readonly since: number;
-  /** In words, what it waits for; absent in a state that rests. */
-  readonly waitingFor?: string;
-  /** The deadline of the wait; absent where there is none. */
-  readonly until?: number;
-  readonly lastFailure?: Failure;
-}
 
 /** Why a container waits, in the words of a ContainerStateWaiting (C16). */
 export type WaitReason =
@@ -54,15 +35,7 @@ export type ContainerRole = 'init' | 'sidecar' | 'regular' | 'ephemeral';
 
 export type ProbeKind = 'startup' | 'liveness' | 'readiness';
 
-export interface ProbeView extends ActorView {
-  readonly kind: ProbeKind;
-  /** What its tries have come to, by its thresholds; before the first ones as the kind of probe begins (C29). */
-  readonly result: 'unknown' | 'passing' | 'failing';
-  /** How many tries in a row have failed, and how many it takes to count. */
-  readonly failures?: { readonly count: number; readonly limit: number };
-}
-
-export interface ContainerView extends ActorView {
+export interface ContainerView {
   readonly name: string;
   readonly role: ContainerRole;
   readonly restartCount: number;
@@ -77,18 +50,17 @@ export interface ContainerView extends ActorView {
   readonly willRestart: boolean;
   readonly ready: boolean;
   readonly started: boolean;
-  /** The probes that go on at present; absent: none. */
-  readonly probes?: readonly ProbeView[];
   readonly containerId?: string;
   /** The latest container of it that the runtime has shown. */
   readonly made?: MadeContainer;
   /** The resources that it has at the runtime, in numbers. */
   readonly size?: ContainerSize;
+  /** Why it does not have yet the resources that were admitted for it. */
+  readonly resizeFailure?: string;
 }
 
-export interface VolumeView extends ActorView {
+export interface VolumeView {
   readonly name: string;
-  readonly mounted: boolean;
   /** Why the containers that mount it cannot be made, in the words of a ContainerStateWaiting (C16). */
   readonly waitingReason?: { readonly reason: WaitReason; readonly message: string };
 }
@@ -121,8 +93,10 @@ export interface Termination {
   readonly disruption?: string;
 }
 
-export interface PodView extends ActorView {
+export interface PodView {
   readonly pod: Pod;
+  /** Those of the state of its actor. */
+  readonly tags: readonly string[];
   /** Those that its source has, with those that others tell. */
   readonly conditions?: readonly PodCondition[] | undefined;
   readonly sandbox?: ObservedSandbox;
@@ -132,8 +106,6 @@ export interface PodView extends ActorView {
   readonly refused?: Refusal;
   /** Why the node does not take an update; the pod goes on as it was admitted before. */
   readonly unadmitted?: Refusal;
-  /** Whether an update waits for other pods to end, which make room for it. */
-  readonly awaitsRoom?: boolean;
   /** The version whose resources the pod's cgroup has, where these are not those of `pod`. */
   readonly applied?: PodSpec;
   /** Whether its containers or its cgroup have still to get the resources that were admitted. */
@@ -153,31 +125,4 @@ export interface PodView extends ActorView {
   readonly ended: boolean;
   /** Its volumes and its cgroup are gone as well. */
   readonly reclaimed: boolean;
-}
-
-/** A limiter of the node that bounds what happens at a time. Its keys are `<pod uid>/<actor>/<limiter>`, one for each request. */
-export interface LimiterView {
-  readonly capacity: number;
-  /** Who has a slot. */
-  readonly held: readonly string[];
-  /** Those of them that are slow: only who wants something of the same origin still waits for them. */
-  readonly slow?: readonly string[];
-  /** Who waits for one, the next first. */
-  readonly queue: readonly string[];
-  /** Of each that waits, what those that it waits for have their slots for, where they say so. */
-  readonly behind?: readonly (readonly string[])[];
-}
-
-/** The container runtime, as its answers show it. */
-export interface RuntimeView {
-  /** Empty until it has been asked. */
-  readonly name: string;
-  readonly version: string;
-  readonly ready: boolean;
-  /** Absent until it has answered, or failed to; in milliseconds since the epoch. */
-  readonly since?: number;
-  /** Why it is not ready. */
-  readonly message?: string;
-  /** Why its pods cannot have a network. */
-  readonly networkNotReady?: string;
 }

@@ -1,0 +1,47 @@
+/** What trees of actors show of a pod beside its state. */
+import type { ActorRefFrom } from 'xstate';
+import type { Refusal } from '../../pod/admission/refusal.ts';
+import type { ActorFacts } from '../../pod/show/actorNode.ts';
+import { AWAITS_ROOM, failureText, KIND_NAMES } from '../../pod/show/explainText.ts';
+import type { containerMachine } from '../container/chart.ts';
+import { childrenOf } from '../shared/actorTree.ts';
+import type { Seen } from '../shared/stateMeta.ts';
+import type { PodContext } from './context.ts';
+import { blockedBy } from './launchOrder.ts';
+import { awaitsRoom } from './resizing.ts';
+import type { PodTag } from './setup.ts';
+
+type SeenPod = Seen<PodContext, PodTag>;
+
+export function facts({ snapshot }: SeenPod): ActorFacts {
+  const { allocated, refused, termination } = snapshot.context;
+  return {
+    name: allocated.metadata.name,
+    facts: updateNotes(snapshot),
+    ...(refused ? { refused } : {}),
+    // A pod that ended by itself was not ended by anybody.
+    ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
+    waits: snapshot.hasTag('active') ? waitsInLine(snapshot) : {},
+  };
+}
+
+function updateNotes(snapshot: SeenPod['snapshot']): string[] {
+  const { unadmitted } = snapshot.context;
+  if (unadmitted) return [`update not admitted: ${refusalText(unadmitted)}`];
+  return snapshot.hasTag('active') && awaitsRoom(snapshot.context) ? [AWAITS_ROOM] : [];
+}
+
+const refusalText = ({ reason, message, cause }: Refusal): string => failureText({ reason, message: cause ?? message });
+
+/** Those that could be launched say for whom they wait (C9). */
+function waitsInLine({ context, children }: SeenPod['snapshot']): Readonly<Record<string, string>> {
+  const containers = childrenOf<ActorRefFrom<typeof containerMachine>>({ children }, 'container/');
+  const heldUp = blockedBy(context);
+  const first = containers.find((ref) => ref.getSnapshot().context.name === heldUp)?.getSnapshot();
+  if (first === undefined) return {};
+  const whom = `${KIND_NAMES[first.context.role]} ${first.context.name}`;
+  const wait = first.hasTag('runningPostStart') ? `${whom}'s postStart hook` : `${whom}, which starts before it`;
+  const others = containers.filter((ref) => ref.getSnapshot().context.name !== heldUp);
+  const waiting = others.filter((ref) => ref.getSnapshot().hasTag('readyToCreate'));
+  return Object.fromEntries(waiting.map(({ id }) => [id, wait]));
+}

@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import type { PortName } from '../../../machines/shared/ports.ts';
+import type { Container } from '../../../pod/api/schema/container.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { containerStory } from '../support/containerStory.ts';
+
+function begun(over: Partial<Container> = {}, hold: readonly PortName[] = [], init = false) {
+  const container = aContainer(over);
+  const pod = aPod(init ? { initContainers: [container] } : { containers: [container] });
+  const story = containerStory({ pod, hold, ...(init ? { role: 'init' } : {}) });
+  story.begin();
+  return story;
+}
+
+test('a container is of the kind of its role, and shows whether it is ready, its restarts and its last run', () => {
+  const story = begun();
+  expect(story.node()).toMatchObject({ machine: 'container', kind: 'regular', name: 'main', facts: ['ready'] });
+  expect(story.node().lastRun).toBeUndefined();
+  story.die(3);
+  story.ports.advance(10_000);
+  expect(story.node()).toMatchObject({ facts: ['ready', '1 restart'], lastRun: { exitCode: 3 } });
+  story.die(4);
+  expect(story.node()).toMatchObject({ facts: ['1 restart'], lastRun: { exitCode: 4 } });
+});
+
+test('an init container is never said to be ready or not', () => {
+  expect(begun({}, [], true).node()).toMatchObject({ kind: 'init', state: 'running.steady', facts: [] });
+});
+
+test('who has not passed its readiness probe is not ready, and the probe shows how many tries have failed', () => {
+  const story = begun({ readinessProbe: { exec: { command: ['ask'] }, failureThreshold: 3 } }, ['runProbe']);
+  expect(story.node().facts).toEqual(['not ready']);
+  story.ports.advance(story.ports.untilNext ?? 0);
+  const { now } = story.ports;
+  story.ports.answer('runProbe', { result: 'failure', message: 'no', beganAt: now, at: now });
+  expect(story.node().children).toMatchObject([
+    { machine: 'probe', kind: 'probe', name: 'readiness', facts: ['1 of 3 failures'], lastFailure: { message: /no/ } },
+  ]);
+});
+
+test('the wait for a hook says what the hook does', () => {
+  const story = begun({ lifecycle: { postStart: { exec: { command: ['/setup', '--all'] } } } }, ['runHook']);
+  expect(story.node().waitingFor).toBe('its postStart hook (exec /setup --all)');
+  expect(begun({ lifecycle: { preStop: { sleep: { seconds: 5 } } } }).node().waitingFor).toBeUndefined();
+});
+
+test('the image that it waits for is an actor of its own, which names it', () => {
+  const story = begun({ image: 'app:$&', imagePullPolicy: 'Always' }, ['pullImage']);
+  expect(story.node()).toMatchObject({ state: 'pending.gettingImage', waitingFor: 'its image' });
+  const image = { machine: 'image', kind: 'image', name: 'app:$&', path: 'container/main/image', state: 'pulling' };
+  expect(story.node().children).toContainEqual(
+    expect.objectContaining({ ...image, waitingFor: 'the pull of image app:$&' }),
+  );
+});

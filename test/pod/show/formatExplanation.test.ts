@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Failure, FailureReason } from '../../../pod/failure.ts';
+import type { LimiterView } from '../../../pod/show/actorNode.ts';
+import { explainPod } from '../../../pod/show/explain.ts';
+import { formatExplanation } from '../../../pod/show/formatExplanation.ts';
+import { NOW, podView, running, type ShownPod, sandbox, seenPod, waiting } from '../views.ts';
+
+const answer = (view: ShownPod) => explainPod(seenPod(view), NOW).answer;
+const failure = (reason: FailureReason, message: string): Failure => ({ reason, message, at: NOW - 12_000 });
+const network = { sandbox: sandbox('10.88.0.5') };
+
+const startLimiter: LimiterView = { capacity: 2, held: ['u-8/a/start'], queue: ['u-7/a/start', 'u-1/app/start'] };
+
+describe('the text', () => {
+  const long = 'x'.repeat(63);
+  const wide = podView({
+    main: {
+      [long]: running({
+        ...{ state: 'running.probing.someStateOfAVeryLongName', ready: false, restartCount: 12_345 },
+        lastFailure: failure('Unhealthy', `${'y'.repeat(200)}\n  and ${'z '.repeat(300)}`),
+      }),
+    },
+    view: { sandbox: sandbox('10.88.0.5', 'fd00:1234:5678:9abc:def0:1234:5678:9abc') },
+    meta: { name: long },
+  });
+
+  test('never exceeds 80 columns, whatever the names and messages are', () => {
+    const lines = formatExplanation(explainPod(seenPod(wide), NOW)).split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(lines.length).toBeLessThan(24);
+    expect(lines).toContain('     not ready, 12345 restarts');
+  });
+
+  test('cuts a long message in its middle: the cause stands last', () => {
+    const message = `failed to create task: ${'wrapped: '.repeat(60)}exec: "/bin/nope": no such file`;
+    const said = answer(
+      podView({
+        main: { app: waiting('CreateContainerError', { lastFailure: failure('RunContainerError', message) }) },
+        view: network,
+      }),
+    );
+    expect(said).toMatch(/RunContainerError: failed to create task: .*….*exec: "\/bin\/nope": no such file$/);
+    expect(said.split('RunContainerError: ')[1]).toHaveLength(240);
+  });
+
+  test('comes from plain JSON: what went over a socket reads the same', () => {
+    const explanation = explainPod(seenPod(wide), NOW, { limiters: [startLimiter] });
+    expect(JSON.parse(JSON.stringify(explanation))).toEqual(explanation);
+  });
+});
