@@ -4,7 +4,8 @@ import type { Layout } from '../../host/pods/layout.ts';
 import { removeLogSymlink } from '../../host/pods/logLinks.ts';
 import { removeRunLogs } from '../../host/pods/podDirectory.ts';
 import { toFailure } from '../../pod/failure.ts';
-import type { ContainerRun } from '../../pod/lifecycle/observed.ts';
+import type { ContainerRun, ForeignPod } from '../../pod/lifecycle/observed.ts';
+import { sameValue } from '../../pod/sameValue.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
@@ -41,13 +42,18 @@ export function garbageServices({
       if (failed?.status === 'rejected') throw failed.reason;
       return null;
     },
-    surveyDisk: async ({ known }, { signal }) => {
-      const { errors, ...found } = await ownership.survey(known, signal);
+    surveyDisk: async ({ known, foreign: before }, { signal }) => {
+      const { errors, left, foreign } = await ownership.survey(known, signal);
+      const [earlier, now] = [byUid(before), byUid(foreign)];
+      const changed = foreign.filter((pod) => !sameValue(earlier.get(pod.uid), pod));
+      const gone = [...earlier.keys()].filter((uid) => !now.has(uid));
       const [error] = errors;
-      return error === undefined ? found : { ...found, failure: toFailure(error, clock.now()) };
+      return { left, foreign: changed, gone, ...(error ? { failure: toFailure(error, clock.now()) } : {}) };
     },
   };
 }
+
+const byUid = (pods: readonly ForeignPod[]) => new Map(pods.map((pod) => [pod.uid, pod]));
 
 /** The logs first: once the container is gone nobody would look for them. */
 async function removeDead(

@@ -20,10 +20,7 @@ export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: Mani
         ...change,
         at,
       })),
-      ...changedFiles(before, set).map(({ file, problems, warnings }) => ({
-        type: 'config.problemsChanged' as const,
-        ...{ source, file, problems, warnings },
-      })),
+      ...changedFindings(before, set).map((found) => ({ type: 'config.problemsChanged' as const, source, ...found })),
     ];
   };
 }
@@ -44,16 +41,23 @@ const byUid = (pods: readonly Pod[]) => new Map(pods.map((pod) => [pod.metadata.
 
 type Findings = Pick<ManifestSet, 'problems' | 'warnings'>;
 
-/** The files of which there is something else to say than before, with all of it. */
-function changedFiles(before: Findings, now: Findings): (Findings & { readonly file: string })[] {
-  const [wrongBefore, wrong] = [byFile(before.problems), byFile(now.problems)];
-  const [oddBefore, odd] = [byFile(before.warnings), byFile(now.warnings)];
-  const files = new Set([wrongBefore, wrong, oddBefore, odd].flatMap((each) => [...each.keys()]));
-  const isChanged = (file: string) =>
-    !isDeepStrictEqual([wrongBefore.get(file), oddBefore.get(file)], [wrong.get(file), odd.get(file)]);
-  return [...files]
-    .filter(isChanged)
-    .map((file) => ({ file, problems: wrong.get(file) ?? [], warnings: odd.get(file) ?? [] }));
+/** The pods of each file of which there is something else to say than before, with all of it: a URL is one file of many pods. */
+function changedFindings(before: Findings, now: Findings): (Findings & Pick<SourceProblem, 'file' | 'pod'>)[] {
+  const [wrongBefore, wrong] = [byPlace(before.problems), byPlace(now.problems)];
+  const [oddBefore, odd] = [byPlace(before.warnings), byPlace(now.warnings)];
+  const places = new Map(
+    [before, now].flatMap(({ problems, warnings }) => [...problems, ...warnings]).map((each) => [placeOf(each), each]),
+  );
+  const isChanged = ([place]: readonly [string, SourceProblem]) =>
+    !isDeepStrictEqual([wrongBefore.get(place), oddBefore.get(place)], [wrong.get(place), odd.get(place)]);
+  return [...places].filter(isChanged).map(([place, { file, pod }]) => ({
+    file,
+    ...(pod === undefined ? {} : { pod }),
+    ...{ problems: wrong.get(place) ?? [], warnings: odd.get(place) ?? [] },
+  }));
 }
 
-const byFile = (problems: readonly SourceProblem[]) => Map.groupBy(problems, ({ file }) => file);
+/** Where something was found: in which file, of which pod. */
+export const placeOf = ({ file, pod = '' }: Pick<SourceProblem, 'file' | 'pod'>): string => `${file}\n${pod}`;
+
+const byPlace = (problems: readonly SourceProblem[]) => Map.groupBy(problems, placeOf);

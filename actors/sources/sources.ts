@@ -6,7 +6,7 @@ import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
-import { changesOf } from './changes.ts';
+import { changesOf, placeOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
 import { createManifestReader, type ReadManifests } from './manifestReader.ts';
@@ -156,12 +156,12 @@ function tellingProblems({ onManifestProblem }: SourceParts, send: (fact: NodeFa
     for (const [key, [level, { file, path, message }]] of found) {
       if (!reported.has(key)) onManifestProblem?.(level, file, path, message);
     }
-    for (const [key, file] of reported) if (only === undefined || only === file) reported.delete(key);
-    for (const [key, [, { file }]] of found) reported.set(key, file);
+    for (const [key, place] of reported) if (only === undefined || only === place) reported.delete(key);
+    for (const [key, [, problem]] of found) reported.set(key, placeOf(problem));
   };
   return (fact) => {
     if (fact.type === 'config.podsListed' || fact.type === 'config.sourceUnread') tell(fact);
-    if (fact.type === 'config.problemsChanged') tell(fact, fact.file);
+    if (fact.type === 'config.problemsChanged') tell(fact, placeOf(fact));
     send(fact);
   };
 }

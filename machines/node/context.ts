@@ -157,9 +157,20 @@ export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): {
   message === undefined ? {} : { networkNotReady: { message, since } };
 
 /** What may go of the pods that go on; those that end remove everything themselves. A runtime that is away has nothing. */
-export function garbageOf({ observed = {}, pods, health, garbage = defaultGarbagePolicy }: NodeContext): GarbageFound {
+export function garbageOf({
+  observed = {},
+  pods,
+  health,
+  garbage = defaultGarbagePolicy,
+  foreign = [],
+}: NodeContext): GarbageFound {
   const live = Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.ending === false);
-  return { containers: deadContainers(live, garbage), sandboxes: emptySandboxes(live), known: Object.keys(pods) };
+  return {
+    containers: deadContainers(live, garbage),
+    sandboxes: emptySandboxes(live),
+    known: Object.keys(pods),
+    foreign,
+  };
 }
 
 /** The logs that are being written to: those of the running containers of pods that have an actor. */
@@ -206,6 +217,16 @@ export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<Node
   return { observed: old?.others ? { ...observed, [uid]: { ...nothingOf(old), others: old.others } } : observed };
 }
 
+/** The pods of others with a directory here, after a survey that told what is another of them. */
+function foreignAfter(
+  { foreign = [] }: NodeContext,
+  { foreign: changed, gone }: Extract<NodeEvent, { type: 'garbage.podsFound' }>,
+): readonly ForeignPod[] {
+  if (changed.length + gone.length === 0) return foreign;
+  const others = new Set([...gone, ...changed.map(({ uid }) => uid)]);
+  return [...foreign.filter(({ uid }) => !others.has(uid)), ...changed];
+}
+
 /** What the node keeps of a fact about itself. */
 export function recordedFact(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   switch (event.type) {
@@ -223,7 +244,7 @@ export function recordedFact(context: NodeContext, event: NodeEvent): Partial<No
       return event.failure ? { brokenFeeds: { ...context.brokenFeeds, [event.feed]: event.failure } } : {};
     // They end like any pod that nobody wants: by an actor, which removes what is left of them.
     case 'garbage.podsFound':
-      return { left: [...context.left, ...event.left], foreign: event.foreign };
+      return { left: [...context.left, ...event.left], foreign: foreignAfter(context, event) };
     default:
       return {};
   }

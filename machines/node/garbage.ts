@@ -41,7 +41,7 @@ export const garbageMachine = setup({
 }).createMachine({
   id: 'garbage',
   description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
-  context: ({ input }) => ({ ...input, found: { containers: [], sandboxes: [], known: [] } }),
+  context: ({ input }) => ({ ...input, found: { containers: [], sandboxes: [], known: [], foreign: [] } }),
   // At once, for what a former run of the agent left; then once a minute.
   initial: 'asking',
   // Asked for too early or answered too late: the next look is as good.
@@ -92,14 +92,14 @@ export const garbageMachine = setup({
       meta: { waitsFor: 'the scan for leftover pod files' },
       invoke: {
         src: 'surveyDisk',
-        input: ({ context: { found } }) => ({ known: found.known }),
+        input: ({ context: { found } }) => ({ known: found.known, foreign: found.foreign }),
         onDone: {
           target: 'waiting',
           actions: [
             assign(({ event: { output } }) => (output.failure ? { failure: output.failure } : {})),
             sendTo(parent<GarbageReport>(), ({ event: { output } }) => ({
               type: 'garbage.podsFound' as const,
-              ...{ left: output.left, foreign: output.foreign },
+              ...{ left: output.left, foreign: output.foreign, gone: output.gone ?? [] },
             })),
           ],
         },

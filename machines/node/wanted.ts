@@ -31,10 +31,10 @@ export function recordedSource(context: NodeContext, event: NodeEvent): Partial<
     return { sourceStates: { ...context.sourceStates, [event.source]: event.state } };
   }
   if (event.type !== 'config.problemsChanged') return {};
-  const { source, file } = event;
+  const { source } = event;
   return {
-    problems: { ...problems, [source]: inPlaceOf(file, lookUp(problems, source), event.problems) },
-    warnings: { ...warnings, [source]: inPlaceOf(file, lookUp(warnings, source), event.warnings) },
+    problems: { ...problems, [source]: inPlaceOf(event, lookUp(problems, source), event.problems) },
+    warnings: { ...warnings, [source]: inPlaceOf(event, lookUp(warnings, source), event.warnings) },
   };
 }
 
@@ -51,8 +51,12 @@ function recordedPod(
   return { heardAt: at, desired: { ...desired, [source]: pods } };
 }
 
-const inPlaceOf = (file: string, before: readonly SourceProblem[] = [], now: readonly SourceProblem[] = []) =>
-  [...before.filter((problem) => problem.file !== file), ...now].sort((one, other) =>
+const inPlaceOf = (
+  { file, pod }: Pick<SourceProblem, 'file' | 'pod'>,
+  before: readonly SourceProblem[] = [],
+  now: readonly SourceProblem[] = [],
+) =>
+  [...before.filter((problem) => problem.file !== file || problem.pod !== pod), ...now].sort((one, other) =>
     one.file === other.file ? 0 : one.file < other.file ? -1 : 1,
   );
 

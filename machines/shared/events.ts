@@ -188,13 +188,15 @@ export interface GarbageFound {
   readonly sandboxes: readonly string[];
   /** The uids of the pods that have an actor. */
   readonly known: readonly string[];
+  /** The pods of others that have a directory here, as the last survey of the disk left them. */
+  readonly foreign: readonly ForeignPod[];
 }
 
 /** What the garbage collection asks and tells its node. */
 export type GarbageReport =
   | { type: 'garbage.asked' }
   /** These have files here, and no actor: what this agent left must end, what is of others is all there is of them. */
-  | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[] };
+  | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[]; gone: readonly string[] };
 
 export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
 
@@ -257,8 +259,8 @@ export type NodeFact =
   | ({ type: 'config.podsListed'; source: string; pods: readonly Pod[]; at: number } & ManifestFindings)
   /** One pod of a source that has told its full set. */
   | ({ type: 'config.podChanged'; source: string; at: number } & PodChange)
-  /** What is found now in one file of a source. */
-  | ({ type: 'config.problemsChanged'; source: string; file: string } & ManifestFindings)
+  /** What is found now of one pod in one file of a source; without a pod, what is found of none. */
+  | ({ type: 'config.problemsChanged'; source: string; file: string; pod?: string } & ManifestFindings)
   /** A source gets on otherwise than it said before. */
   | { type: 'config.sourceChanged'; source: string; state: SourceState }
   /** A source that has told no set yet can not be read now. */

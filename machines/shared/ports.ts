@@ -124,12 +124,18 @@ export interface PortTypes {
   /** Rotates the logs that have grown too large; what fails with one is told, and hinders no other. */
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /**
-   * The pods with a directory here that are not known: those that this agent left, and those of others; `failure` is why
-   * something that was left half made or half removed stays.
+   * The pods with a directory here that are not known: those that this agent left, and those of others, of these only
+   * what is another than in the input: `gone` are the uids of those that are here no more. `failure` is why something that
+   * was left half made or half removed stays.
    */
   surveyDisk: {
-    input: { known: readonly string[] };
-    output: { left: readonly LeftPod[]; foreign: readonly ForeignPod[]; failure?: Failure };
+    input: { known: readonly string[]; foreign: readonly ForeignPod[] };
+    output: {
+      left: readonly LeftPod[];
+      foreign: readonly ForeignPod[];
+      gone?: readonly string[];
+      failure?: Failure;
+    };
   };
   inspectContainer: { input: { id: string }; output: ObservedContainer | null };
   /**

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { mkdir, readdir, readlink, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
@@ -93,6 +93,17 @@ test('what this agent left of a pod that nobody knows goes with its logs; what i
       ...{ directory: node.path('root/pods/theirs'), why: "it does not have this agent's mark" },
     },
   ]);
+});
+
+test('what is of others and stays as it is enters the recording once', async () => {
+  const node = await simulatedNode();
+  for (const uid of ['one', 'two']) await lay(node, `root/pods/${uid}/file`);
+  await node.advance('5m');
+  const told = () => JSON.stringify(node.entries).split(node.path('root/pods/one')).length - 1;
+  expect([told(), node.agent.overview().foreign.length]).toEqual([1, 2]);
+  await rm(node.path('root/pods/one'), { recursive: true });
+  await node.advance('2m');
+  expect([told(), node.agent.overview().foreign.map(({ uid }) => uid)]).toEqual([1, ['two']]);
 });
 
 test('idle, it makes no call at all', async () => {

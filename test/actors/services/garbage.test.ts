@@ -7,6 +7,7 @@ import type { Cri } from '../../../cri/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
+import type { ForeignPod } from '../../../pod/lifecycle/observed.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
 const gone = new NodeFailure('NotFound', 'not found');
@@ -47,7 +48,8 @@ function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFai
   });
   return {
     removed,
-    survey: (known: string[]) => services.surveyDisk({ known }, { signal }),
+    survey: (known: string[], foreign: readonly ForeignPod[] = []) =>
+      services.surveyDisk({ known, foreign }, { signal }),
     remove: (containers: string[], sandboxes: string[]) =>
       services.removeGarbage({ containers: containers.map(dead), sandboxes }, { signal }),
   };
@@ -79,14 +81,19 @@ test('of pods that are not known, what bears the mark is left over, and the rest
     for (const uid of ['known', 'left_over']) await takePodDirectory({ layout, maker, pod: pod(uid) });
     await mkdir(join(layout.podsDir, 'theirs'));
     await mkdir(join(folder, 'log', 'pods', 'kube-system_etcd_theirs'));
-    expect(await garbage({ folder, layout }).survey(['known'])).toEqual({
-      left: [{ ...pod('left_over'), isMarked: true }],
-      foreign: [
-        {
-          ...{ uid: 'theirs', namespace: 'kube-system', name: 'etcd', sandboxes: [] },
-          ...{ directory: layout.podDir('theirs'), why: "it does not have this agent's mark" },
-        },
-      ],
-    });
+    const theirs = {
+      ...{ uid: 'theirs', namespace: 'kube-system', name: 'etcd', sandboxes: [] },
+      ...{ directory: layout.podDir('theirs'), why: "it does not have this agent's mark" },
+    };
+    const left = [{ ...pod('left_over'), isMarked: true }];
+    const { survey } = garbage({ folder, layout });
+    expect(await survey(['known'])).toEqual({ left, foreign: [theirs], gone: [] });
+    // What is known already is not told again; what has gone, and what is another, is.
+    expect(await survey(['known'], [theirs])).toEqual({ left, foreign: [], gone: [] });
+    const known = [
+      { ...theirs, why: 'of before' },
+      { ...theirs, uid: 'removed' },
+    ];
+    expect(await survey(['known'], known)).toEqual({ left, foreign: [theirs], gone: ['removed'] });
   });
 });

@@ -54,3 +54,16 @@ test('of problems and warnings those of the files are told of which there is som
   ]);
   expect(tell([], [], [wrong('/x', 'odd')])).toEqual([{ ...about, file: '/y', problems: [], warnings: [] }]);
 });
+
+test('of the pods of one URL those are told of which there is something else to say', () => {
+  const tell = telling();
+  const of = (pod: string, message: string) => ({ ...wrong('http://host/pods', message), pod });
+  const common = { type: 'config.problemsChanged', source: 'file', file: 'http://host/pods' };
+  tell([], [wrong('http://host/pods')], [of('default/a', 'odd'), of('default/b', 'odd')]);
+  expect(tell([], [wrong('http://host/pods')], [of('default/a', 'odd'), of('default/b', 'odder')])).toEqual([
+    { ...common, pod: 'default/b', problems: [], warnings: [of('default/b', 'odder')] },
+  ]);
+  expect(tell([], [], [of('default/a', 'odd'), of('default/b', 'odder')])).toEqual([
+    { ...common, problems: [], warnings: [] },
+  ]);
+});

@@ -33,7 +33,7 @@ describe('the garbage of a node', () => {
     expect(removed(story)).toEqual([['dead-1', 'dead-0']]);
     expect(story.ports.asked('surveyDisk')).toHaveLength(1);
     story.ports.answer('removeGarbage', null);
-    expect(story.ports.asked('surveyDisk').slice(1)).toEqual([{ known: ['web-uid'] }]);
+    expect(story.ports.asked('surveyDisk').slice(1)).toEqual([{ known: ['web-uid'], foreign: [] }]);
     story.ports.answer('surveyDisk', { foreign: [], left: [] });
     story.ports.advance(MINUTE);
     expect(removed(story)).toHaveLength(2);
@@ -120,7 +120,7 @@ describe('the garbage of a node', () => {
     story.want([]);
     story.ports.advance(3 * MINUTE);
     expect(removed(story)).toEqual([]);
-    expect(story.ports.asked('surveyDisk').at(-1)).toEqual({ known: [] });
+    expect(story.ports.asked('surveyDisk').at(-1)).toEqual({ known: [], foreign: [] });
   });
 
   test('nothing is collected before every source has told its pods', () => {

@@ -90,5 +90,10 @@ describe('pods of others', () => {
     const other = { ...directory, uid: 'other-uid' };
     story.ports.answer('surveyDisk', { left: [], foreign: [directory, other] });
     expect(foreignPods(story.context())).toEqual([other]);
+    story.ports.advance(60_000);
+    expect(story.ports.asked('surveyDisk').at(-1)).toMatchObject({ foreign: [directory, other] });
+    const third = { ...directory, uid: 'third-uid' };
+    story.ports.answer('surveyDisk', { left: [], foreign: [third], gone: ['other-uid'] });
+    expect(foreignPods(story.context())).toEqual([third]);
   });
 });

@@ -109,3 +109,13 @@ test('what is found in one file takes the place of what was found in it', () => 
   story.tell({ type: 'config.problemsChanged', source: 'file', file: '/x', problems: [worse] });
   expect(story.context()).toMatchObject({ problems: { file: [worse, y] }, warnings: { file: [] } });
 });
+
+test('what is found of one pod of a URL leaves what was found of the others', () => {
+  const story = nodeStory();
+  const found = (pod: string, message: string) => ({ file: 'http://host/pods', path: '', message, pod });
+  const [a, b] = [found('default/a', 'wrong'), found('default/b', 'wrong')];
+  story.tell({ type: 'config.podsListed', source: 'http', pods: [], problems: [a, b], at: 0 });
+  const about = { type: 'config.problemsChanged', source: 'http', file: 'http://host/pods' } as const;
+  story.tell({ ...about, pod: 'default/a', problems: [] });
+  expect(story.context()).toMatchObject({ problems: { http: [b] } });
+});
