@@ -65,6 +65,9 @@ export function isServiceError(error: unknown): error is ServiceError {
 /** Runtimes name the holder of a reserved name in the message; there is no code for it. */
 const NAME_RESERVED = /is reserved for|already exists/;
 
+/** Of containerd 1.6, which may lose track of a container that it was starting when its client is killed. */
+const TASK_LOST = /cannot delete running task/;
+
 function reasonOf(call: string, code: status, details: string): FailureReason {
   switch (code) {
     case status.UNAVAILABLE:
@@ -79,6 +82,7 @@ function reasonOf(call: string, code: status, details: string): FailureReason {
     case status.UNIMPLEMENTED:
       return 'Unimplemented';
     default:
+      if (TASK_LOST.test(details)) return 'TaskLost';
       return NAME_RESERVED.test(details) ? 'NameReserved' : 'RuntimeError';
   }
 }

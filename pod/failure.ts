@@ -7,6 +7,7 @@ export const failureReasons = [
   ...([
     'RuntimeUnavailable',
     'RuntimeError',
+    'TaskLost',
     'NameReserved',
     'NotFound',
     'Unimplemented',

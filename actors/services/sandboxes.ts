@@ -16,14 +16,17 @@ import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
 import { isOurs } from './disk.ts';
-import { lostTasks, type RestartRuntime } from './lostTasks.ts';
+import { type RestartRuntime, withHelp } from './lostTasks.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
 
 /** A network plugin may take long, and what it began must be known to be undone. */
 const RUN_TIMEOUT_MS = 240_000;
 
-type SandboxServices = Pick<Services, 'runSandbox' | 'inspectSandbox' | 'stopSandboxes' | 'removeSandboxes'>;
+type SandboxServices = Pick<
+  Services,
+  'runSandbox' | 'inspectSandbox' | 'stopSandboxes' | 'removeSandboxes' | 'restartRuntime'
+>;
 
 interface SandboxParts {
   readonly cri: Cri;
@@ -39,16 +42,14 @@ interface SandboxParts {
 }
 
 export function sandboxServices(parts: SandboxParts): SandboxServices {
-  const { cri, ownership, cgroups } = parts;
-  const lost = lostTasks(parts.restartRuntime);
+  const { cri, ownership, cgroups, restartRuntime } = parts;
   const remove = async (podSandboxId: string, options: CallOptions): Promise<void> => {
     await cri
       .removePodSandbox({ podSandboxId }, options)
       .catch(unlessGone)
       .catch((error) => {
-        throw lost.failed(podSandboxId, error);
+        throw withHelp(error, restartRuntime !== undefined);
       });
-    lost.removed(podSandboxId);
   };
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
@@ -68,6 +69,10 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
     },
     removeSandboxes: async ({ ids }, options) => {
       await Promise.all(ids.map((id) => remove(id, options)));
+      return null;
+    },
+    restartRuntime: async ({ why }) => {
+      restartRuntime?.(why);
       return null;
     },
   };

@@ -66,6 +66,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly stale: readonly string[];
   /** The sandboxes that were stopped on the way back; absent before. */
   readonly stopped?: readonly string[];
+  /** How often its sandboxes could not be removed because the runtime had lost track of a container; absent: never. */
+  readonly lostTasks?: number;
   /** The init and ephemeral containers that have had their turn in the present sandbox. */
   readonly turnsGiven: readonly string[];
   /** Who is still to be launched in the present round, in this order (C9). */

@@ -97,6 +97,7 @@ export const podSetup = setup({
     inspectSandbox: port('inspectSandbox'),
     stopSandboxes: port('stopSandboxes'),
     removeSandboxes: port('removeSandboxes'),
+    restartRuntime: port('restartRuntime'),
     timer: timerPort(),
   },
   guards: {

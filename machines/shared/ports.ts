@@ -77,6 +77,8 @@ export interface PortTypes {
   stopSandboxes: { input: { pod: Pod; ids: readonly string[] }; output: null };
   /** Removes sandboxes with all containers in them. */
   removeSandboxes: { input: { ids: readonly string[] }; output: null };
+  /** Asks for the restart of a runtime that is the node's own, which its pods survive; any other stays as it is. */
+  restartRuntime: { input: { why: string }; output: null };
   /** The image's reference on this node, null when it is not there; and when it was asked for. */
   findImage: { input: { pod: Pod; image: string }; output: { imageRef: string | null; at: number } };
   /** Pulls an image within the limit, whatever is there already. The times are in milliseconds since the epoch. */

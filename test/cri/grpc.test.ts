@@ -1,6 +1,7 @@
-import { type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
+import { Metadata, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Cri } from '../../cri/calls.ts';
+import { runtimeFailure } from '../../cri/failure.ts';
 import * as wire from '../../cri/generated/runtime.ts';
 import { connectCri } from '../../cri/grpc.ts';
 import { NodeFailure } from '../../pod/failure.ts';
@@ -215,3 +216,9 @@ test.each(['', '/run/containerd/containerd.sock', 'unix://run/c.sock', 'tcp://12
     expect(() => connectCri({ runtimeEndpoint, requestTimeoutMs: 1 })).toThrow('expected unix:///path/to/runtime.sock');
   },
 );
+
+test('a container that containerd has lost track of is a reason of its own', () => {
+  const details = 'failed to delete containerd container "c1": cannot delete running task c1: failed precondition';
+  const error = Object.assign(new Error(details), { code: status.UNKNOWN, details, metadata: new Metadata() });
+  expect(runtimeFailure('RemovePodSandbox', error)).toMatchObject({ reason: 'TaskLost' });
+});

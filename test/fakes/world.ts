@@ -46,6 +46,7 @@ export class FakeWorld {
       }
       return null;
     },
+    restartRuntime: () => null,
     findImage: ({ image }) => ({ imageRef: `sha256:${image}`, at: this.#now() }),
     pullImage: ({ image }) => {
       const at = this.#now();

@@ -2,11 +2,23 @@
 import { served } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailed } from '../../shared/failureEvents.ts';
+import type { PodContext } from '../context.ts';
 import { recordExceededGraceEvent } from '../recordedEvents.ts';
 import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
 import { containerId, type PodArgs, podSetup, volumeId } from '../setup.ts';
 import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';
 import { staysAfterwards } from '../termination.ts';
+
+/** Once may be a task that is just ending. */
+const RESTART_AT = 2;
+/** A restart takes a moment, and the removal is tried every ten seconds. */
+const RESTART_EVERY = 6;
+
+const isTaskLost = (event: object): boolean =>
+  'error' in event && failureOf({ type: '', ...event }).reason === 'TaskLost';
+
+/** The failures for a lost task, with the present one. */
+const lostTasks = (context: PodContext): number => (context.lostTasks ?? 0) + 1;
 
 const guards = {
   hasLateSandbox: ({ context }: PodArgs) => hasLateSandbox(context),
@@ -14,6 +26,8 @@ const guards = {
   isStopDue: ({ context }: PodArgs) => nextToStop(context) !== undefined,
   areVolumesUnmounted: ({ context: { volumes } }: PodArgs) =>
     Object.values(volumes).every(({ lifecycle }) => lifecycle === 'unmounted'),
+  needsRuntimeRestart: ({ context, event }: PodArgs) =>
+    isTaskLost(event) && lostTasks(context) % RESTART_EVERY === RESTART_AT,
   staysAfterwards: ({ context }: PodArgs) => staysAfterwards(context.termination),
 };
 
@@ -41,6 +55,7 @@ const actions = {
     type: 'admission.settle' as const,
     uid: context.allocated.metadata.uid,
   })),
+  countLostTask: podSetup.assign(({ context, event }) => (isTaskLost(event) ? { lostTasks: lostTasks(context) } : {})),
   unmountVolumes: podSetup.enqueueActions(({ context, enqueue }) => {
     for (const name of Object.keys(context.volumes)) enqueue.sendTo(volumeId(name), { type: 'volume.unmount' });
   }),
@@ -133,7 +148,25 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         src: 'removeSandboxes',
         input: ({ context }) => ({ ids: allSandboxes(context) }),
         onDone: 'erasing',
-        onError: { target: 'awaitingRemoveRetry', actions: 'recordFailure' },
+        onError: [
+          {
+            guard: 'needsRuntimeRestart',
+            target: 'restartingRuntime',
+            actions: ['recordFailure', 'countLostTask'],
+          },
+          { target: 'awaitingRemoveRetry', actions: ['recordFailure', 'countLostTask'] },
+        ],
+      },
+    },
+    /** The runtime has lost track of a container and will not remove its sandbox before it has looked again. */
+    restartingRuntime: {
+      tags: ['working', 'ended'],
+      meta: { waitsFor: 'the restart of the container runtime to be requested' },
+      invoke: {
+        src: 'restartRuntime',
+        input: ({ context }) => ({ why: `cannot remove the sandbox ${allSandboxes(context).join(', ')}` }),
+        onDone: 'awaitingRemoveRetry',
+        onError: 'awaitingRemoveRetry',
       },
     },
     awaitingRemoveRetry: {

@@ -97,6 +97,25 @@ describe('a pod that has run to its end', () => {
 });
 
 describe('a pod that is being removed', () => {
+  test('has the runtime restarted when that has lost one of its containers twice, and again a minute later', () => {
+    const story = podStory({ pod: once });
+    for (let times = 8; times > 0; times--) story.ports.failNext('removeSandboxes', 'TaskLost');
+    story.ports.hold('restartRuntime');
+    story.terminate();
+    expect(story.state()).toBe('terminating.awaitingRemoveRetry');
+    story.ports.advance(10_000);
+    expect(story.view()).toMatchObject({ state: 'terminating.restartingRuntime', tags: ['working', 'ended'] });
+    expect(story.ports.asked('restartRuntime')).toEqual([{ why: 'cannot remove the sandbox sandbox-uid-1-0' }]);
+    story.ports.answer('restartRuntime');
+    story.ports.advance(50_000);
+    expect(story.ports.asked('restartRuntime')).toHaveLength(1);
+    story.ports.advance(10_000);
+    expect(story.ports.asked('restartRuntime')).toHaveLength(2);
+    story.ports.answer('restartRuntime');
+    story.ports.advance(10_000);
+    expect(story.state()).toBe('terminated');
+  });
+
   test('C9: has given back its resources while its volumes are still mounted', () => {
     const story = podStory({ pod: once, held: ['unmountVolume'] });
     story.terminate();

@@ -87,6 +87,7 @@ const outputs: Outputs = {
   inspectSandbox: () => [sandbox, { ...sandbox, state: 'notReady' }, null],
   stopSandboxes: () => [null],
   removeSandboxes: () => [null],
+  restartRuntime: () => [null],
 };
 
 const networkReturns: PodEvent = { type: 'runtime.networkChanged' };
@@ -98,7 +99,8 @@ const fault = { type: 'xstate.error.actor.container/main', error: new Error('a m
 /** Whatever may come in from outside; what its children tell comes only from those that there are. */
 const eventsOf =
   ({ edits, lifecycles, losesNetwork = false }: Walked) =>
-  ({ context, value }: AnyMachineSnapshot): EventObject[] => {
+  (snapshot: AnyMachineSnapshot): EventObject[] => {
+    const { context, value } = snapshot;
     const told: PodEvent[] = [
       { type: 'admission.admitted' },
       { type: 'admission.refused', reason: 'OutOfcpu', message: '' },
@@ -127,7 +129,9 @@ const eventsOf =
         mounted: { kind: 'path' as const, hostPath: '/data' },
       };
     });
-    return [...told, fault, ...containers, ...mounts];
+    const removal = invokedBy(snapshot).filter(({ src }) => src === 'removeSandboxes');
+    const lostTasks = removal.map(({ id }) => failedEvent(id, 'TaskLost'));
+    return [...told, fault, ...containers, ...mounts, ...lostTasks];
   };
 
 /** What matters later on: in an early phase what the runtime shows, in a late one what is left. */
@@ -137,7 +141,8 @@ const distinguisherOf =
     const { volumes: mounts, containers, round, sandbox: present, termination: end, failure, observed } = context;
     if (status !== 'active') return [];
     const isAway = statePath(value).includes('awaiting') && failure?.reason === 'RuntimeUnavailable';
-    if (value.terminating && value.terminating !== 'containers') return [isAway, present !== undefined];
+    if (value.terminating && value.terminating !== 'containers')
+      return [isAway, present !== undefined, context.lostTasks === 1];
     const editOf = ({ spec }: Pod) => edits.findIndex((each) => each.spec === spec);
     const pods = [editOf(context.desired), editOf(context.allocated)];
     const isEarly = !value.active && !value.resetting && !value.terminating;

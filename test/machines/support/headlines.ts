@@ -51,6 +51,8 @@ export const HEADLINES: Readonly<Record<string, Readonly<Record<string, string>>
       'pod web is terminating (Removed): waiting for its sandbox to be removed (for 2m10s so far)',
     'terminating.awaitingRemoveRetry':
       'pod web is terminating (Removed): waiting for another attempt to remove its sandbox: InternalError: what went wrong; next attempt at 12:03:10 (in 14s)',
+    'terminating.restartingRuntime':
+      'pod web is terminating (Removed): waiting for the restart of the container runtime to be requested (for 2m10s so far)',
     'terminating.erasing':
       'pod web is terminating (Removed): waiting for its directory to be removed (for 2m10s so far)',
     'terminating.awaitingEraseRetry':
