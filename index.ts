@@ -10,7 +10,7 @@ export { createNode } from './actors/createNode.ts';
 export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
 export type { EventSink } from './actors/events/eventSink.ts';
 export type { Keyframe, NodeAgent, NodeOverview } from './actors/nodeAgent.ts';
-export type { NodeAgentConfig } from './actors/nodeConfig.ts';
+export type { NodeAgentConfig } from './actors/nodeAgentConfig.ts';
 export type { NodeParts } from './actors/nodeParts.ts';
 /** A recording, fed to a fresh agent. */
 export { createReplay, type Replay } from './actors/replay.ts';
@@ -30,7 +30,7 @@ export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeEvent as ContainerHint } from './cri/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/grpc.ts';
-export type { NodeFacts } from './cri/nodeFacts.ts';
+export type { NodeDescription } from './cri/nodeDescription.ts';
 export { inProcessCri } from './cri/simulated/inProcess.ts';
 export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';
 export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/runtime.ts';

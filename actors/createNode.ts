@@ -8,10 +8,10 @@ import { withUnwritten } from '../pod/show/explainNode.ts';
 import { createBoundary, type World } from './boundary.ts';
 import { checkNode } from './checkNode.ts';
 import { systemClock, systemJitter } from './clock.ts';
-import { addressesNow } from './feeds/nodeFacts.ts';
+import { addressesNow } from './feeds/addresses.ts';
 import { guarded } from './guarded.ts';
 import { agentBehind, type NodeAgent } from './nodeAgent.ts';
-import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeConfig.ts';
+import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAgentConfig.ts';
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
@@ -103,8 +103,6 @@ function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusRepo
   const { ports, doings } = nodeServices({
     ...{ ...shared, node: () => ({ ...told, ...facts() }), layout, isEvidence, jitter, findCredentials },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
-    cgroups: ground.cgroups,
-    restartRuntime: ground.restartRuntime,
     findHandler: handlersOf(readClasses),
     policy: told.logs ?? defaultLogPolicy,
   });

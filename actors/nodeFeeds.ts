@@ -1,10 +1,10 @@
 /** What brings a node its facts: the health of the runtime, what it shows, the sources, and a tick. */
-import type { Cri } from '../cri/calls.ts';
 import type { NodeFact, RuntimeHealth } from '../machines/shared/events.ts';
 import { createAlarm } from './alarm.ts';
 import type { World } from './boundary.ts';
 import type { Clock } from './clock.ts';
-import { type HostAddresses, nodeFactsFeed } from './feeds/nodeFacts.ts';
+import { addressesFeed, type HostAddresses } from './feeds/addresses.ts';
+import type { NodeParts } from './nodeParts.ts';
 import type { Doings } from './nodeServices.ts';
 import { observeRuntime } from './runtime/pleg.ts';
 import { watchRuntimeHealth } from './runtime/runtimeHealth.ts';
@@ -15,17 +15,15 @@ type Feeds = World['feeds'];
 
 const TICK_MS = 10_000;
 
-interface FeedParts extends SourceParts {
-  readonly cri: Cri;
+interface FeedParts extends SourceParts, Pick<NodeParts, 'cri' | 'onRuntimeHealth'> {
   readonly hostIps: HostAddresses;
   readonly ownership: Pick<Ownership, 'see'>;
-  readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
 }
 
 export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
   ...runtimeFeeds(parts, doings),
   sources: sourcesFeed(parts),
-  nodeFacts: nodeFactsFeed(parts.hostIps, parts.clock),
+  addresses: addressesFeed(parts.hostIps, parts.clock),
   ticker: ticker(parts.clock),
 });
 

@@ -1,11 +1,9 @@
 /** What a real node puts behind the ports: the CRI, the disk, the logs. */
-import type { Cri } from '../cri/calls.ts';
-import type { NodeFacts } from '../cri/nodeFacts.ts';
-import type { PodCgroups } from '../host/cgroup/podCgroups.ts';
+import type { NodeDescription } from '../cri/nodeDescription.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
 import type { Services } from './boundary.ts';
-import type { Clock } from './clock.ts';
+import type { NodeParts } from './nodeParts.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
 import { containerServices } from './services/containers.ts';
 import { diskServices } from './services/disk.ts';
@@ -13,7 +11,6 @@ import { garbageServices } from './services/garbage.ts';
 import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { type LogPolicy, logServices } from './services/logs.ts';
-import type { RestartRuntime } from './services/lostTasks.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
@@ -24,22 +21,18 @@ import { touchedPods } from './services/touchedPods.ts';
 import type { Ownership } from './store/ownership.ts';
 
 /** What the services of a node are made of; each takes what it needs. */
-export interface ServiceParts {
-  readonly cri: Cri;
+export interface ServiceParts
+  extends Pick<NodeParts, 'cri' | 'cgroups' | 'restartRuntime'>,
+    Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
   /** The node as it is now. */
-  readonly node: () => NodeFacts;
-  readonly clock: Clock;
-  readonly jitter: () => number;
+  readonly node: () => NodeDescription;
   readonly layout: Layout;
   readonly users: UserNamespaces;
   readonly ownership: Ownership;
-  readonly cgroups: PodCgroups | undefined;
   readonly findHandler: FindRuntimeHandler;
   readonly findCredentials: FindCredentials;
-  readonly restartRuntime: RestartRuntime | undefined;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;
-  readonly onError: (source: string, error: unknown) => void;
 }
 
 /** What the services did last, for who looks at the runtime. */

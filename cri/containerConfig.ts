@@ -10,7 +10,7 @@ import * as labels from './labels.ts';
 import { containerResources } from './linuxResources.ts';
 import { containerDevices, containerMounts } from './mounts.ts';
 import { besideTarget, mappingsOf, type UserRange } from './namespaces.ts';
-import type { NodeFacts } from './nodeFacts.ts';
+import type { NodeDescription } from './nodeDescription.ts';
 import { containerSecurity } from './securityContext.ts';
 import { stopSignal } from './stopSignal.ts';
 
@@ -38,7 +38,7 @@ export interface ContainerConfigInput {
   readonly targetId?: string;
   /** The pod's own users; absent where it has those of the host. */
   readonly users?: UserRange;
-  readonly node: NodeFacts;
+  readonly node: NodeDescription;
 }
 
 /** What the runtime is told of a container. Throws `CreateContainerConfigError` for what cannot be had. */

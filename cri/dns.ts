@@ -2,7 +2,7 @@ import type { Pod, PodDnsConfig, PodSpec } from '../pod/api/schema/pod.ts';
 import { isStaticPod } from '../pod/api/staticPod.ts';
 import type { EventMessage } from '../pod/events/recordedEvent.ts';
 import type { DNSConfig } from './generated/runtime.ts';
-import type { NodeFacts, ResolvConf } from './nodeFacts.ts';
+import type { NodeDescription, ResolvConf } from './nodeDescription.ts';
 
 /** What the C library takes of a resolv.conf. */
 const MAX_SERVERS = 3;
@@ -15,13 +15,13 @@ const CLUSTER_OPTIONS = ['ndots:5'];
 const NOTHING: ResolvConf = { servers: [], searches: [], options: [] };
 
 /** A pod's resolver (C20): its policy's, with its own dnsConfig merged in; ClusterFirst without a cluster DNS is Default. */
-export function podDns(pod: Pod, node: NodeFacts): DNSConfig {
+export function podDns(pod: Pod, node: NodeDescription): DNSConfig {
   const { servers, searches, options } = merged(ofPolicy(pod, node), pod.spec.dnsConfig);
   return { servers: servers.slice(0, MAX_SERVERS), searches: fitting(searches), options: [...options] };
 }
 
 /** What the kubelet tells a pod's author of its resolver: a cluster DNS that is not there, entries that did not fit. */
-export function dnsWarnings(pod: Pod, node: NodeFacts): EventMessage[] {
+export function dnsWarnings(pod: Pod, node: NodeDescription): EventMessage[] {
   const wanted = merged(ofPolicy(pod, node), pod.spec.dnsConfig);
   const { servers, searches } = podDns(pod, node);
   return [
@@ -59,7 +59,7 @@ const omittedServers = (applied: readonly string[]): EventMessage =>
     `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${applied.join(' ')}`,
   );
 
-function ofPolicy(pod: Pod, node: NodeFacts): ResolvConf {
+function ofPolicy(pod: Pod, node: NodeDescription): ResolvConf {
   if (pod.spec.dnsPolicy === 'None') return NOTHING;
   if (!wantsCluster(pod.spec) || node.clusterDns.length === 0) return node.resolvConf;
   const { clusterDns, clusterDomain, resolvConf } = node;

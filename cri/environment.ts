@@ -3,13 +3,13 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import { envFileValue } from '../pod/environment/envFile.ts';
 import { containerEnvironment, type EnvEntry } from '../pod/environment/environment.ts';
 import { fieldValue, resourceValue } from '../pod/environment/fieldRef.ts';
-import { allocatableOf, type NodeFacts } from './nodeFacts.ts';
+import { allocatableOf, type NodeDescription } from './nodeDescription.ts';
 
 interface EnvironmentInput {
   readonly pod: Pod;
   readonly container: Container;
   readonly sandboxIps: readonly string[];
-  readonly node: NodeFacts;
+  readonly node: NodeDescription;
   /** The files of volumes that variables are taken from, by `<volume>/<path>`; what is not there is left out. */
   readonly envFiles?: ReadonlyMap<string, string>;
 }

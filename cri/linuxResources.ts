@@ -6,10 +6,10 @@ import { hugepages } from '../pod/resources/cgroupLimits.ts';
 import { aggregate, amountOf, containerSize } from '../pod/resources/resources.ts';
 import { maySwap } from '../pod/resources/swap.ts';
 import { LinuxContainerResources } from './generated/runtime.ts';
-import type { NodeFacts } from './nodeFacts.ts';
+import type { NodeDescription } from './nodeDescription.ts';
 
 /** A container's cgroup numbers (C25): cpu shares and quota, memory limit in bytes, oom_score_adj, huge pages, swap. */
-export function containerResources(pod: Pod, container: Container, node: NodeFacts): LinuxContainerResources {
+export function containerResources(pod: Pod, container: Container, node: NodeDescription): LinuxContainerResources {
   const { resources = {} } = container;
   const { cgroups } = node;
   const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
@@ -29,7 +29,7 @@ export function containerResources(pod: Pod, container: Container, node: NodeFac
 }
 
 /** How much a container may swap: none, on v1 by a limit of memory with swap that is that of memory, where there is one. */
-function swap(memoryLimit: number, swapBytes: number, { version, countsSwap, killsWhole }: NodeFacts['cgroups']) {
+function swap(memoryLimit: number, swapBytes: number, { version, countsSwap, killsWhole }: NodeDescription['cgroups']) {
   const oom: Record<string, string> = killsWhole ? { 'memory.oom.group': '1' } : {};
   if (!countsSwap) return { unified: oom };
   if (version === 'v1') return { unified: oom, memorySwapLimitInBytes: BigInt(memoryLimit) };
@@ -37,7 +37,7 @@ function swap(memoryLimit: number, swapBytes: number, { version, countsSwap, kil
 }
 
 /** The bytes that a container may swap under LimitedSwap (C25): of the node's swap what its request is of the memory. */
-function swapOf(pod: Pod, container: Container, { cgroups, capacity: { memoryBytes } }: NodeFacts): number {
+function swapOf(pod: Pod, container: Container, { cgroups, capacity: { memoryBytes } }: NodeDescription): number {
   const { version, swapBytes = 0 } = cgroups;
   const request = amountOf(container.resources, 'requests', 'memory');
   if (version === 'v1' || !maySwap(pod, container) || request > memoryBytes) return 0;
@@ -45,7 +45,7 @@ function swapOf(pod: Pod, container: Container, { cgroups, capacity: { memoryByt
 }
 
 /** What the pod's containers have together, for runtimes that size the sandbox by it. */
-export function sandboxResources(spec: PodSpec, node: NodeFacts): LinuxContainerResources {
+export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxContainerResources {
   const amount = (kind: 'requests' | 'limits', resource: string) =>
     lookUp(spec.resources?.[kind], resource) === undefined
       ? aggregate(spec, kind, resource)
@@ -57,14 +57,14 @@ export function sandboxResources(spec: PodSpec, node: NodeFacts): LinuxContainer
 }
 
 /** What the sandbox itself takes beside its containers; undefined when the pod names nothing. */
-export function sandboxOverhead({ overhead }: PodSpec, node: NodeFacts): LinuxContainerResources | undefined {
+export function sandboxOverhead({ overhead }: PodSpec, node: NodeDescription): LinuxContainerResources | undefined {
   if (overhead === undefined) return undefined;
   const milliCpu = amountOf({ limits: overhead }, 'limits', 'cpu');
   const memoryLimitInBytes = BigInt(amountOf({ limits: overhead }, 'limits', 'memory'));
   return LinuxContainerResources.fromPartial({ ...cpu(milliCpu, milliCpu, node), memoryLimitInBytes });
 }
 
-function cpu(requestMilli: number, limitMilli: number, { cgroups: { cfsQuota, cfsPeriod } }: NodeFacts) {
+function cpu(requestMilli: number, limitMilli: number, { cgroups: { cfsQuota, cfsPeriod } }: NodeDescription) {
   const cpuSharesOf = { cpuShares: BigInt(cpuShares(requestMilli)) };
   if (!cfsQuota) return cpuSharesOf;
   return { ...cpuSharesOf, cpuQuota: BigInt(cpuQuota(limitMilli, cfsPeriod)), cpuPeriod: BigInt(cfsPeriod) };

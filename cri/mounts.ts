@@ -7,7 +7,7 @@ import { NodeFailure } from '../pod/failure.ts';
 import { lookUp } from '../pod/lookUp.ts';
 import type { MountedVolume, MountedVolumes } from '../pod/mountedVolume.ts';
 import { type Device, Mount, MountPropagation } from './generated/runtime.ts';
-import type { NodeFacts } from './nodeFacts.ts';
+import type { NodeDescription } from './nodeDescription.ts';
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
 const HOSTS_FILE = '/etc/hosts';
@@ -38,7 +38,7 @@ export interface MountsInput {
   readonly recursiveReadOnlyMounts?: boolean;
   /** The file of the host that takes the container's last words; absent: none. */
   readonly terminationLog?: string;
-  readonly node: NodeFacts;
+  readonly node: NodeDescription;
 }
 
 /** What a container has mounted: its volumes, the pod's hosts file unless it mounts one itself (C18), its last words. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ResolvConf } from './nodeFacts.ts';
+import type { ResolvConf } from './nodeDescription.ts';
 
 /** What pods resolve with where the node is told to take no resolv.conf: a resolver on the pod's own host. */
 export const localResolver: ResolvConf = { servers: ['127.0.0.1'], searches: ['.'], options: [] };

@@ -9,11 +9,11 @@ import { PodSandboxConfig, type PortMapping, Protocol } from './generated/runtim
 import { OWNER, POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './labels.ts';
 import { sandboxOverhead, sandboxResources } from './linuxResources.ts';
 import type { UserRange } from './namespaces.ts';
-import type { NodeFacts } from './nodeFacts.ts';
+import type { NodeDescription } from './nodeDescription.ts';
 import { sandboxSecurity } from './securityContext.ts';
 
 /** What the runtime is told of a pod, for its sandbox and again for each container in it; `users` are those of its own. */
-export function sandboxConfig(pod: Pod, attempt: number, node: NodeFacts, users?: UserRange): PodSandboxConfig {
+export function sandboxConfig(pod: Pod, attempt: number, node: NodeDescription, users?: UserRange): PodSandboxConfig {
   const { name, namespace, uid, labels, annotations } = pod.metadata;
   return PodSandboxConfig.fromPartial({
     metadata: { name, namespace, uid, attempt },
@@ -34,7 +34,7 @@ export function sandboxConfig(pod: Pod, attempt: number, node: NodeFacts, users?
 }
 
 /** The cgroup that the pod's containers are in (C25); where pods have none of their own, that of the configuration. */
-export function cgroupParent(pod: Pod, node: NodeFacts): string {
+export function cgroupParent(pod: Pod, node: NodeDescription): string {
   if (node.cgroups.perQos) return cgroupPath(podCgroupNames(pod), node);
   return node.cgroupRoot === '' ? '' : cgroupPath([], node);
 }

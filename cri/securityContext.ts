@@ -11,7 +11,7 @@ import {
 } from './generated/runtime.ts';
 import type { ImageUser } from './imageUser.ts';
 import { namespaceOptions, type UserRange } from './namespaces.ts';
-import type { NodeFacts } from './nodeFacts.ts';
+import type { NodeDescription } from './nodeDescription.ts';
 import { apparmorName, apparmorProfile, RUNTIME_DEFAULT, seccompProfile } from './securityProfiles.ts';
 
 /** What of /proc and /sys a container does not see under the procMount Default. */
@@ -37,7 +37,7 @@ const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/pro
 export function containerSecurity(
   pod: Pod,
   container: Container,
-  node: NodeFacts,
+  node: NodeDescription,
   image: ImageUser | undefined,
   users?: UserRange,
 ): LinuxContainerSecurityContext {

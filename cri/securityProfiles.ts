@@ -1,13 +1,13 @@
 import type { SecurityProfile as Wanted } from '../pod/api/schema/security.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { SecurityProfile_ProfileType as ProfileType, type SecurityProfile } from './generated/runtime.ts';
-import type { NodeFacts } from './nodeFacts.ts';
+import type { NodeDescription } from './nodeDescription.ts';
 
 export const RUNTIME_DEFAULT: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: '' };
 const UNCONFINED: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: '' };
 
 /** A seccomp profile; without one, what the node gives by default. Files of the host lie in `<root>/seccomp`. */
-export function seccompProfile(wanted: Wanted | undefined, node: NodeFacts): SecurityProfile {
+export function seccompProfile(wanted: Wanted | undefined, node: NodeDescription): SecurityProfile {
   if (wanted === undefined) return node.seccompDefault ? RUNTIME_DEFAULT : UNCONFINED;
   return profile(wanted, (name) => `${node.rootDir}/seccomp/${name}`, 'seccompProfile');
 }

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { createAlarm } from '../actors/alarm.ts';
 import { systemClock } from '../actors/clock.ts';
 import { type AgentPlace, podsOfAgent } from '../actors/store/leftOnDisk.ts';
-import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
+import type { CgroupFacts, NodeDescription } from '../cri/nodeDescription.ts';
 import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
@@ -83,7 +83,7 @@ export async function processRoom(): Promise<number | undefined> {
 /** The cgroups of the node's pods; undefined where the configuration leaves them to the runtime. */
 export function ownCgroups(given: {
   readonly config: NodeConfig;
-  readonly node: CgroupPlace & AgentPlace & Pick<NodeFacts, 'cgroups' | 'capacity'>;
+  readonly node: CgroupPlace & AgentPlace & Pick<NodeDescription, 'cgroups' | 'capacity'>;
   readonly hierarchies: readonly Hierarchy[];
   /** How many processes the node takes in all, if that is known. */
   readonly pids: number | undefined;

@@ -6,7 +6,7 @@ import { NodeFailure } from '../pod/failure.ts';
 /** What must never fail: the root of the actors, what outlives a restart, the feeds, and those that look on. */
 const NEVER = new Set(
   ['nodeAgent', 'store']
-    .concat(['runtimeHealth', 'pleg', 'sources', 'nodeFacts', 'ticker'])
+    .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker'])
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
 /** What is tried again by itself for as long as it fails. */

@@ -1,11 +1,11 @@
 /** The configuration of a node on this host: what was compiled of flags and file, and what the host says. */
 import { availableParallelism } from 'node:os';
-import type { NodeAgentConfig } from '../actors/nodeConfig.ts';
+import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
 import { SIMULATED } from '../actors/store/leftOnDisk.ts';
 import type { Cri } from '../cri/calls.ts';
 import { CgroupDriver } from '../cri/generated/runtime.ts';
 import { mayLowerOomScore } from '../cri/managed/host.ts';
-import type { NodeFacts } from '../cri/nodeFacts.ts';
+import type { NodeDescription } from '../cri/nodeDescription.ts';
 import { localResolver, readResolvConf } from '../cri/resolvConf.ts';
 import type { Hierarchy } from '../host/cgroup/hierarchies.ts';
 import { allocatable } from '../pod/resources/allocatable.ts';
@@ -92,7 +92,10 @@ async function hostFacts(
 }
 
 /** The driver that the runtime reports; older runtimes and those that are away leave it to the configuration. */
-async function askCgroupDriver(cri: Cri, configured: NodeFacts['cgroupDriver']): Promise<NodeFacts['cgroupDriver']> {
+async function askCgroupDriver(
+  cri: Cri,
+  configured: NodeDescription['cgroupDriver'],
+): Promise<NodeDescription['cgroupDriver']> {
   try {
     const { linux } = await cri.runtimeConfig({}, { signal: new AbortController().signal, timeoutMs: 2_000 });
     if (linux === undefined) return configured;

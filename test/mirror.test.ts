@@ -7,7 +7,7 @@ import { productFiles, type Source, sources } from './support/tree.ts';
 const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // A whole node.
   'test/actors/podLife.test.ts': {
-    actors: 'checkNode createNode nodeAgent nodeConfig nodeFeeds nodeServices',
+    actors: 'checkNode createNode nodeAgent nodeAgentConfig nodeFeeds nodeServices',
     'actors/services': 'containerStatus containers logs mounts resizing sandboxes',
     'actors/status': 'since',
   },
@@ -78,7 +78,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'node/config/parts': 'eviction images logs network node resources runtime serving sources',
   },
   // The runtime.
-  'test/cri/containerConfig.test.ts': { cri: 'environment labels nodeFacts' },
+  'test/cri/containerConfig.test.ts': { cri: 'environment labels nodeDescription' },
   'test/cri/securityContext.test.ts': { cri: 'securityProfiles' },
   'test/cri/grpc.test.ts': { cri: 'failure method unary' },
   'test/e2e/managed.test.ts': {

@@ -4,7 +4,7 @@ import { containerConfig } from '../../cri/containerConfig.ts';
 import { runtimeMessage } from '../../cri/failure.ts';
 import { type ImageUser, runAsNonRootFailure } from '../../cri/imageUser.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
-import { type NodeFacts, withResolver } from '../../cri/nodeFacts.ts';
+import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
 import { observedContainer } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { writeHostsFile } from '../../host/pods/hostsFile.ts';
@@ -35,7 +35,7 @@ const STOP_SLACK_MS = 120_000;
 
 export interface ContainerParts {
   readonly cri: Cri;
-  readonly node: () => NodeFacts;
+  readonly node: () => NodeDescription;
   readonly layout: Layout;
   readonly users: UserNamespaces;
   readonly clock: Clock;

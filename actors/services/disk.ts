@@ -1,7 +1,7 @@
 /** Fills the ports of what a pod has on the host: its directories, volumes and cgroups. */
 
 import type { Cri } from '../../cri/calls.ts';
-import { allocatableOf, type NodeFacts } from '../../cri/nodeFacts.ts';
+import { allocatableOf, type NodeDescription } from '../../cri/nodeDescription.ts';
 import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
 import { unlessAborted } from '../../host/limit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
@@ -28,7 +28,7 @@ type DiskServices = Pick<
 
 export interface DiskParts {
   readonly cri: Pick<Cri, 'version'>;
-  readonly node: () => NodeFacts;
+  readonly node: () => NodeDescription;
   readonly clock: Clock;
   readonly layout: Layout;
   readonly ownership: Ownership;

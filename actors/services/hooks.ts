@@ -3,7 +3,7 @@
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import type { ExecSyncResponse } from '../../cri/generated/runtime.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { observedSandboxStatus } from '../../cri/observe.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -42,7 +42,7 @@ export interface HookParts {
   readonly cri: Cri;
   readonly clock: Clock;
   /** A pod without addresses of its own is reached at those of the node. */
-  readonly node: () => Pick<NodeFacts, 'hostIps'>;
+  readonly node: () => Pick<NodeDescription, 'hostIps'>;
 }
 
 export function hookService({ cri, clock, node }: HookParts): Service<'runHook'> {

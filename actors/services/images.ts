@@ -2,7 +2,7 @@
 import type { Cri } from '../../cri/calls.ts';
 import { runtimeMessageWithCode } from '../../cri/failure.ts';
 import { AuthConfig, type PullImageRequest } from '../../cri/generated/runtime.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
@@ -18,7 +18,7 @@ import { withinLimit } from './timeLimit.ts';
 interface ImageParts {
   readonly cri: Cri;
   readonly clock: Clock;
-  readonly node: () => NodeFacts;
+  readonly node: () => NodeDescription;
   readonly findCredentials: FindCredentials;
 }
 

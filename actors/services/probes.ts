@@ -1,7 +1,7 @@
 /** Fills the ports of probes: one try of each kind of handler, and the jitter by which they are spread. */
 
 import type { Cri } from '../../cri/calls.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import type { ProbeRun } from '../../machines/shared/ports.ts';
 import { LONGEST_TIMER_MS } from '../../pod/api/duration.ts';
@@ -22,7 +22,7 @@ export interface ProbeParts {
   readonly cri: Cri;
   readonly clock: Clock;
   /** A pod without addresses of its own is reached at those of the node. */
-  readonly node: () => Pick<NodeFacts, 'hostIps'>;
+  readonly node: () => Pick<NodeDescription, 'hostIps'>;
   /** At least 0 and less than 1. */
   readonly jitter: () => number;
 }

@@ -2,7 +2,7 @@
 
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerResources } from '../../cri/linuxResources.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
@@ -11,7 +11,7 @@ import { containerNamed } from './containers.ts';
 
 export interface ResizeParts {
   readonly cri: Cri;
-  readonly node: () => NodeFacts;
+  readonly node: () => NodeDescription;
   readonly cgroups?: PodCgroups | undefined;
 }
 

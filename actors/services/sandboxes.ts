@@ -3,7 +3,7 @@
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { dnsWarnings } from '../../cri/dns.ts';
 import { POD_UID_LABEL } from '../../cri/labels.ts';
-import { type NodeFacts, withResolver } from '../../cri/nodeFacts.ts';
+import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
 import { observedSandbox, observedSandboxStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
@@ -30,7 +30,7 @@ type SandboxServices = Pick<
 
 interface SandboxParts {
   readonly cri: Cri;
-  readonly node: () => NodeFacts;
+  readonly node: () => NodeDescription;
   readonly users: UserNamespaces;
   readonly clock: Clock;
   readonly findHandler: FindRuntimeHandler;
@@ -86,7 +86,7 @@ export function unlessGone(error: unknown): void {
 /** Runs a sandbox; one of this pod and attempt that an earlier call made, its answer lost, is taken or cleared away. */
 async function runSandbox(
   { cri, users, clock, findHandler, ownership }: SandboxParts,
-  node: NodeFacts,
+  node: NodeDescription,
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
   const runtimeHandler = await runtimeHandlerOf(pod.spec, findHandler);
@@ -152,7 +152,7 @@ async function inspect(cri: Cri, podSandboxId: string, options: CallOptions): Pr
 const isNameReserved = (error: unknown): boolean => error instanceof NodeFailure && error.reason === 'NameReserved';
 
 /** A pod whose resolver nobody knows would run and find nobody: it waits with the reason instead (C20). */
-async function resolving(node: NodeFacts): Promise<NodeFacts> {
+async function resolving(node: NodeDescription): Promise<NodeDescription> {
   return withResolver(node).catch((cause: unknown) => {
     const message = `Failed to create pod sandbox: ${messageOf(cause)}`;
     throw new NodeFailure('FailedCreatePodSandBox', message, { cause });

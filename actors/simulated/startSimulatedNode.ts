@@ -14,7 +14,7 @@ import { validatePod } from '../../pod/api/validate.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { createNode } from '../createNode.ts';
 import type { NodeAgent } from '../nodeAgent.ts';
-import type { NodeAgentConfig } from '../nodeConfig.ts';
+import type { NodeAgentConfig } from '../nodeAgentConfig.ts';
 import type { NodeParts } from '../nodeParts.ts';
 import { SIMULATED } from '../store/leftOnDisk.ts';
 

@@ -136,7 +136,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     { src: 'runtimeHealth' },
     { src: 'pleg' },
     { src: 'sources' },
-    { src: 'nodeFacts' },
+    { src: 'addresses' },
     { src: 'ticker' },
     // A fault of its own ends it alone: pods have their cgroups without it.
     { src: 'cgroups', id: 'cgroups', input: ({ context: { nodeName } }) => ({ nodeName }), onError: {} },

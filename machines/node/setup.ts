@@ -61,7 +61,7 @@ export const nodeSetup = setup({
     garbage: garbageMachine,
     logRotation: logRotationMachine,
     statusSink: statusSinkMachine,
-    ...{ sources: feedPort('sources'), nodeFacts: feedPort('nodeFacts'), ticker: feedPort('ticker') },
+    ...{ sources: feedPort('sources'), addresses: feedPort('addresses'), ticker: feedPort('ticker') },
     ...{ pleg: feedPort('pleg'), runtimeHealth: feedPort('runtimeHealth') },
     timer: timerPort(),
   },

@@ -250,7 +250,7 @@ export type PodChange = { change: 'added' | 'updated'; pod: Pod } | { change: 'r
 export type StatusFact = { type: 'status.changed'; uid: string; version: number };
 
 /** What brings facts in. */
-export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'nodeFacts' | 'ticker';
+export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker';
 
 /** Facts that the feeds bring in: plain data, stamped with the time (ms since the epoch) where a decision needs it. */
 export type NodeFact =

@@ -33,23 +33,23 @@ describe('what must never fail is told when it does', () => {
   test.each([
     ['at once', broken],
     ['later', async () => broken()],
-  ])('any other feed that fails %s: the agent goes on without it, and explain node says so', async (_, nodeFacts) => {
-    const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { nodeFacts } } });
+  ])('any other feed that fails %s: the agent goes on without it, and explain node says so', async (_, addresses) => {
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { addresses } } });
     await node.advance('3s');
-    expect(node.errors).toEqual(['nodeFacts: Error: no timer']);
+    expect(node.errors).toEqual(['addresses: Error: no timer']);
     expect(node.pod('web').phase).toBe('Running');
     const explanation = node.agent.explainNode();
-    expect(explanation.answer).toBe('node node-1 is running 1 pod; nodeFacts is broken: no timer');
-    expect(explanation.node.children.find(({ name }) => name === 'nodeFacts')).toMatchObject({
+    expect(explanation.answer).toBe('node node-1 is running 1 pod; addresses is broken: no timer');
+    expect(explanation.node.children.find(({ name }) => name === 'addresses')).toMatchObject({
       ...{ state: 'broken', tags: ['broken'], waitingFor: 'a restart of the agent' },
       lastFailure: { message: 'no timer' },
     });
   });
 
   test('a feed that has told all there is has done its part', async () => {
-    const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { nodeFacts: async () => {} } } });
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { feeds: { addresses: async () => {} } } });
     await node.advance('3s');
-    const shown = node.agent.explainNode().node.children.find(({ name }) => name === 'nodeFacts');
+    const shown = node.agent.explainNode().node.children.find(({ name }) => name === 'addresses');
     expect(shown).toMatchObject({ state: 'active', tags: ['steady'] });
   });
 

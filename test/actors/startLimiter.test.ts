@@ -71,7 +71,7 @@ describe('the start limiter', () => {
         'simulated: ready',
         'pleg: streaming',
         'test source: watching',
-        'nodeFacts: active',
+        'addresses: active',
         'ticker: active',
         'start: fullForNow',
         'pull: open',

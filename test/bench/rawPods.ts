@@ -4,7 +4,7 @@ import type { Cri } from '../../cri/calls.ts';
 import { containerConfig } from '../../cri/containerConfig.ts';
 import type { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
 import { busyboxImage } from '../../cri/managed/images.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { makeTerminationLog, preparePodDirectory } from '../../host/pods/podDirectory.ts';
@@ -38,7 +38,7 @@ export interface RawPods {
 }
 
 export async function rawPods(cri: Cri, place: { directory: string; cgroupRoot: string }): Promise<RawPods> {
-  const node = await nodeFacts(place);
+  const node = await nodeDescription(place);
   const { image } = await cri.imageStatus(
     {
       image: { image: busyboxImage, annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '' },
@@ -94,7 +94,7 @@ export async function inParallel<In, Out>(
   return done;
 }
 
-async function prepare(name: string, node: NodeFacts, imageRef: string): Promise<RawPod> {
+async function prepare(name: string, node: NodeDescription, imageRef: string): Promise<RawPod> {
   const pod = podNamed(name, join(node.rootDir, 'manifests'));
   const { uid } = pod.metadata;
   const [container] = pod.spec.containers;
@@ -117,7 +117,13 @@ async function prepare(name: string, node: NodeFacts, imageRef: string): Promise
   return { sandbox: sandboxConfig(pod, 0, node), container: (attempt) => containerConfig({ ...common, attempt }) };
 }
 
-async function nodeFacts({ directory, cgroupRoot }: { directory: string; cgroupRoot: string }): Promise<NodeFacts> {
+async function nodeDescription({
+  directory,
+  cgroupRoot,
+}: {
+  directory: string;
+  cgroupRoot: string;
+}): Promise<NodeDescription> {
   return {
     nodeName,
     ...(await plainFacts(directory)),

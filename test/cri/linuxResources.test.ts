@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { containerResources, sandboxResources } from '../../cri/linuxResources.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { ResourceRequirements } from '../../pod/api/schema/container.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
@@ -125,7 +125,7 @@ describe('C25: LimitedSwap', () => {
   const Gi = 1024 ** 3;
   const v2 = { ...cgroupFacts, version: 'v2', countsSwap: true, swapBytes: 2 * Gi } as const;
   interface Given {
-    readonly cgroups: NodeFacts['cgroups'];
+    readonly cgroups: NodeDescription['cgroups'];
     readonly spec: Partial<PodSpec>;
     readonly annotations: Record<string, string>;
   }

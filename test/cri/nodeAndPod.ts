@@ -1,4 +1,4 @@
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Container } from '../../pod/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../pod/api/schema/pod.ts';
 import { cgroupFacts } from '../fakes/cgroups.ts';
@@ -6,7 +6,7 @@ import { cgroupFacts } from '../fakes/cgroups.ts';
 const CAPACITY = { cpuMillis: 2_000, memoryBytes: 4 * 1024 ** 3, pods: 110 };
 
 /** A node as tests need it. */
-export function node(facts: Partial<NodeFacts> = {}): NodeFacts {
+export function node(facts: Partial<NodeDescription> = {}): NodeDescription {
   return {
     nodeName: 'node-1',
     rootDir: '/var/lib/kubelet',

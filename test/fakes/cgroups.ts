@@ -1,4 +1,4 @@
-import type { CgroupFacts } from '../../cri/nodeFacts.ts';
+import type { CgroupFacts } from '../../cri/nodeDescription.ts';
 
 /** Cgroups as the kubelet's defaults have them, on a host of cgroup v1 without huge pages. */
 export const cgroupFacts: CgroupFacts = {

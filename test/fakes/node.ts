@@ -6,14 +6,14 @@ import { afterEach } from '@jest/globals';
 import type { AnyActorRef } from 'xstate';
 import type { Entry } from '../../actors/boundary.ts';
 import { createNode } from '../../actors/createNode.ts';
-import { addressesNow } from '../../actors/feeds/nodeFacts.ts';
+import { addressesNow } from '../../actors/feeds/addresses.ts';
 import type { NodeAgent } from '../../actors/nodeAgent.ts';
-import { completeConfig, type NodeAgentConfig } from '../../actors/nodeConfig.ts';
+import { completeConfig, type NodeAgentConfig } from '../../actors/nodeAgentConfig.ts';
 import type { NodeParts } from '../../actors/nodeParts.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { changesOf } from '../../actors/sources/changes.ts';
 import { type NodeStore, openNodeStore } from '../../actors/store/durableFacts.ts';
-import type { NodeFacts } from '../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { CallName } from '../../cri/simulated/callNames.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type LoggedCall, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';
@@ -317,7 +317,7 @@ export class SimulatedNode {
   }
 
   /** What the agent knows of its node. */
-  get facts(): NodeFacts {
+  get facts(): NodeDescription {
     const config = completeConfig(this.#config);
     return { ...config, hostIps: addressesNow(config.hostIps) };
   }

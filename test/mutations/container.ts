@@ -82,7 +82,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C20',
     breaks: 'the resolver is the one of the start',
-    file: 'cri/nodeFacts.ts',
+    file: 'cri/nodeDescription.ts',
     find: 'node.readResolvConf ? { ...node, resolvConf: await node.readResolvConf() } : node;',
     put: 'node;',
   },

@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { mayLowerOomScore } from '../../../cri/managed/host.ts';
-import type { NodeFacts } from '../../../cri/nodeFacts.ts';
+import type { NodeDescription } from '../../../cri/nodeDescription.ts';
 
 /** What a node on this host knows of itself whatever its runtime and cgroups: no addresses, no DNS. */
 export async function plainFacts(rootDir: string) {
@@ -17,5 +17,5 @@ export async function plainFacts(rootDir: string) {
     canLowerOomScoreAdj: await mayLowerOomScore().catch(() => false),
     seccompDefault: false,
     podDirectory: (uid: string) => join(rootDir, 'pods', uid),
-  } as const satisfies Partial<NodeFacts>;
+  } as const satisfies Partial<NodeDescription>;
 }

@@ -25,7 +25,7 @@ export interface CgroupFacts extends CgroupRules {
 }
 
 /** What must be known of the node to say to its runtime what a pod is. */
-export interface NodeFacts {
+export interface NodeDescription {
   readonly nodeName: string;
   /** Absolute. */
   readonly rootDir: string;
@@ -65,11 +65,11 @@ export interface NodeFacts {
 }
 
 /** The node with the resolver that it has now; rejects with what the host says when its file cannot be read. */
-export const withResolver = async (node: NodeFacts): Promise<NodeFacts> =>
+export const withResolver = async (node: NodeDescription): Promise<NodeDescription> =>
   node.readResolvConf ? { ...node, resolvConf: await node.readResolvConf() } : node;
 
 /** What the node can give its pods, as quantities by resource: what stands in for limits that are not set (C21). */
-export function allocatableOf({ allocatable: { cpuMillis, memoryBytes, extra } }: NodeFacts): ResourceList {
+export function allocatableOf({ allocatable: { cpuMillis, memoryBytes, extra } }: NodeDescription): ResourceList {
   const disk = extra?.[DISK];
   return {
     cpu: `${cpuMillis}m`,

@@ -17,7 +17,7 @@ const LOOK_MS = 10_000;
  * The feed that looks at the host's addresses every 10 s and tells when they are others than those that the node was
  * made with, or that it told last (C27). As in a kubelet cpu and memory are those that the host had at the start.
  */
-export function nodeFactsFeed(hostIps: HostAddresses, clock: Clock): Feed {
+export function addressesFeed(hostIps: HostAddresses, clock: Clock): Feed {
   let known = addressesNow(hostIps);
   return async (send, { signal }) => {
     if (typeof hostIps !== 'function') return;

@@ -1,10 +1,10 @@
 /** What a node is told once, with defaults for what a program does not care about. */
 import { join } from 'node:path';
 import { ownerMark } from '../cri/labels.ts';
-import type { CgroupFacts, NodeFacts } from '../cri/nodeFacts.ts';
+import type { CgroupFacts, NodeDescription } from '../cri/nodeDescription.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 import type { Capacity } from '../pod/resources/requests.ts';
-import type { HostAddresses } from './feeds/nodeFacts.ts';
+import type { HostAddresses } from './feeds/addresses.ts';
 import type { LogPolicy } from './services/logs.ts';
 import { type SourceParts, sourceNames } from './sources/sources.ts';
 
@@ -20,7 +20,7 @@ type Derived =
   | 'probed'
   | 'left'
   | 'foreign';
-type Facts = Omit<NodeFacts, Derived>;
+type Facts = Omit<NodeDescription, Derived>;
 type Settings = Omit<NodeInput, Derived>;
 type Needed = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
 

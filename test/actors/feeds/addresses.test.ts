@@ -135,7 +135,7 @@ test("C27: new addresses reach the statuses of pods on the host's network, and o
 test('addresses that stay the same are told once', async () => {
   let address = '192.0.2.1';
   const node = await simulatedNode({ config: { hostIps: () => [address] } });
-  const told = () => node.entries.filter(({ source }) => source === 'nodeFacts').map(({ value }) => value);
+  const told = () => node.entries.filter(({ source }) => source === 'addresses').map(({ value }) => value);
   await node.advance('60s');
   expect(told()).toEqual([]);
   address = '198.51.100.7';
