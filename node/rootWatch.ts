@@ -31,13 +31,15 @@ export function watchRoot(given: {
 }): RootWatch {
   const { rootDirectory, clock, logger, tell, ask = problemOf } = given;
   const directory = join(rootDirectory, 'statelet');
-  let lost: LostRoot | undefined;
+  let lost: Omit<LostRoot, 'retryAt'> | undefined;
+  let lookedAt = clock.now();
   /** One look at a time: those that hang with the disk would take the threads of all other work on files. */
   let isLooking = false;
   let hasEnded = false;
   const look = async () => {
     if (isLooking) return;
     isLooking = true;
+    lookedAt = clock.now();
     const why = await ask(directory);
     isLooking = false;
     if (hasEnded || (why === undefined) === (lost === undefined)) return;
@@ -50,7 +52,7 @@ export function watchRoot(given: {
     hasEnded = true;
     stop();
   };
-  return { lost: () => lost, end };
+  return { lost: () => lost && { ...lost, retryAt: lookedAt + LOOK_MS }, end };
 }
 
 async function problemOf(directory: string): Promise<string | undefined> {

@@ -63,13 +63,15 @@ export function withUnwritten(
 export interface LostRoot {
   readonly message: string;
   readonly since: number;
+  /** When it is looked for again, in milliseconds since the epoch. */
+  readonly retryAt: number;
 }
 
 /** The explanation of a node from which its root directory was taken. */
 export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | undefined): NodeExplanation {
   if (lost === undefined) return explanation;
-  const { message, since } = lost;
-  const state = { state: 'lost', tags: ['failed'], since, waitingFor: 'the directory to be restored' };
+  const { message, since, retryAt: until } = lost;
+  const state = { state: 'lost', tags: ['retrying'], since, waitingFor: 'the directory to be restored', until };
   const answer = `${explanation.answer}; ${message}`;
   return withPart({ ...explanation, answer }, ownPart('root directory', state));
 }

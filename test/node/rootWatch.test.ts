@@ -47,7 +47,7 @@ test('a root directory that is taken away is told of once, as an event too, and 
   const line = notes[0]?.message ?? '';
   expect(line).toContain(`${directory}/statelet has been removed while the agent is running: `);
   expect(notes).toEqual([{ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: line }]);
-  expect(watch.lost()).toEqual({ message: line, since: NOW });
+  expect(watch.lost()).toEqual({ message: line, since: NOW, retryAt: NOW + 10_000 });
   look();
   await rename(`${directory}-away`, directory);
   look();
@@ -92,8 +92,8 @@ test('a file in its place is no directory of it', async () => {
 });
 
 test('the explanation of the node has it', () => {
-  const lost = { message: '/root/statelet has been removed', since: NOW - 5_000 };
+  const lost = { message: '/root/statelet has been removed', since: NOW - 5_000, retryAt: NOW + 3_000 };
   const text = formatNodeExplanation(withLostRoot(explainNode(nodeView('host'), NOW), lost));
   expect(text).toContain('  node host is running 0 pods; /root/statelet has been removed\n');
-  expect(text).toMatch(/└─ root directory +lost +5s\n +waiting for the directory to be restored/);
+  expect(text).toMatch(/└─ root directory +lost +5s\n +waiting for the directory to be restored until \S+ \(in 3s\)/);
 });
