@@ -18,6 +18,7 @@ import { removeSubPaths } from '../../volume/subPaths.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { Ownership } from '../store/ownership.ts';
+import { podTurns } from './podTurns.ts';
 import { requireImageVolumes } from './runtimeFeatures.ts';
 import { withinLimit } from './timeLimit.ts';
 
@@ -37,7 +38,7 @@ export interface DiskParts {
 }
 
 export function diskServices(parts: DiskParts): DiskServices {
-  const inTurn = createTurns();
+  const inTurn = podTurns();
   const { mountVolume, unmountVolume, ...ofPod } = { ...podServices(parts), ...volumeServices(parts) };
   /** What fills a port of a whole pod. */
   const whole =
@@ -127,36 +128,6 @@ function volumeServices({ cri, node, clock, layout, ownership }: DiskParts) {
       return null;
     },
   };
-}
-
-/**
- * What is done to one pod's files is done one after the other, also when nobody waits for the first any more: a removal
- * must not be overtaken by what it is to remove. Its volumes do not wait for each other.
- */
-function createTurns() {
-  const pods = new Map<string, PodTurns>();
-  return <T>({ uid, volume }: { uid: string; volume?: string }, act: () => Promise<T>): Promise<T> => {
-    const pod = pods.get(uid) ?? { last: Promise.resolve(), volumes: new Map(), left: 0 };
-    pods.set(uid, pod);
-    const before = volume === undefined ? [pod.last, ...pod.volumes.values()] : [pod.volumes.get(volume) ?? pod.last];
-    const turn = Promise.allSettled(before).then(act);
-    if (volume !== undefined) pod.volumes.set(volume, turn);
-    else [pod.last, pod.volumes] = [turn, new Map()];
-    pod.left += 1;
-    const forget = () => {
-      pod.left -= 1;
-      if (pod.left === 0) pods.delete(uid);
-    };
-    turn.then(forget, forget);
-    return turn;
-  };
-}
-
-interface PodTurns {
-  /** The last turn of the whole pod, and those that each volume has had since. */
-  last: Promise<unknown>;
-  volumes: Map<string, Promise<unknown>>;
-  left: number;
 }
 
 /**

@@ -1,16 +1,17 @@
 /** Where pods come from: each source tells its pods, side by side with the others. */
-import { nextSourceState, type SourceState, type SourceStep } from '../../machines/node/source.ts';
-import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
+import type { SourceStep } from '../../machines/node/source.ts';
+import type { NodeFact } from '../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
-import { changesOf, placeOf } from './changes.ts';
+import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
 import { createManifestReader, type ReadManifests } from './manifestReader.ts';
 import type { ManifestSet } from './manifestSet.ts';
+import { tellingProblems, tellingState } from './sourceNews.ts';
 import { keyOf, withoutSecrets } from './urlSecrets.ts';
 
 const FILE_CHECK_MS = 20_000;
@@ -102,7 +103,7 @@ function following(
 ) {
   const { clock, nodeName, isLenient, readClasses } = parts;
   const changes = changesOf(source, clock);
-  const tell = tellingProblems(parts, send);
+  const tell = tellingProblems(parts.onManifestProblem, send);
   const onState = tellingState(send, source, { ...own, clock });
   const common = {
     ...{ nodeName, clock, onState },
@@ -113,20 +114,6 @@ function following(
     },
   };
   return { common, onState, tell };
-}
-
-/** Tells how a source gets on, where that is news. */
-function tellingState(
-  send: (fact: NodeFact) => void,
-  source: string,
-  { clock, ...own }: { readonly place: string; readonly everyMs: number; readonly clock: Clock },
-): (step: SourceStep) => void {
-  let reported: SourceState | undefined;
-  return (step) => {
-    const state = nextSourceState(reported, step, { ...own, now: clock.now() });
-    if (state !== reported) send({ type: 'config.sourceChanged', source, state });
-    reported = state;
-  };
 }
 
 /** A fault of its own ends a source: nothing follows its pods any more. */
@@ -142,26 +129,4 @@ async function orBroken(
     onState({ state: 'broken', failure: messageOf(error) });
     throw error;
   }
-}
-
-/** Sends facts on, and tells each problem and warning in them once for as long as it stands. */
-function tellingProblems({ onManifestProblem }: SourceParts, send: (fact: NodeFact) => void): (fact: NodeFact) => void {
-  const reported = new Map<string, string>();
-  const tell = ({ problems = [], warnings = [] }: ManifestFindings, only?: string) => {
-    const found = new Map(
-      [...problems.map((each) => ['error', each] as const), ...warnings.map((each) => ['warning', each] as const)].map(
-        (finding) => [JSON.stringify(finding), finding],
-      ),
-    );
-    for (const [key, [level, { file, path, message }]] of found) {
-      if (!reported.has(key)) onManifestProblem?.(level, file, path, message);
-    }
-    for (const [key, place] of reported) if (only === undefined || only === place) reported.delete(key);
-    for (const [key, [, problem]] of found) reported.set(key, placeOf(problem));
-  };
-  return (fact) => {
-    if (fact.type === 'config.podsListed' || fact.type === 'config.sourceUnread') tell(fact);
-    if (fact.type === 'config.problemsChanged') tell(fact, placeOf(fact));
-    send(fact);
-  };
 }

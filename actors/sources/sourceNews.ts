@@ -1,0 +1,45 @@
+/** What a source tells of itself and of its manifests: each thing once, for as long as it stands. */
+import { nextSourceState, type SourceState, type SourceStep } from '../../machines/node/source.ts';
+import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
+import type { Clock } from '../clock.ts';
+import type { NodeParts } from '../nodeParts.ts';
+import { placeOf } from './changes.ts';
+
+/** Tells how a source gets on, where that is news. */
+export function tellingState(
+  send: (fact: NodeFact) => void,
+  source: string,
+  { clock, ...own }: { readonly place: string; readonly everyMs: number; readonly clock: Clock },
+): (step: SourceStep) => void {
+  let reported: SourceState | undefined;
+  return (step) => {
+    const state = nextSourceState(reported, step, { ...own, now: clock.now() });
+    if (state !== reported) send({ type: 'config.sourceChanged', source, state });
+    reported = state;
+  };
+}
+
+/** Sends facts on, and tells each problem and warning in them once for as long as it stands. */
+export function tellingProblems(
+  onManifestProblem: NodeParts['onManifestProblem'],
+  send: (fact: NodeFact) => void,
+): (fact: NodeFact) => void {
+  const reported = new Map<string, string>();
+  const tell = ({ problems = [], warnings = [] }: ManifestFindings, only?: string) => {
+    const found = new Map(
+      [...problems.map((each) => ['error', each] as const), ...warnings.map((each) => ['warning', each] as const)].map(
+        (finding) => [JSON.stringify(finding), finding],
+      ),
+    );
+    for (const [key, [level, { file, path, message }]] of found) {
+      if (!reported.has(key)) onManifestProblem?.(level, file, path, message);
+    }
+    for (const [key, place] of reported) if (only === undefined || only === place) reported.delete(key);
+    for (const [key, [, problem]] of found) reported.set(key, placeOf(problem));
+  };
+  return (fact) => {
+    if (fact.type === 'config.podsListed' || fact.type === 'config.sourceUnread') tell(fact);
+    if (fact.type === 'config.problemsChanged') tell(fact, placeOf(fact));
+    send(fact);
+  };
+}

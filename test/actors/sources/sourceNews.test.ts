@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { tellingProblems, tellingState } from '../../../actors/sources/sourceNews.ts';
+import type { NodeFact } from '../../../machines/shared/events.ts';
+
+const problem = (file: string, message: string) => ({ file, path: 'spec', message });
+
+test('a problem is told once for as long as it stands, and again when it comes back', () => {
+  const told: string[] = [];
+  const sent: NodeFact[] = [];
+  const tell = tellingProblems(
+    (level, file, path, message) => told.push(`${level} ${file} ${path}: ${message}`),
+    (fact) => sent.push(fact),
+  );
+  const changed = (file: string, ...messages: string[]) =>
+    tell({
+      type: 'config.problemsChanged',
+      source: 'file',
+      file,
+      problems: messages.map((each) => problem(file, each)),
+    });
+  changed('a.yaml', 'wrong');
+  changed('b.yaml', 'wrong');
+  changed('a.yaml', 'wrong', 'odd');
+  expect(told).toEqual(['error a.yaml spec: wrong', 'error b.yaml spec: wrong', 'error a.yaml spec: odd']);
+  changed('a.yaml');
+  changed('b.yaml', 'wrong');
+  changed('a.yaml', 'wrong');
+  expect(told.slice(3)).toEqual(['error a.yaml spec: wrong']);
+  expect(sent).toHaveLength(6);
+});
+
+test('how a source gets on is sent where it is news', () => {
+  const sent: NodeFact[] = [];
+  const clock = new SimulatedClock();
+  const tell = tellingState((fact) => sent.push(fact), 'file', { place: '/etc/kubernetes', everyMs: 20_000, clock });
+  tell({ state: 'broken', failure: 'gone' });
+  tell({ state: 'broken', failure: 'gone' });
+  expect(sent).toEqual([
+    expect.objectContaining({
+      type: 'config.sourceChanged',
+      source: 'file',
+      state: expect.objectContaining({ state: 'broken' }),
+    }),
+  ]);
+});
