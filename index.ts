@@ -28,7 +28,7 @@ export type { StatusReport, StatusSink } from './actors/status/statusReports.ts'
 /** What outlives a restart. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
-export type { CallOptions, Cri, RuntimeEvent as ContainerHint } from './cri/calls.ts';
+export type { CallOptions, Cri, RuntimeEvent } from './cri/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/grpc.ts';
 export type { NodeDescription } from './cri/nodeDescription.ts';
 export { inProcessCri } from './cri/simulated/inProcess.ts';

@@ -46,11 +46,11 @@ export interface Cri {
   readonly pullImage: CriCall<wire.PullImageRequest, wire.PullImageResponse>;
   readonly removeImage: CriCall<wire.RemoveImageRequest, wire.RemoveImageResponse>;
   /**
-   * Hints as they happen, until the signal aborts or the stream breaks (then it rejects); never more than hints.
+   * Exits as they happen, until the signal aborts or the stream breaks (then it rejects): reasons to look, not facts.
    * `onOpen` is called once the runtime has accepted the subscription: from then on nothing is missed.
    */
   readonly containerEvents: (
-    onHint: (hint: RuntimeEvent) => void,
+    onEvent: (event: RuntimeEvent) => void,
     options: { signal: AbortSignal; onOpen: () => void },
   ) => Promise<void>;
   readonly close: () => void;

@@ -15,7 +15,7 @@ type RoundTrip = (signal: AbortSignal) => Promise<unknown>;
 type EventOptions = Parameters<Cri['containerEvents']>[1];
 
 /**
- * Hints of exits from the CRI's event stream or, on a runtime without it, from containerd's event service on the same
+ * Exits from the CRI's event stream or, on a runtime without it, from containerd's event service on the same
  * socket. Resolves when the signal aborts; rejects when the stream breaks.
  *
  * When `onOpen` is called: runtimes send no headers before their first event, so a subscription has no answer of its
@@ -24,28 +24,28 @@ type EventOptions = Parameters<Cri['containerEvents']>[1];
  * entered it in its books is as good as certain but not promised: list once after `onOpen`, and go on listing at times.
  */
 export function eventsOver(client: Client, roundTrip: RoundTrip): Cri['containerEvents'] {
-  return async (onHint, options) => {
+  return async (onEvent, options) => {
     try {
       await follow(
         client,
         RuntimeServiceService.getContainerEvents,
         {},
-        tell(eventFromCri, onHint),
+        tell(eventFromCri, onEvent),
         options,
         roundTrip,
       );
     } catch (error) {
       if (!(error instanceof NodeFailure && error.reason === 'Unimplemented')) throw error;
       const request = { filters: [EXITS_OF_CRI_CONTAINERS] };
-      await follow(client, EventsService.subscribe, request, tell(eventFromContainerd, onHint), options, roundTrip);
+      await follow(client, EventsService.subscribe, request, tell(eventFromContainerd, onEvent), options, roundTrip);
     }
   };
 }
 
-function tell<Event>(read: (event: Event) => RuntimeEvent | undefined, onHint: (hint: RuntimeEvent) => void) {
+function tell<Event>(read: (event: Event) => RuntimeEvent | undefined, onEvent: (exit: RuntimeEvent) => void) {
   return (event: Event) => {
-    const hint = read(event);
-    if (hint) onHint(hint);
+    const exit = read(event);
+    if (exit) onEvent(exit);
   };
 }
 
@@ -65,7 +65,7 @@ function taskExit(bytes: Uint8Array): TaskExit | undefined {
   try {
     return TaskExit.decode(bytes);
   } catch {
-    // An event that cannot be read is a hint lost, and those are made up for by the next list.
+    // An event that cannot be read is lost, and made up for by the next list.
     return undefined;
   }
 }

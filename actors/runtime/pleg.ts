@@ -18,7 +18,7 @@ const RELIST_MS = 1_000;
 const RELIST_WITH_STREAM_MS = 10_000;
 /** How far apart lists are at least, however many events there are: many pods that end at once need no list each. */
 const RELIST_APART_MS = 200;
-/** When a hinted container is looked at again if the runtime does not show its end yet. */
+/** When a container with an event is looked at again if the runtime does not show its end yet. */
 const SECOND_LOOKS_MS = [10, 50, 250, 1_000];
 const STREAM_RETRY_MS = 1_000;
 const LIST_TIMEOUT_MS = 20_000;
@@ -43,7 +43,7 @@ export interface PlegOptions {
 /** Lists and listens until the signal aborts. */
 export async function observeRuntime(options: PlegOptions): Promise<void> {
   const pleg = new Pleg(options);
-  await Promise.all([pleg.listLoop(), pleg.hintLoop()]);
+  await Promise.all([pleg.listLoop(), pleg.eventLoop()]);
 }
 
 class Pleg {
@@ -78,7 +78,7 @@ class Pleg {
     }
   }
 
-  async hintLoop(): Promise<void> {
+  async eventLoop(): Promise<void> {
     const { cri, clock, signal, onError, onBreak } = this.#options;
     while (!signal.aborted) {
       // What happened before the stream opened is found by the list that follows its opening.
@@ -87,7 +87,7 @@ class Pleg {
         this.#relistSoon();
       };
       const why = await cri
-        .containerEvents((hint) => void this.#look(hint), { signal, onOpen })
+        .containerEvents((event) => void this.#look(event), { signal, onOpen })
         .then(
           () => new NodeFailure('RuntimeUnavailable', 'the event stream has ended'),
           (error: unknown) => error,
@@ -200,7 +200,7 @@ class Pleg {
     }
   }
 
-  /** A hint can come before the runtime shows what it hints at: it is a reason to look, now and shortly again. */
+  /** An event can come before the runtime shows what it tells of: it is a reason to look, now and shortly again. */
   async #look({ containerId }: RuntimeEvent): Promise<void> {
     const { clock, signal, send, onError, isBeingStopped } = this.#options;
     try {

@@ -163,7 +163,7 @@ class FileSource {
     if (this.#signal.aborted) return;
     const present = new Set(files);
     this.files.keepOnly(present);
-    this.#forgetTroubles(place.directory, new Set([...files, ...unnameable]));
+    this.#forgetProblems(place.directory, new Set([...files, ...unnameable]));
     for (const file of this.#emptySince.keys()) if (!present.has(file)) this.#emptySince.delete(file);
     for (const file of unnameable) this.#report(file, file, 'the name is not UTF-8', 'it is renamed');
   }
@@ -173,14 +173,14 @@ class FileSource {
     this.#unwatch();
     this.#due.clear();
     this.files.keepOnly(new Set());
-    this.#forgetTroubles(this.#path, new Set());
+    this.#forgetProblems(this.#path, new Set());
     this.files.odd(this.#path, NOTHING_THERE);
     this.#listAt = now + this.#retryMs;
     this.#retryMs = Math.min(this.#listEveryMs, this.#retryMs * 2);
   }
 
   /** The files of a place whose problems are over because they are gone. */
-  #forgetTroubles(directory: string, present: ReadonlySet<string>): void {
+  #forgetProblems(directory: string, present: ReadonlySet<string>): void {
     for (const what of this.#problems.keys()) {
       if ((what !== this.#path && dirname(what) !== directory) || present.has(what)) continue;
       this.#problems.delete(what);

@@ -4,8 +4,8 @@ import { lookUp } from '../../pod/lookUp.ts';
 
 /** The orders of the pods; the first is the default. */
 const SORTS = ['worst', 'name', 'age', 'restarts'] as const;
-/** How much is shown of each pod: as much as fits, all its actors, those in trouble, or itself alone. */
-const DETAILS = ['auto', 'everything', 'trouble', 'pods'] as const;
+/** How much is shown of each pod: as much as fits, all its actors, those with problems, or itself alone. */
+const DETAILS = ['auto', 'everything', 'problems', 'pods'] as const;
 
 export type Sort = (typeof SORTS)[number];
 type Detail = (typeof DETAILS)[number];

@@ -127,14 +127,14 @@ function matches(family: Family, filter: string): boolean {
 }
 
 /** What to leave out, from nothing to all but the pods. */
-const LEVELS = ['everything', 'noMountedVolumes', 'trouble', 'pods'] as const;
+const LEVELS = ['everything', 'noMountedVolumes', 'problems', 'pods'] as const;
 
 type Level = (typeof LEVELS)[number];
 
 function isShown(row: LiveRow, level: Level): boolean {
   if (level === 'everything') return true;
   if (level === 'noMountedVolumes') return row.kind === 'container' || row.tone !== 'good';
-  return level === 'trouble' && (row.tone === 'bad' || row.tone === 'busy');
+  return level === 'problems' && (row.tone === 'bad' || row.tone === 'busy');
 }
 
 /** Puts the actors of a pod under it, as branches. */

@@ -42,7 +42,7 @@ export function inProcessCri(
     imageStatus: limited(runtime, 'imageStatus', usual),
     pullImage: limited(runtime, 'pullImage', () => undefined),
     removeImage: limited(runtime, 'removeImage', usual),
-    containerEvents: (onHint, options) => containerEvents(runtime, onHint, options),
+    containerEvents: (onEvent, options) => containerEvents(runtime, onEvent, options),
     close: () => {},
   };
 }
@@ -72,7 +72,7 @@ function limited<K extends CallName>(
 
 function containerEvents(
   runtime: SimulatedRuntime,
-  onHint: Parameters<Cri['containerEvents']>[0],
+  onEvent: Parameters<Cri['containerEvents']>[0],
   { signal, onOpen }: Parameters<Cri['containerEvents']>[1],
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
@@ -83,7 +83,7 @@ function containerEvents(
     };
     const unsubscribe = runtime.subscribe({
       onEvent: (event) => {
-        if (isExit(event)) onHint({ containerId: event.id });
+        if (isExit(event)) onEvent({ containerId: event.id });
       },
       onBreak: (error) => {
         signal.removeEventListener('abort', end);

@@ -267,7 +267,7 @@ export type NodeFact =
   | { type: 'config.sourceUnread'; source: string; problems: readonly SourceProblem[] }
   /** What changed at the runtime since the last time, all there is of each such pod; the first one is complete. */
   | { type: 'runtime.podsObserved'; pods: readonly ObservedPod[]; at: number }
-  /** One container's status, read at once because the runtime hinted at it. */
+  /** One container's status, read at once because the runtime told of an event. */
   | { type: 'runtime.containerSeen'; container: ObservedContainer }
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
   /** How changes at the runtime are learned of has changed, or why that fails. */

@@ -25,7 +25,7 @@ interface Question {
 
 /** An answer, and the failure that it names. */
 interface Named {
-  readonly words: string;
+  readonly text: string;
   readonly failure: Failure;
 }
 
@@ -42,7 +42,7 @@ const RULES: readonly Rule[] = [
   volumeFailure,
   podQueue,
   podFailure,
-  containerTrouble,
+  containerProblem,
   volumeWait,
   podWait,
   containerWait,
@@ -57,8 +57,8 @@ export function answerOf(question: Question): string {
   for (const rule of RULES) {
     const answer = rule(question);
     if (answer === undefined) continue;
-    const { words, failure } = typeof answer === 'string' ? { words: answer } : answer;
-    return OF_ITSELF.includes(rule) ? words : `${words}${besides(failure, question)}`;
+    const { text, failure } = typeof answer === 'string' ? { text: answer } : answer;
+    return OF_ITSELF.includes(rule) ? text : `${text}${besides(failure, question)}`;
   }
   const { actors } = question;
   const lasting = actors.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
@@ -74,7 +74,7 @@ function besides(failure: Failure | undefined, { runtimeNotReady }: Question): s
 
 /** What has failed and how, and when it is tried again. */
 const failing = (who: string, failure: Failure, until: number | undefined, now: number): Named => ({
-  words: `${who}: ${failureText(failure)}${nextAttempt(until, now)}`,
+  text: `${who}: ${failureText(failure)}${nextAttempt(until, now)}`,
   failure,
 });
 
@@ -195,18 +195,18 @@ function podFailure({ actors, now }: Question): Answer {
   return failing(`${named(actors)} is waiting${forText(tree)}`, tree.lastFailure, tree.until, now);
 }
 
-function containerTrouble({ actors, now, limiters }: Question): Answer {
+function containerProblem({ actors, now, limiters }: Question): Answer {
   for (const container of actors.containers) {
     const place = queuePlace(actors, limiters, container.actor.name);
     if (place) return `${titled(container)} is waiting ${queueText(place)}`;
-    const trouble = troubleOf(container, now);
-    if (typeof trouble === 'object') return { ...trouble, words: `${titled(container)} ${trouble.words}` };
-    if (trouble !== undefined) return `${titled(container)} ${trouble}`;
+    const problem = problemOf(container, now);
+    if (typeof problem === 'object') return { ...problem, text: `${titled(container)} ${problem.text}` };
+    if (problem !== undefined) return `${titled(container)} ${problem}`;
   }
   return undefined;
 }
 
-function troubleOf(container: SeenContainer, now: number): Answer {
+function problemOf(container: SeenContainer, now: number): Answer {
   const { actor, status: { state = {} } = {}, willRestart } = container;
   const { lastRun, lastFailure, until } = actor;
   if (state.running) return undefined;

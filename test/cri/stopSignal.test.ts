@@ -19,6 +19,6 @@ test('without one the image says which', () => {
 
 test.each(['SIGNOPE', 'TERM', '', 'constructor'])('%j is refused by its name', (name) => {
   expect(() => stopSignal(name)).toThrow(
-    expect.objectContaining({ reason: 'CreateContainerConfigError', message: `stopSignal: ${name} is no signal` }),
+    expect.objectContaining({ reason: 'CreateContainerConfigError', message: `stopSignal: ${name} is not a signal` }),
   );
 });

@@ -70,9 +70,9 @@ export function connect({ runtime, eventStream, death, onDeath }: ConnectionOpti
     cut: () => end.abort(),
     cri: {
       ...(through as unknown as Cri),
-      containerEvents: (onHint, options) =>
+      containerEvents: (onEvent, options) =>
         eventStream
-          ? cri.containerEvents(onHint, { ...options, signal: AbortSignal.any([options.signal, end.signal]) })
+          ? cri.containerEvents(onEvent, { ...options, signal: AbortSignal.any([options.signal, end.signal]) })
           : Promise.reject(new NodeFailure('Unimplemented', 'GetContainerEvents: unknown method')),
       close: cri.close,
     },

@@ -26,7 +26,7 @@ describe('the keys of the live table', () => {
     expect(chosen(INITIAL_CONTROLS, 's')).toMatchObject({ sort: 'name' });
     expect(chosen(INITIAL_CONTROLS, 's', 's', 's', 's')).toMatchObject({ sort: 'worst' });
     expect(chosen(INITIAL_CONTROLS, 'R')).toMatchObject({ reversed: true });
-    expect(chosen(INITIAL_CONTROLS, 'd', 'd')).toMatchObject({ detail: 'trouble' });
+    expect(chosen(INITIAL_CONTROLS, 'd', 'd')).toMatchObject({ detail: 'problems' });
   });
 
   test('after / keys are text until Enter, which keeps the filter, or Esc, which clears it', () => {
