@@ -36,10 +36,10 @@ export interface NodeArgs {
 }
 
 /** Pods that get an actor: all of them are wanted, or all of them only end. */
-interface Beginning {
+type Beginning = {
   readonly inputs: readonly PodInput[];
   readonly ending: boolean;
-}
+};
 
 export const nodeSetup = setup({
   types: {

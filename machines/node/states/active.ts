@@ -8,9 +8,9 @@ import { type NodeActs, nodeSetup, podId } from '../setup.ts';
 import { concerned, edited, isWanted, newPodInputs, tellUpdate, unwanted } from '../wanted.ts';
 
 /** Which pods an action looks at, by uid; absent: all. */
-interface Scope {
+type Scope = {
   readonly uids?: readonly string[] | undefined;
-}
+};
 
 const actions = {
   startNewPods: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
