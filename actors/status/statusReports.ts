@@ -112,7 +112,8 @@ export class StatusReports {
     if (report === undefined || sink === undefined) return { version: Number.MAX_SAFE_INTEGER };
     const { namespace, name: podName, status, ended, version, gone } = report;
     try {
-      const told = { uid, namespace, name: podName, status, ended };
+      // It is the sink's own: what that makes of it is nobody else's status.
+      const told = { uid, namespace, name: podName, status: structuredClone(status), ended };
       // A sink need not look at its signal.
       const act = (within: AbortSignal) =>
         unlessAborted(sink.put(told, { signal: within }), within).catch(late(within));

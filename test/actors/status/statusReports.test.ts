@@ -62,6 +62,17 @@ describe('a sink is told the latest status of each pod', () => {
     expect(api.sent).toHaveLength(length);
   });
 
+  test('as its own copy: what it makes of that reaches neither other sinks nor the node', async () => {
+    const [hasty, api] = [new FakeSink('hasty'), new FakeSink('api')];
+    hasty.answer = async ({ status }) => {
+      Object.assign(status, { phase: 'Unknown', conditions: [] });
+    };
+    const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [hasty, api] } });
+    await node.advance('5s');
+    expect(api.sent.at(-1)).toBe('web: Running, ready');
+    expect(node.pod('web').phase).toBe('Running');
+  });
+
   test('a slow one is sent the latest alone of what has changed meanwhile', async () => {
     const api = new FakeSink('api');
     const first = Promise.withResolvers<void>();
