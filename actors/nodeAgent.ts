@@ -1,5 +1,6 @@
 /** The actors of a node, with who looks on: the only way in to them while they run. */
 import { type ActorRefFrom, type AnyActorRef, createActor, type InspectionEvent, type Snapshot } from 'xstate';
+import { waitOf } from '../machines/admission/context.ts';
 import { nodeAgentMachine } from '../machines/node/chart.ts';
 import { type ChangeableFacts, changeableFacts, type NodeContext, type NodeInput } from '../machines/node/context.ts';
 import { foreignPods } from '../machines/node/own.ts';
@@ -221,7 +222,9 @@ function podExplanations(
     if (seen === undefined) return undefined;
     const { start, pull } = limitersOf(root);
     const runtimeNotReady = runtimeNotReadyOf(root.getSnapshot().context.health);
-    return redact(explainPod(seen, clock.now(), { limiters: [start, pull], runtimeNotReady, logs }));
+    return redact(
+      explainPod(withAdmission(seen, root), clock.now(), { limiters: [start, pull], runtimeNotReady, logs }),
+    );
   };
   return {
     explain: (name, namespace, logs) => {
@@ -230,6 +233,13 @@ function podExplanations(
     },
     explainUid: (uid, logs) => explain(board.of(uid), logs),
   };
+}
+
+/** One that waits to be admitted waits for what admission has put its request off for. */
+function withAdmission({ pod, tree }: SeenPod, root: Root): SeenPod {
+  const admission = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
+  const waitingFor = admission && waitOf(admission.getSnapshot().context, pod.metadata.uid);
+  return { pod, tree: waitingFor === undefined ? tree : { ...tree, waitingFor } };
 }
 
 function limitersOf(root: Root): NodeOverview['limiters'] {

@@ -93,6 +93,16 @@ export const withoutRequests = (context: AdmissionContext, uid: string): Admissi
   refused: drop(context.refused, uid),
 });
 
+/** What a pod waits for whose request has yet to be decided. */
+export function waitOf({ waiting, entries }: AdmissionContext, uid: string): string | undefined {
+  const request = find(waiting, uid);
+  if (request === undefined) return undefined;
+  const before = named(entries, request.fullName).find((each) => each.holdsName && each.uid !== uid);
+  return before === undefined
+    ? 'pods to terminate that are preempted for it'
+    : `the earlier pod of the same name, with UID ${before.uid}, to be removed`;
+}
+
 /** What other pods take. */
 function occupants({ entries }: AdmissionContext, isOther: (uid: string) => boolean): Occupying[] {
   const found: Occupying[] = [];

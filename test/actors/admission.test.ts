@@ -111,6 +111,9 @@ describe('admission', () => {
       ['old', 'terminating.containers'],
       ['new', 'admitting'],
     ]);
+    expect(node.agent.explainUid('new')?.answer).toBe(
+      'pod web is waiting for the earlier pod of the same name, with UID old, to be removed',
+    );
     expect(node.calls('runPodSandbox')).toHaveLength(1);
     await node.advance('4s');
     expect(node.views().map(({ pod }) => pod.metadata.uid)).toEqual(['new']);

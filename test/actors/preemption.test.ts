@@ -26,6 +26,9 @@ describe('C24: a critical pod that there is no room for', () => {
     node.apply(critical('important', '1'));
     await node.advance('3s');
     expect(node.view('important')).toMatchObject({ state: 'admitting', waitingFor: 'the node to admit it' });
+    expect(node.agent.explain('important')?.answer).toBe(
+      'pod important is waiting for pods to terminate that are preempted for it',
+    );
     expect(node.pod('a').phase).toBe('Running');
     await node.advance('4s');
     expect(node.pod('important').phase).toBe('Running');
