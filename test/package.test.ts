@@ -34,7 +34,16 @@ const OPTIONS = {
   // XState's own types do not stand exactOptionalPropertyTypes.
   ...{ target: 'es2024', lib: ['es2024', 'esnext.disposable'] },
   ...{ module: 'nodenext', types: ['node'] },
+  // The README's is JavaScript: what it uses has to be there.
+  ...{ allowJs: true, checkJs: true, noImplicitAny: false },
 };
+
+/** The example in the README. */
+async function programOfReadme(): Promise<string> {
+  const [, program] = /```js\n(.*?)```/s.exec(await readFile(join(root, 'README.md'), 'utf8')) ?? [];
+  if (program === undefined) throw new Error('README.md has no program');
+  return program;
+}
 
 test('a strict program in TypeScript compiles against the types, those of their packages included', async () => {
   const modules = join(directory, 'node_modules');
@@ -49,9 +58,10 @@ test('a strict program in TypeScript compiles against the types, those of their 
   }
   await writeFile(join(directory, 'package.json'), '{"type":"module"}');
   await writeFile(join(directory, 'program.ts'), PROGRAM);
+  await writeFile(join(directory, 'readme.mjs'), await programOfReadme());
   await writeFile(
     join(directory, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: OPTIONS, files: ['program.ts'] }),
+    JSON.stringify({ compilerOptions: OPTIONS, files: ['program.ts', 'readme.mjs'] }),
   );
   const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', directory], { encoding: 'utf8' });
   expect(stdout).toBe('');
