@@ -1,6 +1,6 @@
 /** Manifests that are made to be hard to read: each is refused with few words, and nobody waits for it. */
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -163,6 +163,15 @@ describe('what is no file is told, each once', () => {
       'fifo: a FIFO, not a file',
       'socket: a socket, not a file',
     ]);
+  });
+
+  test('for as long as it is there, however often it is looked at', async () => {
+    await mkdir(join(path, 'directory'));
+    start();
+    expect((await until(() => true)).problems).toHaveLength(1);
+    await chmod(join(path, 'directory'), 0o700);
+    await writeFile(join(path, 'good.yaml'), good);
+    expect((await until(({ pods }) => pods.length === 1)).problems).toHaveLength(1);
   });
 
   test('and no longer when it is gone', async () => {
