@@ -1,4 +1,4 @@
-/** Starts the node of the command line: `createNode` over this host, with a log, a record of events and a socket's port. */
+/** Starts the node of the command line: `createNode` over this host, with its log, its events and the agent's socket. */
 import { homedir } from 'node:os';
 import type { Logger } from 'pino';
 import { systemClock } from '../actors/clock.ts';

@@ -12,7 +12,7 @@ export interface Before {
   readonly hasPods: boolean;
 }
 
-/** EventMessages what runs before a start. */
+/** Notes what runs before a start. */
 export async function stateBefore(layout: Layout): Promise<Before> {
   const [containerd, shims] = await Promise.all([findContainerd(layout), findShims(layout)]);
   return { containerd, hasPods: shims.length > 0 };

@@ -22,7 +22,7 @@ export interface TraceMarks {
   readonly processes: readonly RunningProcess[];
 }
 
-/** EventMessages all that the private containerd of a directory has on the host now. */
+/** Notes all that the private containerd of a directory has on the host now. */
 export async function marksOf(directory: string): Promise<TraceMarks> {
   const { cgroupParent, bridge, subnetFile } = layoutOf(directory);
   const subnet = (await readFile(subnetFile, 'utf8')).replace(/0\/24$/, '');
