@@ -10,8 +10,7 @@ export default {
   },
   // Against a test that hangs, not against a slow machine.
   testTimeout: 60_000,
-  // jest takes one fewer than there are cores: with two it would run one file at a time, and those on a real containerd
-  // mostly wait.
-  maxWorkers: 2,
+  // More than there are cores in a small machine: the files that take long are those on a real containerd, and mostly wait.
+  maxWorkers: 3,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
 };
