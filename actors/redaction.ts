@@ -27,6 +27,8 @@ const TEXTS = new Set(['message', 'said', 'lines', 'command', 'args', 'annotatio
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** Shorter ones are not looked for in texts: `1`, `true` and `8080` are in every second one, and are no secret. */
 const LEAST_LENGTH = 6;
+/** Nor is a single word: `running` and `production` are in what the agent says itself. */
+const PLAIN_WORD = /^(?:[a-z]{1,15}|[A-Z]{1,15}|[A-Z][a-z]{1,14})$/;
 /** So many pods that are not wanted any more are remembered, for what is still said of them. */
 const REMEMBERED = 200;
 
@@ -159,7 +161,7 @@ function secretsOf(pod: Pod): string[] {
     }
   };
   look('', { metadata: pod.metadata, spec: pod.spec });
-  return [...values].filter((value) => value.length >= LEAST_LENGTH && !others.has(value));
+  return [...values].filter((value) => value.length >= LEAST_LENGTH && !PLAIN_WORD.test(value) && !others.has(value));
 }
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);

@@ -139,6 +139,15 @@ describe('texts', () => {
     expect(texts('is hunter2 x')).toMatch(/^is redacted-\w{16} x$/);
   });
 
+  test('a plain word is left, for it is in what the agent says itself', () => {
+    for (const word of ['running', 'PRODUCTION', 'Europe']) {
+      expect(knowing(envOf(word)).texts(`pod web is ${word}`)).toBe(`pod web is ${word}`);
+    }
+    for (const secret of ['hunterTwo', 'longwordwithoutend', 'running1']) {
+      expect(knowing(envOf(secret)).texts(`pod web is ${secret}`)).toMatch(/^pod web is redacted-\w{16}$/);
+    }
+  });
+
   test('a short value, and one that the manifest has as a path, or a pod in its name, are left', () => {
     expect(knowing(envOf('8080')).texts('port 8080')).toBe('port 8080');
     const mounted = { volumeMounts: [{ name: 'data', mountPath: '/var/lib/data' }] };

@@ -79,7 +79,9 @@ const ask = (...words: string[]) => onTerminal(...words, '--state-dir', node.dir
 
 /** A pod that has such characters wherever its author may write what they like. */
 function hostilePod(name: string, container: ReturnType<typeof shell>): Manifest {
-  const manifest = podManifest(name, [{ ...container, env: [{ name: 'SAID', value: HOSTILE }], args: [HOSTILE] }]);
+  const manifest = podManifest(name, [
+    { ...container, env: [{ name: 'SAID', value: `set: ${HOSTILE}` }], args: [HOSTILE] },
+  ]);
   return { ...manifest, metadata: { ...manifest.metadata, annotations: { said: HOSTILE } } };
 }
 
