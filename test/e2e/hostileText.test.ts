@@ -158,7 +158,7 @@ describe('what containers and manifests say reaches a terminal escaped', () => {
     const { items } = read(text) as { items: Pod[] };
     const ended = items.find(({ metadata }) => metadata.name === 'ended-node');
     expect(ended?.metadata.annotations).toMatchObject({ said: HOSTILE });
-    expect(ended?.spec.containers).toMatchObject([{ args: [HOSTILE], env: [{ value: HOSTILE }] }]);
+    expect(ended?.spec.containers).toMatchObject([{ args: [HOSTILE], env: [{ value: `set: ${HOSTILE}` }] }]);
     expect(ended?.status?.containerStatuses).toMatchObject([{ lastState: { terminated: { message: HOSTILE } } }]);
     const events = await ask('get', 'events', '-o', output);
     expect([events, isPrintable(events)]).toEqual([events, true]);
