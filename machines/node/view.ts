@@ -2,9 +2,10 @@
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import type { NodeView, RuntimeView } from '../../pod/show/actorNode.ts';
 import { namespacedName } from '../../pod/show/shownName.ts';
-import { actorTree } from '../shared/actorTree.ts';
+import { actorTree, childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
 import type { SinceOf } from '../shared/stateMeta.ts';
+import type { PodRef } from '../shared/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import { foreignPods } from './own.ts';
 
@@ -20,10 +21,12 @@ const isPod = ({ id }: AnyActorRef): boolean => id.startsWith('pod/');
 
 /** The view of the node agent, with all its own actors. */
 export function nodeView(ref: ActorRefFrom<typeof nodeAgentMachine>, sinceOf: SinceOf): NodeView {
-  const { context } = ref.getSnapshot();
+  const snapshot = ref.getSnapshot();
+  const { context } = snapshot;
   return {
     tree: actorTree(ref, { sinceOf, leavesOut: isPod }),
     pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
+    ended: childrenOf<PodRef>(snapshot, 'pod/').filter((pod) => pod.getSnapshot().hasTag('ended')).length,
     runtime: runtimeView(context.health),
     foreign: foreignPods(context),
   };

@@ -97,6 +97,8 @@ export interface NodeView {
   readonly tree: ActorNode;
   /** The namespace and name of the pods that have an actor, by uid. */
   readonly pods: Readonly<Record<string, string>>;
+  /** How many of them were rejected or have ended. */
+  readonly ended: number;
   readonly runtime: RuntimeView;
   readonly foreign: readonly ForeignPod[];
 }

@@ -76,7 +76,7 @@ export function withLostRoot(explanation: NodeExplanation, lost: LostRoot | unde
   return withPart({ ...explanation, answer }, ownPart('root directory', state));
 }
 
-function answerOf({ tree, runtime, pods }: NodeView, now: number): string {
+function answerOf({ tree, runtime, pods, ended }: NodeView, now: number): string {
   const { name, tags, waitingFor, until, children } = tree;
   const count = Object.keys(pods).length;
   const broken = children.flatMap(({ name: part, tags: own, lastFailure }) =>
@@ -96,17 +96,21 @@ function answerOf({ tree, runtime, pods }: NodeView, now: number): string {
     const { length } = lists?.[LINE] ?? [];
     return kind === 'limiter' && length > 0 ? [`${length} in the ${limiter} queue`] : [];
   });
-  return `node ${name} is running ${count} ${count === 1 ? 'pod' : 'pods'}${queues.length > 0 ? `; ${queues.join(', ')}` : ''}${broken.join('')}`;
+  const others = ended > 0 ? [`; ${ended} more ${ended === 1 ? 'has' : 'have'} ended or been rejected`] : [];
+  const waiting = queues.length > 0 ? [`; ${queues.join(', ')}`] : [];
+  return [`node ${name} is running ${podsText(count - ended)}`, ...others, ...waiting, ...broken].join('');
 }
 
 const LINE = 'queued';
 
 const troubleOf = ({ message = 'no reason given' }: NodeView['runtime']): string => message;
 
-/** `3 pods ending, up to 57s`: for as long as the last of them has to be waited for, where that is known. */
+const podsText = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
+
+/** `3 pods terminating, up to 57s`: for as long as the last of them has to be waited for, where that is known. */
 export function endingText(pods: number, until: number | undefined, now: number): string {
   const left = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
-  return `${pods} ${pods === 1 ? 'pod' : 'pods'} terminating${left}`;
+  return `${podsText(pods)} terminating${left}`;
 }
 
 /** A limiter knows who claims a slot by keys: here they have the names of their pods. */

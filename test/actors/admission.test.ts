@@ -48,6 +48,10 @@ describe('admission', () => {
       expect(node.pod('a').phase).toBe('Running');
       expect(node.pod('b')).toMatchObject({ phase: 'Failed', reason, message });
       expect(node.calls('runPodSandbox')).toHaveLength(pods.length - 1);
+      const running = pods.length - 1;
+      expect(node.agent.explainNode().answer).toBe(
+        `node node-1 is running ${running} ${running === 1 ? 'pod' : 'pods'}; 1 more has ended or been rejected`,
+      );
       await node.advance('30s');
       expect(node.pod('b').phase).toBe('Failed');
       const refused = pods.find(({ metadata }) => metadata.name === 'b');

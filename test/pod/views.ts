@@ -245,6 +245,7 @@ export function nodeView(name = 'host', tree: Partial<ActorNode> = {}, more: Par
       ...{ children: Object.values(nodeActors), ...tree },
     }),
     pods: {},
+    ended: 0,
     runtime: { name: 'containerd', version: 'v1.6.20', ready: true, since: NOW - 65_000 },
     foreign: [],
     ...more,

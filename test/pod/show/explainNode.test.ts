@@ -18,6 +18,11 @@ describe('the answer is what all pods wait for', () => {
       { children: [{ ...start, lists: { queued: ['a/:sandbox/start', 'a/main/start'] } }, pull] },
       { pods: { a: 'default/web' } },
     ],
+    [
+      'node host is running 1 pod; 2 more have ended or been rejected',
+      {},
+      { pods: { a: 'default/web', b: 'default/once', c: 'default/big' }, ended: 2 },
+    ],
     ['node host is draining: 1 pod terminating', draining, { pods: { a: 'default/web' } }],
     [
       'node host is draining: 2 pods terminating, up to 57s; the container runtime is not ready: no such socket',
