@@ -46,7 +46,7 @@ function count(file, code, picked) {
     const results = JSON.parse(readFileSync(file, 'utf8'));
     const leftOut = picked ? 0 : results.numPendingTests + results.numTodoTests;
     if (leftOut > 0) say(`${leftOut} tests were left out; they count as failed`);
-    if (results.testResults.length > SLOWEST) sayTimes(results.testResults);
+    if (results.testResults?.length > SLOWEST) sayTimes(results.testResults);
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + leftOut;
     return { passed: results.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
   } catch {

@@ -92,7 +92,7 @@ describe('the start of `statelet up`', () => {
   });
 
   test('that fails at the import of images says why in one line and leaves nothing behind', async () => {
-    const up = await start('echo no space left >&2', 'exit 1');
+    const up = await start('sleep 3', 'echo no space left >&2', 'exit 1');
     await moments['during the import of images']();
     const subnet = await heldSubnet();
     expect(await up.ended).toBe(1);
