@@ -47,10 +47,10 @@ test('nor is one whose root directory does not exist here', async () => {
 
 test('one that has the same directory is, though it sees other mounts', async () => {
   const pid = await kubeletOver(root, 'true');
-  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) runs over ${root}`]);
+  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) is running on ${root}`]);
 });
 
 test('so is one that has it by another path', async () => {
   const pid = await kubeletOver('other', 'mkdir other && mount --bind root other');
-  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) runs over ${root}`]);
+  expect(await kubeletsOver(root)).toEqual([`a kubelet (process ${pid}) is running on ${root}`]);
 });
