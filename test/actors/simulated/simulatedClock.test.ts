@@ -53,7 +53,7 @@ test('drive moves time until a promise settles, and says when nothing can settle
   const slow = new Promise<string>((resolve) => void clock.setTimeout(() => resolve('done'), 3_600_000));
   expect(await clock.drive(slow)).toBe('done');
   expect(clock.now()).toBe(3_600_000);
-  await expect(clock.drive(new Promise(() => {}))).rejects.toThrow('no timer is left');
+  await expect(clock.drive(new Promise(() => {}))).rejects.toThrow('no timers left');
 });
 
 test('time stands still while a program is waited for, and goes on beside one that runs on', async () => {
