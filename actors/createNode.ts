@@ -66,17 +66,14 @@ function nodeOn(ground: Ground, left: FoundOnDisk): NodeAgent {
       report: (change) => reports.take(change),
     },
   );
-  return {
-    ...agent,
-    get input() {
-      return agent.input;
-    },
+  const { stop, explainNode } = agent;
+  return Object.assign(agent, {
     stop: async () => {
-      await agent.stop();
+      await stop();
       await store.close();
     },
-    explainNode: () => withUnwritten(agent.explainNode(), store.failure()),
-  };
+    explainNode: () => withUnwritten(explainNode(), store.failure()),
+  });
 }
 
 /** Opens the store; what is wrong with it is told of the node. */

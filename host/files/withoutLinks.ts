@@ -41,7 +41,8 @@ export function withoutLocalLinks(path: string, mounts: readonly MountPoint[] = 
 
 const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '');
 
-const mountedNow = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
+/** What is mounted now, as this process sees it. */
+export const mountedNow = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
 
 function linkAt(path: string): string | undefined {
   try {

@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import { messageOf } from '../../pod/failure.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
-import { withoutLocalLinks } from '../files/withoutLinks.ts';
+import { mountedNow, withoutLocalLinks } from '../files/withoutLinks.ts';
 
 /** The agent that a mark names. */
 export interface Maker {
@@ -101,7 +101,9 @@ function ownerByMark(file: string, maker: Maker): DirectoryOwner {
 
 /** Whether two paths lead to one place, through whatever links on file systems of this machine: others may not answer. */
 export function isSamePath(one: string, other: string): boolean {
-  return one === other || withoutLocalLinks(one) === withoutLocalLinks(other);
+  if (one === other) return true;
+  const mounts = mountedNow();
+  return withoutLocalLinks(one, mounts) === withoutLocalLinks(other, mounts);
 }
 
 interface Marking {

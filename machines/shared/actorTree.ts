@@ -84,26 +84,25 @@ const nodes = latestViews<ActorNode>();
  * that show something else than when somebody asked before.
  */
 export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
-  const { snapshot, since } = seenBy(ref, scope.sinceOf);
+  const actor = seenBy(ref, scope.sinceOf);
+  const { snapshot, since } = actor;
   // A timer is what its parent waits for until a moment.
   const children = childrenOf(snapshot).filter((child) => child.src !== 'timer' && !scope.leavesOut?.(child));
   const machines = children.filter(isMachine).map((child) => actorTree(child, scope));
   const others = children.filter((child) => !isMachine(child));
   const shows = [snapshot, since, ...others.map((child) => child.getSnapshot()), ...machines];
-  return nodes(ref, shows, () => nodeOf(ref, { sinceOf: scope.sinceOf, machines, others }));
+  return nodes(ref, shows, () => nodeOf(ref, actor, { machines, others }));
 }
 
 const isMachine = (ref: AnyActorRef): boolean => 'value' in ref.getSnapshot();
 
 interface Family {
-  readonly sinceOf: SinceOf;
   readonly machines: readonly ActorNode[];
   /** Feeds, and calls in flight. */
   readonly others: readonly AnyActorRef[];
 }
 
-function nodeOf(ref: AnyActorRef, { sinceOf, machines, others }: Family): ActorNode {
-  const actor = seenBy(ref, sinceOf);
+function nodeOf(ref: AnyActorRef, actor: SeenMachine, { machines, others }: Family): ActorNode {
   const { feeds, waits, ...own } = rootMeta(actor).facts?.(actor) ?? {};
   const machine = actor.snapshot.machine.id;
   return {
@@ -111,7 +110,7 @@ function nodeOf(ref: AnyActorRef, { sinceOf, machines, others }: Family): ActorN
     ...viewOf(ref, actor),
     ...{ facts: [], ...own },
     children: [
-      ...others.flatMap((child) => othersOf(child, sinceOf, feeds)),
+      ...others.flatMap((child) => othersOf(child, actor.sinceOf, feeds)),
       ...machines.map((child) => {
         const waitingFor = lookUp(waits, child.id);
         return waitingFor === undefined ? child : { ...child, waitingFor };
