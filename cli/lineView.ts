@@ -1,8 +1,7 @@
 import { systemClock } from '../actors/clock.ts';
-import type { PodChange } from '../actors/status/statusBoard.ts';
 import { printableLine } from '../pod/show/printable.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
-import { changeSentences } from './table/changes.ts';
+import { changeSentences, type ToldPod } from './table/changes.ts';
 
 /** One line a change. */
 export function lineView(output: Output): LiveView {
@@ -14,7 +13,7 @@ export function lineView(output: Output): LiveView {
     follow(agent) {
       const sentences = changeSentences();
       const label = agent.node().simulated ? '[simulated] ' : '';
-      const tell = (change: PodChange) => {
+      const tell = (change: ToldPod) => {
         const now = systemClock.now();
         const time = new Date(now).toISOString().slice(11, 19);
         for (const sentence of sentences(change, now)) tellSafely(`${time}Z ${label}${sentence}`);

@@ -14,16 +14,22 @@ import type { AgentPort } from '../server/agent.ts';
  */
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   const logged = new Map<string, string>();
-  const failures = new Map<string, Failure>();
+  const failures = new Map<string, Map<string, Failure>>();
   const events = new Map<string, string[]>();
   const endEvents = agent.subscribeEvents(({ event, removed }) => {
     if (!removed) tellEvent(logger, events, event);
   });
   const endStatuses = agent.subscribe((change) => {
-    const { uid, pod, tree, removed } = change;
+    const { uid, pod, removed } = change;
     const { namespace, name } = pod.metadata;
-    for (const actor of actorsOf(change)) {
-      if (!isTold(events.get(uid), actor)) tellFailure(logger, failures, actor, pod.metadata);
+    if (change.hasFailures) {
+      const known = failures.get(uid) ?? new Map<string, Failure>();
+      failures.set(uid, known);
+      for (const actor of actorsOf(change)) {
+        if (!isTold(events.get(uid), actor)) tellFailure(logger, known, actor, pod.metadata);
+      }
+    } else {
+      failures.delete(uid);
     }
     const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
     const now = removed
@@ -38,7 +44,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     if (!removed) return void logged.set(uid, now);
     logged.delete(uid);
     events.delete(uid);
-    for (const path of failures.keys()) if (`${path}/`.startsWith(`${tree.path}/`)) failures.delete(path);
+    failures.delete(uid);
   });
   return () => {
     endEvents();

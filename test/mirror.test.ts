@@ -9,7 +9,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/podLife.test.ts': {
     actors: 'checkNode createNode nodeAgent nodeAgentConfig nodeFeeds nodeServices',
     'actors/services': 'containerStatus containers logs mounts resizing sandboxes',
-    'actors/status': 'since',
+    'actors/status': 'podTrees since',
   },
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },
   'test/actors/runtime/pleg.test.ts': { actors: 'alarm' },

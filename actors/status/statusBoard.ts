@@ -1,7 +1,7 @@
 /** The board of all pods: after each turn of the actors it recomputes the statuses and tells what changed. */
 import type { AnyActorRef } from 'xstate';
 import { type ProbeRef, resultOf } from '../../machines/probe/view.ts';
-import { actorTree } from '../../machines/shared/actorTree.ts';
+import { showsFailure } from '../../machines/shared/actorTree.ts';
 import type { SinceOf } from '../../machines/shared/stateMeta.ts';
 import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
@@ -14,15 +14,23 @@ import { podStatus, samePodStatus } from '../../pod/status/status.ts';
 import type { PodView } from '../../pod/status/view.ts';
 import type { Clock } from '../clock.ts';
 import { heldChanges } from './heldChanges.ts';
+import { type PodTrees, podTrees } from './podTrees.ts';
 
-/** A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. */
+/**
+ * A pod after a change of its status or of its actors' states; `removed` when it is gone from the node. The tree is made
+ * for who first asks for it, of what the actors are then.
+ */
 export interface PodChange extends SeenPod {
   readonly uid: string;
   readonly removed: boolean;
+  /** Whether any of its actors shows a failure: without one nobody needs to look at the tree for it. */
+  readonly hasFailures: boolean;
 }
 
 /** The same, with what the status was computed from. */
-export interface StatusChange extends PodChange, ShownPod {}
+export interface StatusChange extends PodChange {
+  readonly view: PodView;
+}
 
 /**
  * Keeps what a change rests on, before anybody is told of it: its answer holds the change back until it settles, for what
@@ -51,11 +59,14 @@ export interface StatusBoard {
   close(): void;
 }
 
-interface Posted extends SeenPod, ShownPod {
-  /** Absent while the pod has no actor yet. */
-  readonly ref: PodRef | undefined;
-  tree: ActorNode;
+interface Posted {
+  /** Its actor; or what is shown of a pod that has none yet. */
+  readonly shown: PodRef | ActorNode;
+  readonly pod: Pod;
+  readonly view: PodView;
 }
+
+const isActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
 
 export interface StatusBoardOptions {
   readonly clock: Pick<Clock, 'now'>;
@@ -79,8 +90,7 @@ class Board implements StatusBoard {
   /** What watchers know: a posted pod comes here once it may be told. */
   readonly #told = new Map<string, Pod>();
   readonly #dirty = new Set<PodRef>();
-  /** Those whose trees have changed since they were made: many are read ten times a second, and few change between. */
-  readonly #moved = new WeakSet<PodRef>();
+  readonly #trees: PodTrees;
   readonly #listeners = new Set<(change: StatusChange) => void>();
   readonly #results = new WeakMap<AnyActorRef, string>();
   readonly #held = heldChanges((change: StatusChange) => this.#publish(change));
@@ -91,6 +101,7 @@ class Board implements StatusBoard {
 
   constructor(options: StatusBoardOptions) {
     this.#options = options;
+    this.#trees = podTrees(options.since);
   }
 
   note(ref: AnyActorRef): void {
@@ -98,7 +109,7 @@ class Board implements StatusBoard {
     const pod = podOf(ref);
     // What is left of actors that were stopped says nothing of their pods.
     if (pod === undefined) return;
-    this.#moved.add(pod);
+    this.#trees.note(pod);
     if (!isTold(this.#results, ref)) return;
     this.#dirty.add(pod);
     this.#schedule();
@@ -108,7 +119,7 @@ class Board implements StatusBoard {
     const now = this.#options.hostIps();
     if (this.#isClosed || now === this.#hostIps) return;
     this.#hostIps = now;
-    for (const { ref } of this.#posted.values()) if (ref) this.#dirty.add(ref);
+    for (const { shown } of this.#posted.values()) if (isActor(shown)) this.#dirty.add(shown);
     this.#schedule();
   }
 
@@ -116,15 +127,13 @@ class Board implements StatusBoard {
     for (const uid of this.#awaited) {
       const posted = isWanted(uid) ? undefined : this.#posted.get(uid);
       if (posted === undefined) continue;
-      const { pod, view, tree } = posted;
       this.#awaited.delete(uid);
       this.#posted.delete(uid);
-      this.#tell({ uid, pod, view, tree, removed: true });
+      this.#tell(posted, true);
     }
-    for (const shown of awaited) {
-      const known = this.#posted.get(shown.view.pod.metadata.uid);
-      const isNews = known?.tree.waitingFor !== shown.tree.waitingFor;
-      if (known?.ref === undefined && isNews) this.#post(shown, undefined);
+    for (const { view, tree } of awaited) {
+      const known = this.#posted.get(view.pod.metadata.uid)?.shown;
+      if (known === undefined || (!isActor(known) && known.waitingFor !== tree.waitingFor)) this.#post(view, tree);
     }
   }
 
@@ -133,7 +142,7 @@ class Board implements StatusBoard {
   }
 
   trees(): ReadonlyMap<string, ActorNode> {
-    return new Map(Array.from(this.#posted, ([uid, posted]) => [uid, this.#present(posted).tree]));
+    return new Map(Array.from(this.#posted, ([uid, { shown }]) => [uid, this.#shownTree(uid, shown)]));
   }
 
   find(name: string, namespace?: string): SeenPod | undefined {
@@ -168,29 +177,25 @@ class Board implements StatusBoard {
     this.#isScheduled = false;
     for (const ref of this.#dirty) {
       this.#dirty.delete(ref);
-      if (!isBeingAdopted(ref)) this.#post({ view: podView(ref), tree: this.#treeOf(ref) }, ref);
+      if (!isBeingAdopted(ref)) this.#post(podView(ref), ref);
     }
   }
 
-  #treeOf(ref: PodRef): ActorNode {
-    this.#moved.delete(ref);
-    return actorTree(ref, { sinceOf: this.#options.since });
-  }
-
-  #post({ view, tree }: ShownPod, ref: PodRef | undefined): void {
+  #post(view: PodView, shown: Posted['shown']): void {
     const { uid } = view.pod.metadata;
     const known = this.#posted.get(uid);
     const removed = view.tags.includes('terminated');
-    if (removed && known?.ref !== ref) return;
+    if (removed && known?.shown !== shown) return;
     const previous = known?.pod.status ?? lookUp(this.#options.known, uid);
     const status = podStatus(view, this.#statusContext(previous));
     const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
     const pod = same ? known.pod : withStatus(view, status);
+    const posted = { shown, pod, view };
     if (removed) this.#posted.delete(uid);
-    else this.#posted.set(uid, { ref, pod, view, tree });
-    if (removed || ref !== undefined) this.#awaited.delete(uid);
+    else this.#posted.set(uid, posted);
+    if (removed || isActor(shown)) this.#awaited.delete(uid);
     else this.#awaited.add(uid);
-    this.#tell({ uid, pod, view, tree, removed });
+    this.#tell(posted, removed);
   }
 
   #statusContext(previous: PodStatus | undefined) {
@@ -199,8 +204,21 @@ class Board implements StatusBoard {
     return { ...now, ...(previous ? { previous } : {}) };
   }
 
-  #tell(change: StatusChange): void {
+  #tell({ shown, pod, view }: Posted, removed: boolean): void {
+    const { uid } = pod.metadata;
+    const tree = () => this.#treeOf(shown);
+    const hasFailures = isActor(shown) && showsFailure(shown);
+    const change = {
+      ...{ uid, pod, view, removed, hasFailures },
+      get tree() {
+        return tree();
+      },
+    };
     this.#held.tell(change, this.#options.keep?.(change));
+  }
+
+  #treeOf(shown: Posted['shown']): ActorNode {
+    return isActor(shown) ? this.#trees.of(shown) : shown;
   }
 
   #publish(change: StatusChange): void {
@@ -210,11 +228,13 @@ class Board implements StatusBoard {
   }
 
   /** What a pod shows at this moment: its probes go on without a word as long as they come to the same. */
-  #present(posted: Posted): SeenPod {
-    const { ref, pod } = posted;
-    if (ref && this.#moved.has(ref) && !isBeingAdopted(ref)) posted.tree = this.#treeOf(ref);
-    const { tree } = posted;
-    return { pod, tree: this.#held.isHeld(pod.metadata.uid) ? { waitingFor: UNTOLD, ...tree } : tree };
+  #present({ shown, pod }: Posted): SeenPod {
+    return { pod, tree: this.#shownTree(pod.metadata.uid, shown) };
+  }
+
+  #shownTree(uid: string, shown: Posted['shown']): ActorNode {
+    const tree = this.#treeOf(shown);
+    return this.#held.isHeld(uid) ? { waitingFor: UNTOLD, ...tree } : tree;
   }
 }
 

@@ -4,6 +4,9 @@ import type { ActorNode } from '../../pod/show/actorNode.ts';
 import { podActors } from '../../pod/show/seenPod.ts';
 import { shownName } from '../../pod/show/shownName.ts';
 
+/** A change; or a pod as it is when somebody begins to look. */
+export type ToldPod = Omit<PodChange, 'hasFailures'>;
+
 interface Shown {
   readonly name: string;
   /** What else is told when it changes, after a comma each. */
@@ -20,7 +23,7 @@ function failure({ waitingFor, lastFailure }: ActorNode): string[] {
   return waitingFor !== undefined && lastFailure ? [`after ${lastFailure.reason}`] : [];
 }
 
-function shownOf(change: PodChange): Shown[] {
+function shownOf(change: ToldPod): Shown[] {
   const { pod, tree, volumes, containers } = podActors(change);
   const name = `pod/${shownName(pod.metadata)}`;
   const phase = pod.status?.phase ? [`phase ${pod.status.phase}`] : [];
@@ -50,7 +53,7 @@ const isSame = (a: Shown | undefined, b: Shown) =>
   a?.actor.state === b.actor.state && a.details.join() === b.details.join();
 
 /** Makes sentences of changes, one for each actor whose state, phase, IP or restarts are new; remembers what it told. */
-export function changeSentences(): (change: PodChange, now: number) => string[] {
+export function changeSentences(): (change: ToldPod, now: number) => string[] {
   const told = new Map<string, Map<string, Shown>>();
   return (change, now) => {
     if (change.removed) {

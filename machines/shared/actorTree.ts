@@ -94,6 +94,13 @@ export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
   return nodes(ref, shows, () => nodeOf(ref, actor, { machines, others }));
 }
 
+/** Whether the actor or one below it shows a failure: what a look at its whole tree would tell. */
+export function showsFailure(ref: AnyActorRef): boolean {
+  const snapshot: AnyMachineSnapshot = ref.getSnapshot();
+  const { failure }: CommonContext = snapshot.context;
+  return failure !== undefined || childrenOf(snapshot).some((child) => isMachine(child) && showsFailure(child));
+}
+
 const isMachine = (ref: AnyActorRef): boolean => 'value' in ref.getSnapshot();
 
 interface Family {

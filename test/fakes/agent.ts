@@ -52,7 +52,8 @@ export function fakeAgent(options: {
   };
   const seen = (view: ShownPod) => seenPod(view, ['192.0.2.1']);
   const tell = (view: ShownPod, removed: boolean) => {
-    for (const listener of listeners) listener({ uid: view.pod.metadata.uid, ...seen(view), removed });
+    for (const listener of listeners)
+      listener({ uid: view.pod.metadata.uid, ...seen(view), removed, hasFailures: true });
   };
   return {
     pods: () => [...views.values()].map((view) => seen(view).pod),
