@@ -5,7 +5,15 @@
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import { pathOf } from '../machines/shared/actorRefs.ts';
 import type { FeedName, NodeFact } from '../machines/shared/events.ts';
-import type { Port, PortName, PortTypes, Provider, TimerInput, TimerLogic } from '../machines/shared/ports.ts';
+import type {
+  FeedLogic,
+  Port,
+  PortName,
+  PortTypes,
+  Provider,
+  TimerInput,
+  TimerLogic,
+} from '../machines/shared/ports.ts';
 import { toFailure } from '../pod/failure.ts';
 import type { Clock } from './clock.ts';
 import { guarded } from './guarded.ts';
@@ -45,6 +53,8 @@ export interface World {
 export interface Boundary extends Provider {
   /** When the last thing entered, in milliseconds since the epoch: what follows from it is dated by it, live and replayed. */
   readonly now: () => number;
+  /** Whether all that has entered has also taken effect. */
+  readonly isSettled: () => boolean;
   /** What may leave the agent of a value. */
   readonly redact: Redaction['redact'];
   /** Lets a fact in that no feed brings. */
@@ -74,26 +84,22 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
   // Whoever writes down must not change what happens.
   const write = record && guarded('recorder', record, onError);
   let latest = clock.now();
+  let underWay = 0;
+  const takenEffect = () => {
+    underWay -= 1;
+  };
   const enter: Enter = (self, kind, source, value) => {
     latest = clock.now();
     write?.({ at: latest, actor: pathOf(self).join('/'), kind, source, value: redact(value) });
+    underWay += 1;
+    // After the microtask in which it takes effect.
+    queueMicrotask(() => queueMicrotask(takenEffect));
   };
 
   return {
-    ...{ now: () => latest, redact },
+    ...{ now: () => latest, isSettled: () => underWay === 0, redact },
     port: (name) => portLogic(name, ports[name], { clock, enter, onError }),
-    feed: (name) =>
-      fromCallback(({ sendBack, self }) => {
-        const ending = new AbortController();
-        const send = (fact: NodeFact) => {
-          if (ending.signal.aborted) return;
-          learn(fact);
-          enter(self, 'fact', name, fact);
-          queueMicrotask(() => sendBack(fact));
-        };
-        follow(feeds[name], name, { send, signal: ending.signal, clock, onError });
-        return () => ending.abort();
-      }),
+    feed: (name) => feedLogic(name, feeds[name], { clock, learn, enter, onError }),
     timer: timerLogic(clock, enter),
     tell: (to, fact) => {
       learn(fact);
@@ -114,6 +120,23 @@ const timerLogic = (clock: Clock, enter: Enter): TimerLogic =>
     };
     const id = clock.setTimeout(elapse, Math.max(0, after));
     return () => clock.clearTimeout(id);
+  });
+
+interface FeedParts extends Pick<BoundaryOptions, 'clock' | 'onError'>, Pick<Redaction, 'learn'> {
+  readonly enter: Enter;
+}
+
+const feedLogic = (name: FeedName, feed: Feed, { clock, learn, enter, onError }: FeedParts): FeedLogic =>
+  fromCallback(({ sendBack, self }) => {
+    const ending = new AbortController();
+    const send = (fact: NodeFact) => {
+      if (ending.signal.aborted) return;
+      learn(fact);
+      enter(self, 'fact', name, fact);
+      queueMicrotask(() => sendBack(fact));
+    };
+    follow(feed, name, { send, signal: ending.signal, clock, onError });
+    return () => ending.abort();
   });
 
 interface Following {

@@ -5,6 +5,8 @@ import { problemOf } from '../pod/api/problem.ts';
 const aFunction = z.custom<unknown>((value) => typeof value === 'function', { error: 'expected a function' });
 const maybe = z.optional(aFunction);
 const name = z.string().check(z.minLength(1));
+const header = z.tuple([name, z.string()]);
+const aPath = name.check(z.refine((value) => !value.includes('\0'), { error: 'expected a path without NUL' }));
 const amount = z.number().check(z.gte(0));
 const interval = z.optional(z.number().check(z.gte(1)));
 const amounts = z.looseObject({ cpuMillis: amount, memoryBytes: amount, pods: amount });
@@ -27,7 +29,7 @@ const sinks = z
 
 /** The configuration and the parts in one: no name is in both. A feed or a clock that is missing would be waited for. */
 const schema = z.looseObject({
-  ...{ nodeName: name, rootDir: name, podLogsDir: z.optional(name), runtimeEndpoint: name },
+  ...{ nodeName: name, rootDir: aPath, podLogsDir: z.optional(aPath), runtimeEndpoint: name },
   hostIps: z.optional(z.union([z.array(z.string()), aFunction])),
   sources: z.optional(z.array(name)),
   ...{ capacity: amounts, allocatable: z.optional(amounts) },
@@ -36,6 +38,8 @@ const schema = z.looseObject({
   pullSlots: z.optional(z.union([slots, z.literal(Number.POSITIVE_INFINITY)])),
   crashLoop: z.optional(z.object({ baseMs: amount, maxMs: amount })),
   ...{ pullLimitMs: z.optional(amount), slowPullMs: z.optional(amount), fileCheckMs: interval },
+  staticPodPath: z.optional(aPath),
+  manifestUrl: z.optional(z.looseObject({ url: name, everyMs: amount.check(z.gte(1)), headers: z.array(header) })),
   logs: z.optional(z.looseObject({ maxBytes: amount, maxFiles: amount, workers: slots, checkMs: interval })),
   cri: z.looseObject({}),
   clock: z.optional(z.looseObject({ now: aFunction, setTimeout: aFunction, clearTimeout: aFunction })),

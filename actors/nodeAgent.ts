@@ -59,7 +59,10 @@ export interface NodeAgent {
   /** What its actors began with, as it may be written down: with the entries of the boundary all that a replay needs. */
   readonly input: NodeInput;
   start(): void;
-  /** Writes all of it down, at a moment at which nothing that was recorded has yet to take effect. */
+  /**
+   * Writes all of it down. Throws while something that was recorded has yet to take effect, for it would be lost to a
+   * replay: what is told takes effect before the next task of the event loop.
+   */
   keyframe(): Keyframe;
   /** Stops all actors at once and leaves whatever runs; resolves when nothing is left to write. */
   stop(): Promise<void>;
@@ -123,7 +126,8 @@ export function agentBehind(boundary: Boundary, input: NodeInput, onlookers: Onl
   };
 }
 
-function keyframeOf({ root, board, since }: NodeActors, { now, redact }: Boundary): Keyframe {
+function keyframeOf({ root, board, since }: NodeActors, { now, isSettled, redact }: Boundary): Keyframe {
+  if (!isSettled()) throw new Error('keyframe: what was recorded last has not taken effect yet; ask in the next task');
   const statuses = board.pods().flatMap(({ metadata, status }) => (status ? [[metadata.uid, status] as const] : []));
   const frame = {
     at: now(),

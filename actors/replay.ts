@@ -60,6 +60,8 @@ function recordedBoundary(awaited: Map<string, (entry: Entry) => void>, { now }:
   };
   return {
     now,
+    // Each entry has all its consequences before the next one is played.
+    isSettled: () => true,
     // What is secret was not recorded.
     redact: (value) => value,
     port: <K extends PortName>() =>

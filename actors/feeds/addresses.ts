@@ -6,9 +6,12 @@ import type { Clock } from '../clock.ts';
 /** The node's addresses, the primary first: as they are for ever, or to be asked for each time. */
 export type HostAddresses = readonly string[] | (() => readonly string[]);
 
-/** The addresses at this moment. */
-export const addressesNow = (addresses: HostAddresses): readonly string[] =>
-  typeof addresses === 'function' ? addresses() : addresses;
+/** The addresses at this moment; throws a `TypeError` where a function answers something else. */
+export function addressesNow(addresses: HostAddresses): readonly string[] {
+  const now: unknown = typeof addresses === 'function' ? addresses() : addresses;
+  if (Array.isArray(now) && now.every((each): each is string => typeof each === 'string')) return now;
+  throw new TypeError('createNode: hostIps: expected the addresses as an array of strings');
+}
 
 /** As often as a kubelet looks. */
 const LOOK_MS = 10_000;

@@ -111,6 +111,14 @@ describe('a node that is written down', () => {
     expect(machines.map(({ id }) => id).filter((id) => !covered.has(id))).toEqual([]);
   });
 
+  test('is not written down while something that was recorded has yet to take effect', async () => {
+    const { node } = await busyNode();
+    node.agent.tell({ type: 'config.podsListed', source: 'more', pods: [podWith('late')], at: node.clock.now() });
+    expect(() => node.agent.keyframe()).toThrow('has not taken effect yet');
+    await node.advance('0s');
+    expect(JSON.stringify(node.agent.keyframe().actors)).toContain('late');
+  });
+
   test('goes on from any moment as the original did, fed with what entered after that', async () => {
     const { node, cuts } = await busyNode();
     const entries: Entry[] = JSON.parse(JSON.stringify(node.entries));
