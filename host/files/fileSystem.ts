@@ -1,0 +1,101 @@
+/** A file system as the agent uses one: the host's own, or one in memory. All that it fails with are errors of Node's. */
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats, watch } from 'node:fs';
+import {
+  access,
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+
+/** What a look at a file tells. */
+export type FileStats = Pick<
+  Stats,
+  | 'isFile'
+  | 'isDirectory'
+  | 'isSymbolicLink'
+  | 'isFIFO'
+  | 'isSocket'
+  | 'size'
+  | 'dev'
+  | 'ino'
+  | 'mode'
+  | 'uid'
+  | 'gid'
+  | 'mtimeMs'
+>;
+
+/** An open file or directory. */
+export interface OpenFile {
+  readFile(options?: { readonly signal?: AbortSignal }): Promise<Buffer>;
+  writeFile(text: string): Promise<void>;
+  /** Makes its content durable; of a directory, which names are in it. */
+  sync(): Promise<void>;
+  chmod(mode: number): Promise<void>;
+  stat(): Promise<FileStats>;
+  close(): Promise<void>;
+}
+
+/** Told of the names of a directory that were made, changed or removed; a name is null where it is not known. */
+export interface DirectoryWatcher {
+  close(): void;
+}
+
+/** What of `node:fs` is used on the files of a node. Modes, flags and options mean what they mean there. */
+export interface FileSystem {
+  access(path: string): Promise<void>;
+  chmod(path: string, mode: number): Promise<void>;
+  lstat(path: string): Promise<FileStats>;
+  stat(path: string): Promise<FileStats>;
+  mkdir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<unknown>;
+  open(path: string, flags: string | number, mode?: number): Promise<OpenFile>;
+  readdir(path: string): Promise<string[]>;
+  /** The names as they are, which need not be UTF-8. */
+  readdirBytes(path: string): Promise<Buffer[]>;
+  readFile(path: string): Promise<string>;
+  readlink(path: string): Promise<string>;
+  rename(from: string, to: string): Promise<void>;
+  rm(path: string, options?: { readonly recursive?: boolean; readonly force?: boolean }): Promise<void>;
+  rmdir(path: string): Promise<void>;
+  symlink(target: string, path: string): Promise<void>;
+  unlink(path: string): Promise<void>;
+  writeFile(path: string, text: string, options?: { readonly mode?: number }): Promise<void>;
+  existsSync(path: string): boolean;
+  /** Undefined where there is nothing. */
+  lstatSync(path: string): FileStats | undefined;
+  readdirSync(path: string): string[];
+  readFileSync(path: string): string;
+  realpathSync(path: string): string;
+  watch(
+    directory: string,
+    listeners: {
+      readonly onChange: (name: string | null) => void;
+      readonly onError: (error: unknown) => void;
+    },
+  ): DirectoryWatcher;
+}
+
+/** The host's own. */
+export const hostFiles: FileSystem = {
+  ...{ access, chmod, lstat, stat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink, unlink, writeFile },
+  readdirBytes: (path) => readdir(path, { encoding: 'buffer' }),
+  readFile: (path) => readFile(path, 'utf8'),
+  ...{ existsSync, readdirSync, realpathSync },
+  lstatSync: (path) => lstatSync(path, { throwIfNoEntry: false }),
+  readFileSync: (path) => readFileSync(path, 'utf8'),
+  watch: (directory, { onChange, onError }) => {
+    const watcher = watch(directory, (_event, name) => onChange(name));
+    watcher.on('error', onError);
+    return watcher;
+  },
+};

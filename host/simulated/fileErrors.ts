@@ -1,0 +1,28 @@
+/** The errors of a disk in memory: as the kernel names them and as Node spells them. */
+
+const MEANINGS = {
+  EACCES: 'permission denied',
+  EBADF: 'bad file descriptor',
+  EBUSY: 'resource busy or locked',
+  EEXIST: 'file already exists',
+  EINVAL: 'invalid argument',
+  EIO: 'i/o error',
+  EISDIR: 'illegal operation on a directory',
+  ELOOP: 'too many symbolic links encountered',
+  EMFILE: 'too many open files',
+  ENAMETOOLONG: 'name too long',
+  ENOENT: 'no such file or directory',
+  ENOSPC: 'no space left on device',
+  ENOTDIR: 'not a directory',
+  ENOTEMPTY: 'directory not empty',
+  ERR_FS_EISDIR: 'path is a directory',
+  EROFS: 'read-only file system',
+} as const;
+
+export type FileErrorCode = keyof typeof MEANINGS;
+
+/** The error of a call on a path. */
+export function fileError(code: FileErrorCode, syscall: string, path: string): Error {
+  const error = new Error(`${code}: ${MEANINGS[code]}, ${syscall} '${path}'`);
+  return Object.assign(error, { code, syscall, path });
+}

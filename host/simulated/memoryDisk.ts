@@ -1,0 +1,243 @@
+/** A disk in memory: directories, files and symbolic links, and what a power cut leaves of them. */
+import { basename, dirname, resolve } from 'node:path';
+import { errorCode } from '../files/fileErrors.ts';
+import { type FileErrorCode, fileError } from './fileErrors.ts';
+import { changeEntries, cutPower, type Directory, type Inode, type RegularFile, sizeOf } from './inodes.ts';
+
+const MOST_LINKS = 40;
+const LONGEST_NAME = 255;
+const NOTHING = Buffer.alloc(0);
+
+/** Where a path leads: the directory that its last name is in, and what is there. */
+interface Place {
+  readonly directory: Directory;
+  readonly name: string;
+  /** Without links on the way. */
+  readonly path: string;
+  readonly found: Inode | undefined;
+}
+
+/** A change of the names of a directory, for who watches it. */
+export type DirectoryListener = (name: string) => void;
+
+export class MemoryDisk {
+  readonly root: Directory;
+  /** What it can hold, in bytes. */
+  capacity = Number.POSITIVE_INFINITY;
+  readonly #now: () => number;
+  readonly #watchers = new Map<Directory, Set<DirectoryListener>>();
+  #lastInode = 1;
+  #used = 0;
+
+  /** `now` gives the time of changes, in milliseconds since the epoch. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.root = this.#directory(0o755);
+  }
+
+  /** What is at a path, without what its last name links to. Undefined where nothing is, or nothing above it. */
+  find(path: string, syscall: string): Inode | undefined {
+    return orAbsent(() => this.#place(path, { syscall, follow: false }).found);
+  }
+
+  /** What a path leads to; fails where nothing is. */
+  at(path: string, syscall: string, { follow = true }: { readonly follow?: boolean } = {}): Inode {
+    const { found } = this.#place(path, { syscall, follow });
+    if (found === undefined) throw fileError('ENOENT', syscall, path);
+    return found;
+  }
+
+  directoryAt(path: string, syscall: string): Directory {
+    const found = this.at(path, syscall);
+    if (found.kind !== 'directory') throw fileError('ENOTDIR', syscall, path);
+    return found;
+  }
+
+  fileAt(path: string, syscall: string): RegularFile {
+    const found = this.at(path, syscall);
+    if (found.kind === 'file') return found;
+    throw fileError(found.kind === 'directory' ? 'EISDIR' : 'ELOOP', syscall, path);
+  }
+
+  realPath(path: string): string {
+    const { found, path: real } = this.#place(path, { syscall: 'realpath', follow: true });
+    if (found === undefined) throw fileError('ENOENT', 'realpath', path);
+    return real;
+  }
+
+  makeDirectory(path: string, mode = 0o777): void {
+    const { directory, name, found } = this.#place(path, { syscall: 'mkdir', follow: false });
+    if (found !== undefined) throw fileError('EEXIST', 'mkdir', path);
+    this.#change(directory, [[name, this.#directory(mode)]]);
+  }
+
+  /** Makes a directory with all above it; what is there stays. */
+  makeDirectories(path: string, mode?: number): void {
+    const found = orAbsent(() => this.#place(path, { syscall: 'mkdir', follow: true }).found);
+    if (found?.kind === 'directory') return;
+    if (found !== undefined) throw fileError('EEXIST', 'mkdir', path);
+    // A link that leads nowhere is in the way.
+    if (this.find(path, 'mkdir') !== undefined) throw fileError('ENOENT', 'mkdir', path);
+    const above = dirname(path);
+    const isLost = orAbsent(() => this.at(above, 'mkdir')) === undefined && this.find(above, 'mkdir') !== undefined;
+    if (isLost) throw fileError('ENOTDIR', 'mkdir', path);
+    this.makeDirectories(above, mode);
+    this.makeDirectory(path, mode);
+  }
+
+  /** The file at a path, made where there is none. */
+  openFile(path: string, { mode = 0o666, exclusive = false }: { mode?: number | undefined; exclusive?: boolean }) {
+    const { directory, name, found } = this.#place(path, { syscall: 'open', follow: !exclusive });
+    if (found !== undefined && exclusive) throw fileError('EEXIST', 'open', path);
+    if (found?.kind === 'directory') throw fileError('EISDIR', 'open', path);
+    if (found?.kind === 'file') return found;
+    const file: RegularFile = { kind: 'file', data: NOTHING, synced: NOTHING, ...this.#common(mode) };
+    this.#change(directory, [[name, file]]);
+    return file;
+  }
+
+  /** Gives a file its content; on a full disk as much of it as there is room for. */
+  write(file: RegularFile, data: Buffer, path: string): void {
+    const room = this.capacity - this.#used + file.data.length;
+    const written = data.length > room ? data.subarray(0, Math.max(0, room)) : data;
+    this.#used += written.length - file.data.length;
+    file.data = written;
+    file.mtimeMs = this.#now();
+    this.#tell(path);
+    if (written !== data) throw fileError('ENOSPC', 'write', path);
+  }
+
+  link(target: string, path: string): void {
+    const { directory, name, found } = this.#place(path, { syscall: 'symlink', follow: false });
+    if (found !== undefined) throw fileError('EEXIST', 'symlink', path);
+    this.#change(directory, [[name, { kind: 'link', target, ...this.#common(0o777) }]]);
+  }
+
+  rename(from: string, to: string): void {
+    const source = this.#place(from, { syscall: 'rename', follow: false });
+    const target = this.#place(to, { syscall: 'rename', follow: false });
+    if (source.found === undefined) throw fileError('ENOENT', 'rename', from);
+    if (source.found === target.found) return;
+    if (`${target.path}/`.startsWith(`${source.path}/`)) throw fileError('EINVAL', 'rename', from);
+    if (`${source.path}/`.startsWith(`${target.path}/`)) throw fileError('ENOTEMPTY', 'rename', from);
+    refuseReplacing(source.found, target.found, to);
+    this.#free(target.found);
+    if (source.directory === target.directory) {
+      this.#change(source.directory, [
+        [source.name, undefined],
+        [target.name, source.found],
+      ]);
+      return;
+    }
+    this.#change(target.directory, [[target.name, source.found]]);
+    this.#change(source.directory, [[source.name, undefined]]);
+  }
+
+  /** Removes what is no directory. */
+  unlink(path: string): void {
+    const { directory, name, found } = this.#place(path, { syscall: 'unlink', follow: false });
+    if (found === undefined) throw fileError('ENOENT', 'unlink', path);
+    if (found.kind === 'directory') throw fileError('EISDIR', 'unlink', path);
+    this.#free(found);
+    this.#change(directory, [[name, undefined]]);
+  }
+
+  removeDirectory(path: string): void {
+    const { directory, name, found } = this.#place(path, { syscall: 'rmdir', follow: false });
+    if (found === undefined) throw fileError('ENOENT', 'rmdir', path);
+    if (found.kind !== 'directory') throw fileError('ENOTDIR', 'rmdir', path);
+    if (found.entries.size > 0) throw fileError('ENOTEMPTY', 'rmdir', path);
+    this.#change(directory, [[name, undefined]]);
+  }
+
+  /** Follows the names of a directory; gives the way to end that. */
+  watch(path: string, listener: DirectoryListener): () => void {
+    const directory = this.directoryAt(path, 'watch');
+    const listeners = this.#watchers.get(directory) ?? new Set();
+    this.#watchers.set(directory, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#watchers.delete(directory);
+    };
+  }
+
+  /** Leaves what a power cut leaves; `random` gives numbers in [0, 1). */
+  cutPower(random: () => number): void {
+    this.#watchers.clear();
+    cutPower(this.root, random);
+    this.#used = sizeOf(this.root);
+  }
+
+  #common(mode: number) {
+    this.#lastInode += 1;
+    return { ino: this.#lastInode, mode, uid: 0, gid: 0, mtimeMs: this.#now() };
+  }
+
+  #directory(mode: number): Directory {
+    return { kind: 'directory', entries: new Map(), synced: new Map(), unsynced: [], ...this.#common(mode) };
+  }
+
+  #change(directory: Directory, change: readonly (readonly [string, Inode | undefined])[]): void {
+    changeEntries(directory, change);
+    directory.mtimeMs = this.#now();
+    for (const [name] of change) for (const listener of this.#watchers.get(directory) ?? []) listener(name);
+  }
+
+  #tell(path: string): void {
+    if (this.#watchers.size === 0) return;
+    const { directory, name } = this.#place(path, { syscall: 'write', follow: true });
+    for (const listener of this.#watchers.get(directory) ?? []) listener(name);
+  }
+
+  #free(inode: Inode | undefined): void {
+    if (inode !== undefined) this.#used -= sizeOf(inode);
+  }
+
+  #place(path: string, { syscall, follow }: { syscall: string; follow: boolean }): Place {
+    const fail = (code: FileErrorCode) => fileError(code, syscall, path);
+    let names = namesOf(path);
+    let directory = this.root;
+    let above: Directory[] = [];
+    let walked: string[] = [];
+    for (let links = 0; ; ) {
+      const [name, ...rest] = names;
+      if (name === undefined) return { directory, name: '.', path: `/${walked.join('/')}`, found: directory };
+      if (name.length > LONGEST_NAME) throw fail('ENAMETOOLONG');
+      const found = directory.entries.get(name);
+      if (found?.kind === 'link' && (follow || rest.length > 0)) {
+        links += 1;
+        if (links > MOST_LINKS) throw fail('ELOOP');
+        names = [...namesOf(resolve(`/${walked.join('/')}`, found.target)), ...rest];
+        [directory, above, walked] = [this.root, [], []];
+        continue;
+      }
+      if (rest.length === 0) return { directory, name, path: `/${[...walked, name].join('/')}`, found };
+      if (found === undefined) throw fail('ENOENT');
+      if (found.kind !== 'directory') throw fail('ENOTDIR');
+      above.push(directory);
+      walked.push(name);
+      [directory, names] = [found, rest];
+    }
+  }
+}
+
+function orAbsent<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const namesOf = (path: string): string[] => resolve(path).split('/').filter(Boolean);
+
+function refuseReplacing(source: Inode, target: Inode | undefined, to: string): void {
+  if (target === undefined) return;
+  if (target.kind !== 'directory') {
+    if (source.kind === 'directory') throw fileError('ENOTDIR', 'rename', to);
+    return;
+  }
+  if (source.kind !== 'directory') throw fileError('EISDIR', 'rename', to);
+  if (target.entries.size > 0) throw fileError('ENOTEMPTY', 'rename', basename(to));
+}

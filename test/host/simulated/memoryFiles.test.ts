@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { errorCode } from '../../../host/files/fileErrors.ts';
+import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
+import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
+import { type FileCall, type FileFault, MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
+import { seededRandom } from '../../../cri/simulated/ids.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+
+/** Numbers from a seed. */
+function dice(seed: number) {
+  const random = seededRandom(seed);
+  return {
+    random,
+    pick: <T>(from: readonly T[]): T => {
+      const found = from[Math.floor(random() * from.length)];
+      if (found === undefined) throw new Error('nothing to pick from');
+      return found;
+    },
+  };
+}
+
+type Act = (files: FileSystem, at: (path: string) => string) => Promise<unknown>;
+
+const stats = async (files: FileSystem, path: string) => {
+  const found = await files.lstat(path);
+  const kind = found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'link';
+  return `${kind} ${kind === 'file' ? found.size : ''}`;
+};
+
+/** One call on paths of a few names, so that they often meet. */
+function call({ pick }: ReturnType<typeof dice>): { readonly what: string; readonly act: Act } {
+  const path = () => Array.from({ length: pick([1, 1, 2, 2, 3]) }, () => pick(['a', 'b', 'c'])).join('/');
+  const [one, other] = [path(), path()];
+  const acts: Record<string, Act> = {
+    mkdir: (files, at) => files.mkdir(at(one)),
+    mkdirs: async (files, at) => void (await files.mkdir(at(one), { recursive: true })),
+    write: (files, at) => files.writeFile(at(one), `text of ${one}`),
+    writeOpen: async (files, at) => {
+      const file = await files.open(at(one), pick(['w', 'wx', 'a']), 0o600);
+      await file.writeFile('open');
+      await file.sync();
+      await file.close();
+    },
+    read: (files, at) => files.readFile(at(one)),
+    readSync: async (files, at) => files.readFileSync(at(one)),
+    list: async (files, at) => (await files.readdir(at(one))).sort(),
+    rename: (files, at) => files.rename(at(one), at(other)),
+    rm: (files, at) => files.rm(at(one)),
+    rmForced: (files, at) => files.rm(at(one), { force: true, recursive: true }),
+    rmdir: (files, at) => files.rmdir(at(one)),
+    unlink: (files, at) => files.unlink(at(one)),
+    link: (files, at) => files.symlink(at(other), at(one)),
+    readlink: async (files, at) => (await files.readlink(at(one))).replace(at(''), ''),
+    look: (files, at) => stats(files, at(one)),
+    exists: async (files, at) => files.existsSync(at(one)),
+    real: async (files, at) => files.realpathSync(at(one)).replace(at(''), ''),
+  };
+  const what = pick(Object.keys(acts));
+  const act = acts[what];
+  if (act === undefined) throw new Error(what);
+  return { what: `${what} ${one} ${other}`, act };
+}
+
+async function outcome(act: Act, files: FileSystem, root: string): Promise<unknown> {
+  try {
+    return { answer: await act(files, (path) => join(root, path)) };
+  } catch (error) {
+    return { code: errorCode(error) ?? error };
+  }
+}
+
+describe('a disk in memory is as that of the host', () => {
+  let root = '';
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'statelet-memory-files-'));
+  });
+  afterEach(() => rm(root, { recursive: true, force: true }));
+
+  test.each(Array.from({ length: 60 }, (_, i) => i + 1))('in what it answers and refuses, whatever is done (seed %i)', async (seed) => {
+    const { random } = dice(seed);
+    const disk = new MemoryDisk(() => NOW);
+    const files = new MemoryFiles(disk);
+    await files.mkdir(root, { recursive: true });
+    const story: string[] = [];
+    for (let step = 0; step < 400; step += 1) {
+      const seedOfStep = random() * 2 ** 32;
+      const { what, act } = call(dice(seedOfStep));
+      const again = call(dice(seedOfStep)).act;
+      const real = await outcome(act, hostFiles, root);
+      const simulated = await outcome(again, files, root);
+      story.push(`${what}: ${JSON.stringify(real)}`);
+      expect({ story: story.slice(-12), is: simulated }).toEqual({ story: story.slice(-12), is: real });
+    }
+  });
+});
