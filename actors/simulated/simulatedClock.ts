@@ -1,11 +1,11 @@
 import { runningPrograms } from '../../host/program.ts';
 import type { Clock } from '../clock.ts';
+import { Timers } from './timers.ts';
 
 /** A clock that stands still until it is moved, and what is due then happens in order: for tests and simulations. */
 export class SimulatedClock implements Clock {
-  readonly #timers = new Map<number, { readonly fn: () => void; readonly due: number }>();
+  readonly #timers = new Timers();
   #now: number;
-  #lastId = 0;
 
   /** `start` is in milliseconds since the epoch. */
   constructor(start: number = Date.UTC(2026, 0, 1)) {
@@ -17,14 +17,12 @@ export class SimulatedClock implements Clock {
   }
 
   setTimeout(fn: () => void, ms: number): number {
-    this.#lastId++;
-    this.#timers.set(this.#lastId, { fn, due: this.#now + Math.max(0, ms) });
-    return this.#lastId;
+    return this.#timers.set({ fn, due: this.#now + Math.max(0, ms) });
   }
 
   /** Takes only what this clock gave out; anything else is ignored, as the system's does. */
   clearTimeout(id: unknown): void {
-    if (typeof id === 'number') this.#timers.delete(id);
+    if (typeof id === 'number') this.#timers.clear(id);
   }
 
   /** How many timers wait. */
@@ -57,13 +55,10 @@ export class SimulatedClock implements Clock {
   }
 
   #fireNext(target: number): boolean {
-    let next: [number, { readonly fn: () => void; readonly due: number }] | undefined;
-    for (const timer of this.#timers) if (!next || timer[1].due < next[1].due) next = timer;
-    if (!next || next[1].due > target) return false;
-    const [id, { fn, due }] = next;
-    this.#timers.delete(id);
+    const due = this.#timers.nextDue;
+    if (due === undefined || due > target) return false;
     this.#now = Math.max(this.#now, due);
-    fn();
+    this.#timers.take()?.fn();
     return true;
   }
 }

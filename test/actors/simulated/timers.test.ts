@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { Timers } from '../../../actors/simulated/timers.ts';
+import { seededRandom } from '../../../cri/simulated/ids.ts';
+
+test('timers come by when they are due, and at one time in the order in which they were set; what is cleared never comes', () => {
+  const random = seededRandom(7);
+  const timers = new Timers();
+  const wanted: { readonly due: number; readonly at: number }[] = [];
+  const came: { readonly due: number; readonly at: number }[] = [];
+  for (let at = 0; at < 2_000; at += 1) {
+    const each = { due: Math.floor(random() * 50), at };
+    const id = timers.set({ due: each.due, fn: () => void came.push(each) });
+    if (random() < 0.3) timers.clear(id);
+    else wanted.push(each);
+  }
+  expect(timers.size).toBe(wanted.length);
+  while (timers.nextDue !== undefined) timers.take()?.fn();
+  expect(came).toEqual(wanted.toSorted((a, b) => a.due - b.due || a.at - b.at));
+  expect(timers.size).toBe(0);
+});
