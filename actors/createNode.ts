@@ -1,4 +1,5 @@
 /** Puts a node together of its configuration and its parts: the one way to make one. */
+import { hostFiles } from '../host/files/fileSystem.ts';
 import { createLayout } from '../host/pods/layout.ts';
 import { userNamespaces } from '../host/pods/userNamespaces.ts';
 import type { NodeInput } from '../machines/node/context.ts';
@@ -28,7 +29,9 @@ import { type StoreFailure, storeEvent } from './store/storeBatches.ts';
 type FullConfig = ReturnType<typeof completeConfig>;
 
 /** The parts with what all of them need. */
-interface Ground extends Omit<NodeParts, 'clock' | 'onError'>, Required<Pick<NodeParts, 'clock' | 'onError'>> {
+interface Ground
+  extends Omit<NodeParts, 'clock' | 'files' | 'onError'>,
+    Required<Pick<NodeParts, 'clock' | 'files' | 'onError'>> {
   readonly fullConfig: FullConfig;
   readonly store: NodeStore;
   readonly durable: DurableFacts;
@@ -41,8 +44,9 @@ interface Ground extends Omit<NodeParts, 'clock' | 'onError'>, Required<Pick<Nod
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
   const ground = await openGround(completeConfig(config), parts);
-  const left = await podsLeftOnDisk(ground.fullConfig, ground.durable, config).catch(async (error) => {
-    await ground.store.close();
+  const { fullConfig, durable, files, store } = ground;
+  const left = await podsLeftOnDisk(fullConfig, durable, { ...config, files }).catch(async (error) => {
+    await store.close();
     throw error;
   });
   return nodeOn(ground, left);
@@ -78,21 +82,27 @@ function nodeOn(ground: Ground, left: FoundOnDisk): NodeAgent {
 
 /** Opens the store; what is wrong with it is told of the node. */
 async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
-  const { clock = systemClock, onError = () => {}, openStore = openNodeStore, events = () => {} } = parts;
+  const {
+    clock = systemClock,
+    onError = () => {},
+    openStore = openNodeStore,
+    events = () => {},
+    files = hostFiles,
+  } = parts;
   const tell = guarded('events', events, onError);
   const node = involvedNode(told.nodeName);
   const onFailure = (failure: StoreFailure | undefined) =>
     tell({ ...recordedEvent(node, storeEvent(failure)), at: clock.now() });
-  const { store, durable } = await openStore(told.rootDir, { clock, onFailure });
+  const { store, durable } = await openStore(told.rootDir, { clock, onFailure, files });
   for (const message of durable.damaged) onError('store', new NodeFailure('StoreDamaged', message));
-  return { ...parts, clock, onError, fullConfig: told, store, durable };
+  return { ...parts, clock, files, onError, fullConfig: told, store, durable };
 }
 
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
 function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusReports, facts: NodeAgent['facts']): World {
   const { fullConfig: told, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
   const { owner, podLogsDir } = told;
-  const layout = createLayout(told);
+  const layout = createLayout(told, ground.files);
   const shared = {
     ...ground,
     ownership: createOwnership({ layout, maker: makerOf(told), podLogsDir, owner, onAdopted: ground.onAdopted }),

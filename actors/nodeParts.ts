@@ -2,6 +2,7 @@
 import type { InspectionEvent } from 'xstate';
 import type { Cri } from '../cri/calls.ts';
 import type { PodCgroups } from '../host/cgroup/podCgroups.ts';
+import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
@@ -21,6 +22,8 @@ export interface NodeParts {
   readonly clock?: Clock;
   /** At least 0 and less than 1; the system's when absent. */
   readonly jitter?: () => number;
+  /** Where the root directory, the pods' logs and the manifests are; absent: the host's own. */
+  readonly files?: FileSystem;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: PodCgroups | undefined;
   /** Reads the RuntimeClasses; absent: there are none. */

@@ -94,6 +94,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'files podsTree' },
   'test/host/files/removeTree.test.ts': { 'host/files': 'entries fileErrors' },
+  'test/host/simulated/memoryFiles.test.ts': {
+    'host/files': 'fileSystem',
+    'host/simulated': 'fileErrors inodes memoryDisk',
+  },
   'test/cli/wrongPlaces.test.ts': { 'host/files': 'expectDirectory' },
   'test/volume/subPaths.test.ts': { 'host/files': 'safeOpen', volume: 'mounter plugins' },
   'test/volume/program.test.ts': { host: 'ownScript', volume: 'memory volumeTasks' },

@@ -6,8 +6,7 @@ import { type Pod, podSchema } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
 import type { Allocation } from '../../pod/resources/allocation.ts';
 import type { GoodManifest } from '../sources/manifestSet.ts';
-import { openStore, type Store } from './store.ts';
-import type { Retrying } from './storeBatches.ts';
+import { openStore, type Store, type StoreOptions } from './store.ts';
 
 const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
 
@@ -81,9 +80,9 @@ const wasRefused = ({ message }: PodStatus): boolean => message?.startsWith('Pod
 /** Opens the store below the agent's root directory and reads what is in it. */
 export async function openNodeStore(
   rootDir: string,
-  retrying?: Retrying,
+  options?: StoreOptions,
 ): Promise<{ store: NodeStore; durable: DurableFacts }> {
-  const store = await openStore(`${rootDir}/statelet`, schemas, retrying);
+  const store = await openStore(`${rootDir}/statelet`, schemas, options);
   const { facts, damaged } = await store.read();
   const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRefused(status)));
   return { store, durable: { ...facts, statuses, damaged } };

@@ -1,5 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout, type Layout } from '../../host/pods/layout.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
 import { type DirectoryOwner, isSamePath, type Maker } from '../../host/pods/podMark.ts';
@@ -40,11 +40,11 @@ export const makerOf = ({ rootDir, nodeName, runtimeEndpoint }: AgentPlace): Mak
 export async function podsLeftOnDisk(
   place: AgentPlace,
   { allocations, statuses, probes }: Pick<DurableFacts, 'allocations' | 'statuses' | 'probes'>,
-  { takesOver = false }: { readonly takesOver?: boolean } = {},
+  { takesOver = false, files }: { readonly takesOver?: boolean; readonly files?: FileSystem | undefined } = {},
 ): Promise<FoundOnDisk> {
-  const layout = createLayout(place);
+  const layout = createLayout(place, files);
   const maker = makerOf(place);
-  const identityOf = await identities(place.podLogsDir);
+  const identityOf = await identities(layout, place.podLogsDir);
   const uids = await podDirectories(layout);
   const directories = uids.map((uid) => ({ uid, owner: ownerOfPodDirectory(layout, maker, uid) }));
   if (!takesOver) refuseOtherRuntime(directories, maker);
@@ -80,7 +80,7 @@ export async function takenOver(
 ): Promise<readonly ForeignPod[]> {
   const layout = createLayout(place);
   const maker = makerOf(place);
-  const identityOf = await identities(place.podLogsDir);
+  const identityOf = await identities(layout, place.podLogsDir);
   return (await podDirectories(layout)).flatMap((uid) => {
     const owner = ownerOfPodDirectory(layout, maker, uid);
     const common = { directory: layout.podDir(uid), sandboxes: [] };
@@ -95,7 +95,9 @@ export async function takenOver(
 
 /** The uids of which a durable fact tells that they were admitted: by the names of its files alone, which are not read. */
 export async function ownedByFact(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
-  const kinds = ['allocations', 'probes'].map((kind) => readdir(path.join(rootDir, 'statelet', kind)).catch(() => []));
+  const kinds = ['allocations', 'probes'].map((kind) =>
+    hostFiles.readdir(path.join(rootDir, 'statelet', kind)).catch(() => []),
+  );
   const names = new Set((await Promise.all(kinds)).flat());
   return { has: (uid) => names.has(factFileName(uid)) };
 }
@@ -108,7 +110,7 @@ export async function surveyPods(
   const skipped = new Set(known);
   const uids = (await podDirectories(layout)).filter((uid) => !skipped.has(uid));
   if (uids.length === 0) return { left: [], foreign: [] };
-  const identityOf = await identities(podLogsDir);
+  const identityOf = await identities(layout, podLogsDir);
   const found = uids.map((uid) => sorted(layout, uid, { owner: ownerOfPodDirectory(layout, maker, uid), identityOf }));
   return {
     left: found.flatMap(({ left = [] }) => left),
@@ -161,8 +163,8 @@ function refuseOtherRuntime(
  * Who a pod is by its uid, as far as the names of the log folders tell. The folder that they are in is not only ours: it
  * gives names and nothing more, and a pod without logs goes by its uid.
  */
-async function identities(podLogsDir: string): Promise<(uid: string) => PodIdentity> {
-  const logs = await readdir(podLogsDir).catch(() => []);
+async function identities({ files }: Layout, podLogsDir: string): Promise<(uid: string) => PodIdentity> {
+  const logs = await files.readdir(podLogsDir).catch(() => []);
   const named = new Map(logs.map((folder) => identityOf(folder)).map((pod) => [pod.uid, pod]));
   return (uid) => named.get(uid) ?? { uid, namespace: UNKNOWN, name: uid };
 }

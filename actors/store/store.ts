@@ -1,11 +1,11 @@
 /** What must outlive a restart and cannot be read from the runtime: durable facts by kind and key, as plain files. */
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type * as z from 'zod/mini';
 import { expectDirectory } from '../../host/files/expectDirectory.ts';
+import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { systemClock } from '../clock.ts';
 import { batchWriter, type Retrying, type StoreFailure } from './storeBatches.ts';
-import { type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
+import { type FactFolder, type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
 
 /** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
 type FactSchemas = Readonly<Record<string, z.ZodMiniType>>;
@@ -41,6 +41,11 @@ export interface Store<Schemas extends FactSchemas> {
   readonly isUnwritten: (kind: keyof Schemas & string, key: string) => boolean;
 }
 
+export interface StoreOptions extends Partial<Retrying> {
+  /** The host's own when absent. */
+  readonly files?: FileSystem;
+}
+
 /**
  * Opens the store in a directory, which it makes: a folder a kind, below it a file a fact. Several changes of a key
  * that wait for the disk are one.
@@ -48,17 +53,18 @@ export interface Store<Schemas extends FactSchemas> {
 export async function openStore<Schemas extends FactSchemas>(
   directory: string,
   schemas: Schemas,
-  retrying: Retrying = { clock: systemClock },
+  { files = hostFiles, clock = systemClock, ...retrying }: StoreOptions = {},
 ): Promise<Store<Schemas>> {
-  const folderOf = (kind: string) => path.join(directory, kind);
+  const folderOf = (kind: string): FactFolder => ({ files, directory: path.join(directory, kind) });
   await Promise.all(
     Object.keys(schemas).map(async (kind) => {
-      await expectDirectory(folderOf(kind));
-      await mkdir(folderOf(kind), { recursive: true, mode: 0o700 });
-      await removeHalfWritten(folderOf(kind));
+      const folder = folderOf(kind);
+      await expectDirectory(folder.directory, files);
+      await files.mkdir(folder.directory, { recursive: true, mode: 0o700 });
+      await removeHalfWritten(folder);
     }),
   );
-  const writer = batchWriter(folderOf, retrying);
+  const writer = batchWriter(folderOf, { clock, ...retrying });
   return {
     read: async () => {
       await writer.flush();
@@ -74,7 +80,7 @@ export async function openStore<Schemas extends FactSchemas>(
 }
 
 async function readContent<Schemas extends FactSchemas>(
-  folderOf: (kind: string) => string,
+  folderOf: (kind: string) => FactFolder,
   schemas: Schemas,
 ): Promise<StoreContent<Schemas>> {
   const read = await Promise.all(

@@ -3,7 +3,7 @@
 import type { EventMessage } from '../../pod/events/recordedEvent.ts';
 import { type Failure, messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
-import { removeFact, syncDirectory, writeFact } from './storeFiles.ts';
+import { type FactFolder, removeFact, syncDirectory, writeFact } from './storeFiles.ts';
 
 /** The last thing wanted of one key, and everybody who waits for it. */
 interface Change {
@@ -113,18 +113,18 @@ const idOf = ({ kind, key }: Pick<Change, 'kind' | 'key'>): string => `${kind}/$
  * Commits changes in batches: what comes while one batch is on its way to disk goes with the next, so that a burst
  * of changes costs one sync of each folder, and several changes of a key are one.
  */
-export function batchWriter(folderOf: (kind: string) => string, retrying: Retrying): BatchWriter {
+export function batchWriter(folderOf: (kind: string) => FactFolder, retrying: Retrying): BatchWriter {
   return new Batches(folderOf, retrying);
 }
 
 class Batches implements BatchWriter {
-  readonly #folderOf: (kind: string) => string;
+  readonly #folderOf: (kind: string) => FactFolder;
   readonly #unwritten: ReturnType<typeof unwrittenFacts>;
   #pending = new Map<string, Change>();
   #inHand: ReadonlyMap<string, Change> = new Map();
   #running: Promise<void> | undefined;
 
-  constructor(folderOf: (kind: string) => string, retrying: Retrying) {
+  constructor(folderOf: (kind: string) => FactFolder, retrying: Retrying) {
     this.#folderOf = folderOf;
     this.#unwritten = unwrittenFacts(retrying, (changes) => {
       for (const change of changes) if (!this.#pending.has(idOf(change))) this.#pending.set(idOf(change), change);
@@ -182,7 +182,7 @@ class Batches implements BatchWriter {
 /** Brings a batch to disk: each file by itself, then each folder once for all of its files. Gives what failed, and why. */
 async function commit(
   batch: readonly Change[],
-  folderOf: (kind: string) => string,
+  folderOf: (kind: string) => FactFolder,
 ): Promise<ReadonlyMap<Change, unknown>> {
   const failed = new Map<Change, unknown>();
   const settled = (changes: readonly Change[], work: () => Promise<void>) =>
@@ -205,7 +205,7 @@ async function commit(
   return failed;
 }
 
-function apply(change: Change, folderOf: (kind: string) => string): Promise<void> {
+function apply(change: Change, folderOf: (kind: string) => FactFolder): Promise<void> {
   const folder = folderOf(change.kind);
   return 'value' in change ? writeFact(folder, change.key, change.value) : removeFact(folder, change.key);
 }

@@ -1,10 +1,9 @@
 /** How a durable fact lies on disk: one JSON file a fact, carrying its key, never half-written. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { isMissing } from '../../host/files/fileErrors.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { problemOf } from '../../pod/api/problem.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
 
@@ -12,6 +11,12 @@ const SUFFIX = '.json';
 const TEMPORARY = '.tmp';
 const SAFE_KEY = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const HASHED = 'sha256-';
+
+/** Where the facts of one kind are. */
+export interface FactFolder {
+  readonly files: FileSystem;
+  readonly directory: string;
+}
 
 /** A fact as it was read; or why it could not be, for a person to read. */
 export type ReadFact<Value> =
@@ -25,32 +30,32 @@ export function factFileName(key: string): string {
 }
 
 /** Writes a fact whole or not at all, also when this process dies: durable once the directory is synced as well. */
-export async function writeFact(directory: string, key: string, value: unknown): Promise<void> {
+export async function writeFact({ files, directory }: FactFolder, key: string, value: unknown): Promise<void> {
   const file = path.join(directory, factFileName(key));
   const text = `${JSON.stringify({ key, value })}\n`;
-  if (textOf(file) === text) return;
-  const handle = await open(file + TEMPORARY, 'w', 0o600);
+  if (textOf(files, file) === text) return;
+  const handle = await files.open(file + TEMPORARY, 'w', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
   } catch (error) {
     // On a full disk half a file is in the way of all others.
-    await rm(file + TEMPORARY, { force: true }).catch(() => {});
+    await files.rm(file + TEMPORARY, { force: true }).catch(() => {});
     throw error;
   } finally {
     await handle.close();
   }
-  await rename(file + TEMPORARY, file);
+  await files.rename(file + TEMPORARY, file);
 }
 
 /** Deletes a fact; one that is not there is deleted already. */
-export async function removeFact(directory: string, key: string): Promise<void> {
-  await rm(path.join(directory, factFileName(key)), { force: true });
+export async function removeFact({ files, directory }: FactFolder, key: string): Promise<void> {
+  await files.rm(path.join(directory, factFileName(key)), { force: true });
 }
 
 /** Makes the renames and deletions in a directory durable. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
+export async function syncDirectory({ files, directory }: FactFolder): Promise<void> {
+  const handle = await files.open(directory, 'r');
   try {
     await handle.sync();
   } finally {
@@ -59,30 +64,33 @@ export async function syncDirectory(directory: string): Promise<void> {
 }
 
 /** Deletes what a process that died left half-written. Not to be called while facts are written. */
-export async function removeHalfWritten(directory: string): Promise<void> {
-  const names = (await readdir(directory)).filter((name) => name.endsWith(TEMPORARY));
-  await Promise.all(names.map((name) => rm(path.join(directory, name), { force: true })));
+export async function removeHalfWritten({ files, directory }: FactFolder): Promise<void> {
+  const names = (await files.readdir(directory)).filter((name) => name.endsWith(TEMPORARY));
+  await Promise.all(names.map((name) => files.rm(path.join(directory, name), { force: true })));
 }
 
 /** Reads all facts of a directory; a file that holds none is set aside as `<file>.corrupt`. */
 export async function readFacts<Value>(
-  directory: string,
+  { files, directory }: FactFolder,
   schema: z.ZodMiniType<Value>,
 ): Promise<readonly ReadFact<Value>[]> {
-  const names = (await readdir(directory)).filter((name) => name.endsWith(SUFFIX));
+  const names = (await files.readdir(directory)).filter((name) => name.endsWith(SUFFIX));
   const factSchema = z.object({ key: z.string(), value: schema });
-  const facts = names.map((name) => readFact(path.join(directory, name), factSchema));
+  const facts = names.map((name) => {
+    const file = path.join(directory, name);
+    return factIn(file, textOf(files, file), factSchema);
+  });
   for (const fact of facts) {
-    if (fact !== undefined && 'damaged' in fact) await rename(fact.file, `${fact.file}.corrupt`);
+    if (fact !== undefined && 'damaged' in fact) await files.rename(fact.file, `${fact.file}.corrupt`);
   }
   return facts.filter((fact) => fact !== undefined);
 }
 
-function readFact<Value>(
+function factIn<Value>(
   file: string,
+  text: string | undefined,
   schema: z.ZodMiniType<{ key: string; value: Value }>,
 ): ReadFact<Value> | undefined {
-  const text = textOf(file);
   if (text === undefined) return undefined;
   const content = parsedJson(text);
   const found = schema.safeParse(content);
@@ -103,9 +111,9 @@ function expectation(content: unknown, { issues: [issue] }: z.core.$ZodError): s
 }
 
 /** Read on the spot: facts are small, and either nothing runs before all are known, or the kernel still has them. */
-function textOf(file: string): string | undefined {
+function textOf(files: FileSystem, file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return files.readFileSync(file);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -46,8 +46,8 @@ export interface OpenFile {
   close(): Promise<void>;
 }
 
-/** Told of the names of a directory that were made, changed or removed; a name is null where it is not known. */
-export interface DirectoryWatcher {
+/** What follows a directory. */
+interface DirectoryWatcher {
   close(): void;
 }
 
@@ -76,6 +76,7 @@ export interface FileSystem {
   readdirSync(path: string): string[];
   readFileSync(path: string): string;
   realpathSync(path: string): string;
+  /** Tells the names in a directory that were made, changed or removed; null where the name is not known. */
   watch(
     directory: string,
     listeners: {

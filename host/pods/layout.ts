@@ -1,6 +1,7 @@
 /** Where the files of a pod lie: one place that knows the paths, and lets no name lead out of its folder. */
 import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
+import { type FileSystem, hostFiles } from '../files/fileSystem.ts';
 
 /** The mode of what only root and its group may enter: all that is a pod's below the root directory. */
 export const PRIVATE = 0o750;
@@ -22,6 +23,8 @@ export interface LayoutFolders {
 
 /** The paths of a node; every function rejects a name that could lead elsewhere with reason `FailedValidation`. */
 export interface Layout {
+  /** Where these paths are. */
+  readonly files: FileSystem;
   readonly podsDir: string;
   readonly logLinksDir: string;
   /** `<root>/pods/<uid>` */
@@ -58,7 +61,7 @@ const LONGEST_LINK_STEM = LONGEST_FILE_NAME - LOG_SUFFIX.length;
 const SAFE_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/;
 
 /** Computes the paths below the node's folders. */
-export function createLayout({ rootDir, podLogsDir }: LayoutFolders): Layout {
+export function createLayout({ rootDir, podLogsDir }: LayoutFolders, files: FileSystem = hostFiles): Layout {
   const podsDir = path.join(absolute(rootDir), 'pods');
   const logLinksDir = path.join(absolute(podLogsDir), '..', 'containers');
   const podDir = (uid: string) => path.join(podsDir, segment('pod uid', uid));
@@ -66,6 +69,7 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders): Layout {
   const subPathsOf = (uid: string, volume: string) => path.join(subPathsDir(uid), segment('volume name', volume));
   const podLogDir = (pod: PodIdentity) => path.join(podLogsDir, podLogName(pod));
   return {
+    files,
     podsDir,
     logLinksDir,
     podDir,

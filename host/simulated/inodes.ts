@@ -15,7 +15,7 @@ export interface RegularFile extends Common {
   synced: Buffer;
 }
 
-export interface SymbolicLink extends Common {
+interface SymbolicLink extends Common {
   readonly kind: 'link';
   readonly target: string;
 }

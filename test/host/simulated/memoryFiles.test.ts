@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { seededRandom } from '../../../cri/simulated/ids.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { type FileCall, type FileFault, MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
-import { seededRandom } from '../../../cri/simulated/ids.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -80,20 +80,96 @@ describe('a disk in memory is as that of the host', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  test.each(Array.from({ length: 60 }, (_, i) => i + 1))('in what it answers and refuses, whatever is done (seed %i)', async (seed) => {
-    const { random } = dice(seed);
-    const disk = new MemoryDisk(() => NOW);
-    const files = new MemoryFiles(disk);
-    await files.mkdir(root, { recursive: true });
-    const story: string[] = [];
-    for (let step = 0; step < 400; step += 1) {
-      const seedOfStep = random() * 2 ** 32;
-      const { what, act } = call(dice(seedOfStep));
-      const again = call(dice(seedOfStep)).act;
-      const real = await outcome(act, hostFiles, root);
-      const simulated = await outcome(again, files, root);
-      story.push(`${what}: ${JSON.stringify(real)}`);
-      expect({ story: story.slice(-12), is: simulated }).toEqual({ story: story.slice(-12), is: real });
+  test.each(Array.from({ length: 20 }, (_, i) => i + 1))(
+    'in what it answers and refuses, whatever is done (seed %i)',
+    async (seed) => {
+      const { random } = dice(seed);
+      const disk = new MemoryDisk(() => NOW);
+      const files = new MemoryFiles(disk);
+      await files.mkdir(root, { recursive: true });
+      const story: string[] = [];
+      for (let step = 0; step < 400; step += 1) {
+        const seedOfStep = random() * 2 ** 32;
+        const { what, act } = call(dice(seedOfStep));
+        const again = call(dice(seedOfStep)).act;
+        const real = await outcome(act, hostFiles, root);
+        const simulated = await outcome(again, files, root);
+        story.push(`${what}: ${JSON.stringify(real)}`);
+        expect({ story: story.slice(-12), is: simulated }).toEqual({ story: story.slice(-12), is: real });
+      }
+    },
+  );
+});
+
+describe('a call that fails', () => {
+  const withFault = async (faulty: FileCall['call'], fault: FileFault) => {
+    const files = new MemoryFiles(new MemoryDisk(() => NOW), ({ call }) => (call === faulty ? fault : undefined));
+    await files.writeFile('/file', 'old');
+    return files;
+  };
+
+  test('fails with the error of Node', async () => {
+    const files = await withFault('rename', { code: 'EIO' });
+    await expect(files.rename('/file', '/other')).rejects.toMatchObject({
+      ...{ code: 'EIO', syscall: 'rename', path: '/file', message: "EIO: i/o error, rename '/file'" },
+    });
+    expect(files.readdirSync('/')).toEqual(['file']);
+  });
+
+  test('may have been done', async () => {
+    const files = await withFault('rename', { code: 'EIO', done: true });
+    await expect(files.rename('/file', '/other')).rejects.toMatchObject({ code: 'EIO' });
+    expect(files.readdirSync('/')).toEqual(['other']);
+  });
+
+  test('may never answer, and is not done', async () => {
+    const files = await withFault('rename', { hangs: true });
+    const answered = files.rename('/file', '/other').then(() => 'answered');
+    const afterwards = new Promise((resolve) => setImmediate(resolve, 'nothing'));
+    expect(await Promise.race([answered, afterwards])).toBe('nothing');
+    expect(files.readdirSync('/')).toEqual(['file']);
+  });
+});
+
+test('a full disk takes what it has room for, and says so', async () => {
+  const disk = new MemoryDisk(() => NOW);
+  const files = new MemoryFiles(disk);
+  disk.capacity = 5;
+  await expect(files.writeFile('/file', 'seven..')).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(files.readFileSync('/file')).toBe('seven');
+  await files.unlink('/file');
+  await files.writeFile('/other', 'five.');
+});
+
+describe('a power cut', () => {
+  /** What is in a file after it, over many draws. */
+  async function outcomes(act: (files: FileSystem) => Promise<void>): Promise<string[]> {
+    const seen = new Set<string>();
+    for (let seed = 1; seed <= 100; seed += 1) {
+      const disk = new MemoryDisk(() => NOW);
+      const files = new MemoryFiles(disk);
+      await act(files);
+      disk.cutPower(dice(seed).random);
+      seen.add(files.existsSync('/file') ? files.readFileSync('/file') : 'nothing');
     }
+    return [...seen].sort();
+  }
+
+  test('leaves nothing, a part or all of what was not synced', async () => {
+    expect(await outcomes((files) => files.writeFile('/file', 'new'))).toEqual(['', 'n', 'ne', 'new', 'nothing']);
+  });
+
+  test('leaves what was synced, and the name of it only with its directory', async () => {
+    const written = async (files: FileSystem) => {
+      const file = await files.open('/file', 'w');
+      await file.writeFile('new');
+      await file.sync();
+    };
+    expect(await outcomes(written)).toEqual(['new', 'nothing']);
+    const named = async (files: FileSystem) => {
+      await written(files);
+      await (await files.open('/', 'r')).sync();
+    };
+    expect(await outcomes(named)).toEqual(['new']);
   });
 });
