@@ -87,7 +87,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/cri/simulated/operations.test.ts': {
     'cri/simulated':
-      'addresses clock containers exec ids images inProcess latency names process records resizing running runtime sandboxes statuses struck',
+      'addresses clock containers exec ids images inProcess names process records resizing running sandboxes statuses struck',
   },
   'test/cri/simulated/command.test.ts': { 'cri/simulated': 'shell shellScript shellTokens' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },

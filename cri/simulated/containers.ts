@@ -1,13 +1,13 @@
 import { messageOf } from '../../pod/failure.ts';
 import type * as wire from '../generated/runtime.ts';
-import { ContainerEventType } from '../generated/runtime.ts';
 import { CallError } from './callError.ts';
 import { within } from './clock.ts';
+import { tellOfContainer } from './effects.ts';
 import { fullImageName } from './imageName.ts';
 import type { Images } from './images.ts';
 import { NameRegister } from './names.ts';
 import {
-  type ContainerRecord,
+  ContainerRecord,
   containerState,
   containerStateName,
   listedContainer,
@@ -16,7 +16,7 @@ import {
   type SandboxRecord,
 } from './records.ts';
 import { statsOf, updateResources } from './resizing.ts';
-import { emitContainer, run, type StartRules } from './running.ts';
+import { run, type StartRules } from './running.ts';
 import { containerStatus } from './statuses.ts';
 import type { World } from './world.ts';
 
@@ -44,22 +44,22 @@ export class Containers {
     const image = this.#resolve(config.image?.image ?? '');
     const { name, attempt } = config.metadata;
     const pod = sandbox.metadata;
-    const reserved = [name, pod.name, pod.namespace, pod.uid, attempt].join('_');
+    const reservedName = [name, pod.name, pod.namespace, pod.uid, attempt].join('_');
     const id = this.#world.newId();
-    this.#names.reserve(reserved, id);
+    this.#names.reserve(reservedName, id);
     try {
       await this.#world.work('createContainer', signal);
       this.#readySandbox(podSandboxId);
     } catch (error) {
-      this.#names.release(reserved);
+      this.#names.release(reservedName);
       throw error;
     }
     const createdAt = this.#world.clock.now();
-    const life = { state: 'created', starting: false } as const;
     const copy = structuredClone(config);
-    const record = { id, name: reserved, sandbox, config: copy, image, createdAt, life, removing: false };
+    const metadata = { name, attempt };
+    const record = new ContainerRecord({ id, reservedName, sandbox, metadata, config: copy, image, createdAt });
     this.#records.containers.set(id, record);
-    emitContainer(this.#world, record, ContainerEventType.CONTAINER_CREATED_EVENT);
+    tellOfContainer(this.#world, 'created', record);
     return { containerId: id };
   }
 
@@ -168,8 +168,8 @@ export class Containers {
   drop(record: ContainerRecord): void {
     if (!this.#records.containers.delete(record.id)) return;
     if (record.life.state === 'running') record.life.process.signal('SIGKILL');
-    this.#names.release(record.name);
-    emitContainer(this.#world, record, ContainerEventType.CONTAINER_DELETED_EVENT);
+    this.#names.release(record.reservedName);
+    tellOfContainer(this.#world, 'removed', record);
   }
 
   async #end({ life }: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {

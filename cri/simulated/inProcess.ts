@@ -4,6 +4,7 @@ import { CallError } from './callError.ts';
 import type { AnswerOf, CallName, RequestOf } from './callNames.ts';
 import { isExit } from './events.ts';
 import type { SimulatedRuntime } from './runtime.ts';
+import { underBoth } from './underBoth.ts';
 
 /** How long a call may take that names no limit (milliseconds): the default of the kubelet's runtimeRequestTimeout. */
 const REQUEST_TIMEOUT_MS = 120_000;
@@ -59,7 +60,7 @@ function limited<K extends CallName>(
     const limit = new AbortController();
     const timer = limitMs === undefined ? undefined : runtime.clock.setTimeout(() => limit.abort(), limitMs);
     try {
-      return await runtime.call(call, request, AbortSignal.any([signal, limit.signal]));
+      return await underBoth(signal, limit.signal, (either) => runtime.call(call, request, either));
     } catch (error) {
       if (signal.aborted) throw cancelledFailure(name, signal.reason);
       if (limit.signal.aborted) throw hangingFailure(name, limitMs ?? 0, error);

@@ -1,7 +1,7 @@
 import type { CallName } from './callNames.ts';
 
 /** How long each call takes, in milliseconds. */
-export type Latencies = Readonly<Record<CallName, number>>;
+type Latencies = Readonly<Record<CallName, number>>;
 
 /** About what containerd 1.6 takes with runc and the bridge plugin on two cores; a pull takes what the registry says. */
 const CONTAINERD: Latencies = {
@@ -33,12 +33,16 @@ const CONTAINERD: Latencies = {
 // The keys of a record of calls are calls.
 export const CALLS = Object.keys(CONTAINERD) as readonly CallName[];
 
-/** One number for every call, or what differs from a real containerd; milliseconds. */
-export type LatencyOption = number | Partial<Latencies>;
+/** How long this call takes, in milliseconds; asked anew for each call. */
+export type LatencyOf = (call: CallName) => number;
 
-/** The latencies of every call for what was asked for. */
-export function latenciesOf(option: LatencyOption = {}): Latencies {
-  if (typeof option === 'object') return { ...CONTAINERD, ...option };
-  // The entries' keys are all calls.
-  return Object.fromEntries(CALLS.map((call) => [call, option])) as Record<CallName, number>;
+/** One number for every call, what differs from a real containerd, or a function that draws it; milliseconds. */
+export type LatencyOption = number | Partial<Latencies> | LatencyOf;
+
+/** The latency of each call for what was asked for. */
+export function latencyFrom(option: LatencyOption = {}): LatencyOf {
+  if (typeof option === 'function') return option;
+  if (typeof option === 'number') return () => option;
+  const latencies = { ...CONTAINERD, ...option };
+  return (call) => latencies[call];
 }

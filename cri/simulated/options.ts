@@ -1,8 +1,10 @@
 import type { BehaviourSource } from './behaviour.ts';
+import type { LoggedCall } from './callNames.ts';
 import type { Clock } from './clock.ts';
 import type { ExecScript } from './exec.ts';
 import type { ImagesOption } from './images.ts';
 import type { LatencyOption } from './latency.ts';
+import type { RuntimeEffect } from './views.ts';
 
 /** What only some runtimes can do. */
 export interface RuntimeCan {
@@ -27,4 +29,10 @@ export interface SimulatedRuntimeOptions {
   readonly features?: RuntimeCan;
   /** How many pods can have an address at a time; 65,000 when absent. */
   readonly addresses?: number;
+  /** Whether `calls` keeps every call that arrives; true when absent. A long run does without. */
+  readonly logCalls?: boolean;
+  /** Hears of each call before anything is done about it. */
+  readonly onCall?: (call: LoggedCall) => void;
+  /** Hears of each change to containers and sandboxes at the moment it happens, whatever becomes of its event. */
+  readonly onEffect?: (effect: RuntimeEffect) => void;
 }

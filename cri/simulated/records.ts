@@ -2,6 +2,8 @@ import { lookUp } from '../../pod/lookUp.ts';
 import type {
   Container,
   ContainerConfig,
+  ContainerMetadata,
+  Mount,
   PodSandbox,
   PodSandboxConfig,
   PodSandboxMetadata,
@@ -9,19 +11,57 @@ import type {
 import { ContainerState, PodSandboxState } from '../generated/runtime.ts';
 import { nanoseconds } from './clock.ts';
 import type { Process } from './process.ts';
+import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
 /** A sandbox that was made and is not removed. Times are milliseconds since the epoch. */
-export interface SandboxRecord {
+export class SandboxRecord implements SimulatedSandbox {
   readonly id: string;
-  /** Its reserved name. */
-  readonly name: string;
+  readonly reservedName: string;
   readonly metadata: PodSandboxMetadata;
   readonly config: PodSandboxConfig;
   readonly runtimeHandler: string;
   readonly createdAt: number;
-  ready: boolean;
-  /** Absent with the host's network, and once it is stopped. */
+  ready = true;
   ip?: string;
+
+  constructor(
+    made: Pick<SandboxRecord, 'id' | 'reservedName' | 'metadata' | 'config' | 'runtimeHandler' | 'createdAt'>,
+  ) {
+    this.id = made.id;
+    this.reservedName = made.reservedName;
+    this.metadata = made.metadata;
+    this.config = made.config;
+    this.runtimeHandler = made.runtimeHandler;
+    this.createdAt = made.createdAt;
+  }
+
+  get podUid(): string {
+    return this.metadata.uid;
+  }
+
+  get podName(): string {
+    return this.metadata.name;
+  }
+
+  get namespace(): string {
+    return this.metadata.namespace;
+  }
+
+  get attempt(): number {
+    return this.metadata.attempt;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.config.labels;
+  }
+
+  get cgroupParent(): string {
+    return this.config.linux?.cgroupParent ?? '';
+  }
+
+  get cgroup(): string {
+    return `${this.cgroupParent}/${this.id}`;
+  }
 }
 
 /** How far a container is; a created one may be about to be started. */
@@ -44,19 +84,79 @@ type Life =
     };
 
 /** A container that was made and is not removed. */
-export interface ContainerRecord {
+export class ContainerRecord implements SimulatedContainer {
   readonly id: string;
-  /** Its reserved name. */
-  readonly name: string;
+  readonly reservedName: string;
   readonly sandbox: SandboxRecord;
+  readonly metadata: ContainerMetadata;
   readonly config: ContainerConfig;
   /** The image's id and the name under which the runtime shows it. */
   readonly image: { readonly id: string; readonly name: string; readonly digest: string };
   readonly createdAt: number;
-  life: Life;
+  life: Life = { state: 'created', starting: false };
   /** What it uses; nothing when absent. */
   memoryBytes?: number;
-  removing: boolean;
+  removing = false;
+
+  constructor(
+    made: Pick<ContainerRecord, 'id' | 'reservedName' | 'sandbox' | 'metadata' | 'config' | 'image' | 'createdAt'>,
+  ) {
+    this.id = made.id;
+    this.reservedName = made.reservedName;
+    this.sandbox = made.sandbox;
+    this.metadata = made.metadata;
+    this.config = made.config;
+    this.image = made.image;
+    this.createdAt = made.createdAt;
+  }
+
+  get podUid(): string {
+    return this.sandbox.podUid;
+  }
+
+  get podName(): string {
+    return this.sandbox.podName;
+  }
+
+  get namespace(): string {
+    return this.sandbox.namespace;
+  }
+
+  get containerName(): string {
+    return this.metadata.name;
+  }
+
+  get attempt(): number {
+    return this.metadata.attempt;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.config.labels;
+  }
+
+  get state(): Life['state'] {
+    return this.life.state;
+  }
+
+  get mounts(): readonly Mount[] {
+    return this.config.mounts;
+  }
+
+  get startedAt(): number | undefined {
+    return this.life.state === 'created' ? undefined : this.life.startedAt;
+  }
+
+  get exitCode(): number | undefined {
+    return this.life.state === 'exited' ? this.life.exitCode : undefined;
+  }
+
+  get cgroupParent(): string {
+    return this.sandbox.cgroupParent;
+  }
+
+  get cgroup(): string {
+    return `${this.cgroupParent}/${this.id}`;
+  }
 }
 
 /** Everything that the runtime has. */

@@ -1,7 +1,7 @@
-import { ContainerEventType } from '../generated/runtime.ts';
 import type { Behaviour, BehaviourSource, Run } from './behaviour.ts';
 import { CallError } from './callError.ts';
 import { behaviourOf } from './command.ts';
+import { tellOfContainer } from './effects.ts';
 import { startProcess } from './process.ts';
 import type { ContainerRecord } from './records.ts';
 import type { World } from './world.ts';
@@ -29,18 +29,13 @@ export function run(world: World, record: ContainerRecord, rules: StartRules): v
     showExit(world, record, rules.eventLeadMs(), show);
   });
   record.life = { state: 'running', startedAt, process, ended };
-  emitContainer(world, record, ContainerEventType.CONTAINER_STARTED_EVENT);
-}
-
-/** Tells the listeners of the event stream what happened to a container. */
-export function emitContainer(world: World, { id, sandbox }: ContainerRecord, type: ContainerEventType): void {
-  world.events.emit({ type, id, sandboxId: sandbox.id, podUid: sandbox.metadata.uid, at: world.clock.now() });
+  tellOfContainer(world, 'started', record);
 }
 
 function showExit(world: World, record: ContainerRecord, leadMs: number, show: () => void): void {
   if (leadMs > 0) world.clock.setTimeout(show, leadMs);
   else show();
-  emitContainer(world, record, ContainerEventType.CONTAINER_STOPPED_EVENT);
+  tellOfContainer(world, 'ended', record);
 }
 
 function behaviourFor(

@@ -2,7 +2,7 @@ import type { Container, LinuxContainerResources, PodSandbox } from '../generate
 import { AddressPool } from './addresses.ts';
 import type { BehaviourSource } from './behaviour.ts';
 import { CallError } from './callError.ts';
-import type { AnswerOf, CallName, Operations, RequestOf } from './callNames.ts';
+import type { AnswerOf, CallName, LoggedCall, Operations, RequestOf } from './callNames.ts';
 import { type Clock, pause } from './clock.ts';
 import { Containers } from './containers.ts';
 import { type EventListener, EventStreams } from './events.ts';
@@ -11,26 +11,20 @@ import { Faults } from './faults.ts';
 import { idsFrom, seededRandom } from './ids.ts';
 import { fullImageName } from './imageName.ts';
 import { Images } from './images.ts';
-import { latenciesOf } from './latency.ts';
+import { latencyFrom } from './latency.ts';
 import { operationsOf } from './operations.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import { exitWith } from './process.ts';
 import { type ContainerRecord, listedContainer, listedSandbox, type Records, type SandboxRecord } from './records.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { struck } from './struck.ts';
+import { underBoth } from './underBoth.ts';
+import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 import type { World } from './world.ts';
-
-/** A call that arrived, answered or not. */
-export interface LoggedCall {
-  readonly call: CallName;
-  readonly request: unknown;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
 
 /** A CRI v1 runtime without containers: its states, names, addresses and errors are those of a real one. */
 export class SimulatedRuntime {
-  /** Every call that arrived, the oldest first. */
+  /** Every call that arrived, the oldest first, unless it was told not to keep them. */
   readonly calls: LoggedCall[] = [];
   readonly faults = new Faults();
   readonly events = new EventStreams();
@@ -45,20 +39,23 @@ export class SimulatedRuntime {
   readonly #world: World;
   readonly #sandboxes: Sandboxes;
   readonly #operations: Operations;
+  readonly #log: ((call: LoggedCall) => void) | undefined;
   #life: AbortController | undefined = new AbortController();
 
   constructor(options: SimulatedRuntimeOptions) {
     const { clock, images = {}, behaviours = {}, random = seededRandom(1), addresses = 65_000 } = options;
-    const latencies = latenciesOf(options.latency);
+    const latencyOf = latencyFrom(options.latency);
     this.clock = clock;
     this.exec = options.exec;
+    this.#log = this.#logger(options);
     this.#world = {
       clock,
       events: this.events,
+      onEffect: options.onEffect,
       newId: idsFrom(random),
       absentStopsFail: options.absentStopsFail ?? false,
-      latencies,
-      work: (call, signal) => pause(clock, latencies[call], signal),
+      latencyOf,
+      work: (call, signal) => pause(clock, latencyOf(call), signal),
     };
     for (const [image, source] of Object.entries(behaviours)) this.behave(image, source);
     this.images = new Images(this.#world, images);
@@ -72,14 +69,15 @@ export class SimulatedRuntime {
 
   /** Does a call on wire messages. Rejects with a `CallError`, as a gRPC client sees it. */
   async call<K extends CallName>(call: K, request: RequestOf<K>, signal: AbortSignal): Promise<AnswerOf<K>> {
-    this.calls.push({ call, request, at: this.clock.now() });
+    this.#log?.({ call, request, at: this.clock.now() });
     const life = this.#life;
     if (!life) throw gone();
-    const both = AbortSignal.any([signal, life.signal]);
-    const act = () => this.#operations[call](request, both);
     const strike = this.faults.take(call, request);
     try {
-      return await (strike ? struck(strike, this.#world, both, () => this.down(), act) : act());
+      return await underBoth(signal, life.signal, (both) => {
+        const act = () => this.#operations[call](request, both);
+        return strike ? struck(strike, this.#world, both, () => this.down(), act) : act();
+      });
     } catch (error) {
       throw life.signal.aborted ? gone() : error;
     }
@@ -144,6 +142,25 @@ export class SimulatedRuntime {
     this.#sandboxes.kill(this.#sandbox(id));
   }
 
+  /** Every container that is not removed, the oldest first. */
+  containers(): Iterable<SimulatedContainer> {
+    return this.#records.containers.values();
+  }
+
+  /** Every sandbox that is not removed, the oldest first. */
+  sandboxes(): Iterable<SimulatedSandbox> {
+    return this.#records.sandboxes.values();
+  }
+
+  /** Kills every process in this cgroup and below it, as writing to `cgroup.kill` does. */
+  killCgroup(path: string): void {
+    const isIn = (cgroup: string) => cgroup === path || cgroup.startsWith(`${path}/`);
+    for (const { life, cgroup } of this.#records.containers.values()) {
+      if (life.state === 'running' && isIn(cgroup)) life.process.signal('SIGKILL');
+    }
+    for (const sandbox of this.#records.sandboxes.values()) if (isIn(sandbox.cgroup)) this.#sandboxes.kill(sandbox);
+  }
+
   /** All that a list of sandboxes and one of containers would show now, without a call. */
   contents(): { readonly sandboxes: PodSandbox[]; readonly containers: Container[] } {
     const { sandboxes, containers } = this.#records;
@@ -156,6 +173,14 @@ export class SimulatedRuntime {
   /** What the event stream tells of a pod with an event; empty when its sandbox is gone. */
   picture(sandboxId: string): ReturnType<Sandboxes['picture']> {
     return this.#sandboxes.picture(sandboxId);
+  }
+
+  #logger({ logCalls = true, onCall }: SimulatedRuntimeOptions): ((call: LoggedCall) => void) | undefined {
+    if (!logCalls) return onCall;
+    return (call) => {
+      this.calls.push(call);
+      onCall?.(call);
+    };
   }
 
   #container(id: string): ContainerRecord {

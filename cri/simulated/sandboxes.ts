@@ -1,10 +1,11 @@
 import type * as wire from '../generated/runtime.ts';
-import { ContainerEventType, NamespaceMode } from '../generated/runtime.ts';
+import { NamespaceMode } from '../generated/runtime.ts';
 import type { AddressPool } from './addresses.ts';
 import { CallError } from './callError.ts';
 import type { Containers } from './containers.ts';
+import { tellOfSandbox } from './effects.ts';
 import { NameRegister } from './names.ts';
-import { listedSandbox, matchesLabels, type Records, type SandboxRecord, sandboxState } from './records.ts';
+import { listedSandbox, matchesLabels, type Records, SandboxRecord, sandboxState } from './records.ts';
 import { containerStatus, sandboxStatus } from './statuses.ts';
 import type { World } from './world.ts';
 
@@ -29,23 +30,25 @@ export class Sandboxes {
   ): Promise<wire.RunPodSandboxResponse> {
     if (!config?.metadata) throw new CallError('UNKNOWN', 'sandbox config must include metadata');
     const metadata = { ...config.metadata };
-    const name = [metadata.name, metadata.namespace, metadata.uid, metadata.attempt].join('_');
+    const reservedName = [metadata.name, metadata.namespace, metadata.uid, metadata.attempt].join('_');
     const id = this.#world.newId();
-    this.#names.reserve(name, id);
+    this.#names.reserve(reservedName, id);
     let ip: string | undefined;
     try {
       if (!onHostNetwork(config)) ip = this.#addresses.take(id);
       await this.#world.work('runPodSandbox', signal);
     } catch (error) {
       if (ip !== undefined) this.#addresses.giveBack(ip);
-      this.#undo(name);
+      this.#undo(reservedName);
       throw error;
     }
     const createdAt = this.#world.clock.now();
-    const made = { id, name, metadata, config: structuredClone(config), runtimeHandler, createdAt, ready: true };
-    this.#records.sandboxes.set(id, ip === undefined ? made : { ...made, ip });
-    this.#emit(id, metadata.uid, ContainerEventType.CONTAINER_CREATED_EVENT);
-    this.#emit(id, metadata.uid, ContainerEventType.CONTAINER_STARTED_EVENT);
+    const copy = structuredClone(config);
+    const record = new SandboxRecord({ id, reservedName, metadata, config: copy, runtimeHandler, createdAt });
+    if (ip !== undefined) record.ip = ip;
+    this.#records.sandboxes.set(id, record);
+    tellOfSandbox(this.#world, 'created', record);
+    tellOfSandbox(this.#world, 'started', record);
     return { podSandboxId: id };
   }
 
@@ -100,7 +103,7 @@ export class Sandboxes {
   kill(record: SandboxRecord): void {
     if (!record.ready) return;
     record.ready = false;
-    this.#emit(record.id, record.metadata.uid, ContainerEventType.CONTAINER_STOPPED_EVENT);
+    tellOfSandbox(this.#world, 'ended', record);
   }
 
   /** Takes a sandbox and its containers out of the books at once. */
@@ -110,8 +113,8 @@ export class Sandboxes {
     for (const container of this.#containers.of(record)) this.#containers.drop(container);
     this.#records.sandboxes.delete(record.id);
     this.#giveBackAddress(record);
-    this.#names.release(record.name);
-    this.#emit(record.id, record.metadata.uid, ContainerEventType.CONTAINER_DELETED_EVENT);
+    this.#names.release(record.reservedName);
+    tellOfSandbox(this.#world, 'removed', record);
   }
 
   async #stop(record: SandboxRecord, signal: AbortSignal): Promise<void> {
@@ -122,19 +125,16 @@ export class Sandboxes {
 
   /** A sandbox that is given up halfway is taken down again, and its name stays reserved for as long as that takes. */
   #undo(name: string): void {
-    const { clock, latencies } = this.#world;
+    const { clock, latencyOf } = this.#world;
     const release = () => this.#names.release(name);
-    if (latencies.stopPodSandbox > 0) clock.setTimeout(release, latencies.stopPodSandbox);
+    const ms = latencyOf('stopPodSandbox');
+    if (ms > 0) clock.setTimeout(release, ms);
     else release();
   }
 
   #giveBackAddress(record: SandboxRecord): void {
     if (record.ip !== undefined) this.#addresses.giveBack(record.ip);
     delete record.ip;
-  }
-
-  #emit(id: string, podUid: string, type: ContainerEventType): void {
-    this.#world.events.emit({ type, id, sandboxId: id, podUid, at: this.#world.clock.now() });
   }
 }
 

@@ -1,17 +1,20 @@
 import type { CallName } from './callNames.ts';
 import type { Clock } from './clock.ts';
 import type { EventStreams } from './events.ts';
-import type { Latencies } from './latency.ts';
+import type { LatencyOf } from './latency.ts';
+import type { RuntimeEffect } from './views.ts';
 
 /** What the runtime's parts share. */
 export interface World {
   readonly clock: Clock;
   readonly events: EventStreams;
+  /** Who hears of each effect. */
+  readonly onEffect: ((effect: RuntimeEffect) => void) | undefined;
   /** A fresh id: 64 hex digits. */
   readonly newId: () => string;
   /** Whether stopping what does not exist fails. */
   readonly absentStopsFail: boolean;
-  readonly latencies: Latencies;
+  readonly latencyOf: LatencyOf;
   /** The time that a call takes; rejects when the call is ended meanwhile. */
   readonly work: (call: CallName, signal: AbortSignal) => Promise<void>;
 }

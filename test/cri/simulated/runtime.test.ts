@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { ContainerConfig, PodSandboxConfig } from '../../../cri/generated/runtime.ts';
+import { IMAGE, noAbort, type Simulation, simulate } from './support.ts';
+
+/** A running container with one mount, in a pod with a cgroup of its own. */
+async function runIn({ cri }: Simulation, pod: string): Promise<{ sandbox: string; container: string }> {
+  const options = { signal: noAbort };
+  const sandboxConfig = PodSandboxConfig.fromPartial({
+    metadata: { name: pod, namespace: 'default', uid: `uid-of-${pod}` },
+    labels: { app: pod },
+    linux: { cgroupParent: `/kubepods/burstable/${pod}` },
+  });
+  const config = ContainerConfig.fromPartial({
+    metadata: { name: 'main', attempt: 2 },
+    image: { image: IMAGE },
+    labels: { part: 'main' },
+    mounts: [{ containerPath: '/data', hostPath: '/srv/data', readonly: true }],
+  });
+  const { podSandboxId: sandbox } = await cri.runPodSandbox({ config: sandboxConfig, runtimeHandler: '' }, options);
+  const request = { podSandboxId: sandbox, config, sandboxConfig };
+  const { containerId: container } = await cri.createContainer(request, options);
+  await cri.startContainer({ containerId: container }, options);
+  return { sandbox, container };
+}
+
+test('what it has can be looked at without a call: the same objects, up to date', async () => {
+  const simulation = simulate();
+  const { runtime, clock } = simulation;
+  const { sandbox, container } = await runIn(simulation, 'web');
+  const calls = runtime.calls.length;
+  const [box] = [...runtime.sandboxes()];
+  const [main] = [...runtime.containers()];
+  expect(box).toMatchObject({
+    ...{ id: sandbox, podUid: 'uid-of-web', podName: 'web', namespace: 'default', attempt: 0, ready: true },
+    ...{ labels: { app: 'web' }, ip: '10.88.0.2', cgroup: `/kubepods/burstable/web/${sandbox}` },
+  });
+  expect(main).toMatchObject({
+    ...{ id: container, podUid: 'uid-of-web', podName: 'web', namespace: 'default', containerName: 'main', attempt: 2 },
+    ...{ labels: { part: 'main' }, state: 'running', startedAt: clock.now(), exitCode: undefined },
+    ...{ cgroupParent: '/kubepods/burstable/web', cgroup: `/kubepods/burstable/web/${container}` },
+    mounts: [{ containerPath: '/data', hostPath: '/srv/data', readonly: true }],
+  });
+  expect(main?.sandbox).toBe(box);
+  runtime.exitContainer(container, 3);
+  expect(main).toMatchObject({ state: 'exited', exitCode: 3 });
+  expect(runtime.calls).toHaveLength(calls);
+});
+
+test('a cgroup that is killed takes all processes in it and below it along, and no others', async () => {
+  const simulation = simulate();
+  const { runtime, play } = simulation;
+  const web = await runIn(simulation, 'web');
+  const webTwo = await runIn(simulation, 'web2');
+  const other = await runIn(simulation, 'other');
+  runtime.killCgroup('/kubepods/burstable/web');
+  runtime.killCgroup(`/kubepods/burstable/other/${other.container}`);
+  expect(await play.containerState(web.container)).toMatch(/^CONTAINER_EXITED 137 Error/);
+  expect(await play.sandboxState(web.sandbox)).toMatch(/^SANDBOX_NOTREADY/);
+  expect(await play.containerState(other.container)).toMatch(/^CONTAINER_EXITED 137 Error/);
+  expect(await play.sandboxState(other.sandbox)).toMatch(/^SANDBOX_READY/);
+  expect(await play.containerState(webTwo.container)).toMatch(/^CONTAINER_RUNNING/);
+});
