@@ -36,6 +36,7 @@ export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';
 export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/runtime.ts';
 export { serveSimulatedRuntime } from './cri/simulated/server.ts';
 /** The cgroups above containers: a part that a node over real containers is given. */
+export type { Cgroups } from './host/cgroup/cgroups.ts';
 export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';
 export { PodCgroups, type PodCgroupsParts } from './host/cgroup/podCgroups.ts';
 export { callSystemd } from './host/cgroup/systemd.ts';

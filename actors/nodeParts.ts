@@ -1,7 +1,7 @@
 /** What a node is made of beside its configuration; whatever is absent is as on a real node with nothing special. */
 import type { InspectionEvent } from 'xstate';
 import type { Cri } from '../cri/calls.ts';
-import type { PodCgroups } from '../host/cgroup/podCgroups.ts';
+import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
@@ -25,7 +25,7 @@ export interface NodeParts {
   /** Where the root directory, the pods' logs and the manifests are; absent: the host's own. */
   readonly files?: FileSystem;
   /** Absent where pods have no cgroups of their own, or no containers. */
-  readonly cgroups?: PodCgroups | undefined;
+  readonly cgroups?: Cgroups | undefined;
   /** Reads the RuntimeClasses; absent: there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The node's credentials for registries; absent: it has none. */

@@ -7,6 +7,7 @@ import { createAlarm } from '../actors/alarm.ts';
 import { systemClock } from '../actors/clock.ts';
 import { type AgentPlace, podsOfAgent } from '../actors/store/leftOnDisk.ts';
 import type { CgroupFacts, NodeDescription } from '../cri/nodeDescription.ts';
+import type { Cgroups } from '../host/cgroup/cgroups.ts';
 import { type Hierarchy, hierarchyOf } from '../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../host/cgroup/systemd.ts';
@@ -88,7 +89,7 @@ export function ownCgroups(given: {
   /** How many processes the node takes in all, if that is known. */
   readonly pids: number | undefined;
   readonly logger: Logger;
-}): PodCgroups | undefined {
+}): Cgroups | undefined {
   const { config, node, hierarchies, pids, logger } = given;
   if (!node.cgroups.perQos) return undefined;
   const { enforcesAllocatable, reserved } = config.resources;

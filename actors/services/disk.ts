@@ -2,7 +2,7 @@
 
 import type { Cri } from '../../cri/calls.ts';
 import { allocatableOf, type NodeDescription } from '../../cri/nodeDescription.ts';
-import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
+import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import { unlessAborted } from '../../host/limit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeLogSymlinks } from '../../host/pods/logLinks.ts';
@@ -34,7 +34,7 @@ export interface DiskParts {
   readonly layout: Layout;
   readonly ownership: Ownership;
   /** Absent where pods have no cgroups of their own, or no containers. */
-  readonly cgroups?: PodCgroups | undefined;
+  readonly cgroups?: Cgroups | undefined;
 }
 
 export function diskServices(parts: DiskParts): DiskServices {

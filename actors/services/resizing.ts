@@ -3,7 +3,7 @@
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { containerResources } from '../../cri/linuxResources.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
-import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
+import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { containerSize } from '../../pod/resources/resources.ts';
 import type { Services } from '../boundary.ts';
@@ -12,7 +12,7 @@ import { containerNamed } from './containers.ts';
 export interface ResizeParts {
   readonly cri: Cri;
   readonly node: () => NodeDescription;
-  readonly cgroups?: PodCgroups | undefined;
+  readonly cgroups?: Cgroups | undefined;
 }
 
 export function resizeServices({ cri, node, cgroups }: ResizeParts): Pick<Services, 'resizeContainer' | 'fitPod'> {

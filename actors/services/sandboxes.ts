@@ -6,7 +6,7 @@ import { POD_UID_LABEL } from '../../cri/labels.ts';
 import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
 import { observedSandbox, observedSandboxStatus } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
-import type { PodCgroups } from '../../host/cgroup/podCgroups.ts';
+import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
@@ -36,7 +36,7 @@ interface SandboxParts {
   readonly findHandler: FindRuntimeHandler;
   readonly ownership: Ownership;
   /** Absent where pods have no cgroups of their own, or no containers. */
-  readonly cgroups?: PodCgroups | undefined;
+  readonly cgroups?: Cgroups | undefined;
   /** Absent: the runtime is not the node's own. */
   readonly restartRuntime?: RestartRuntime | undefined;
 }

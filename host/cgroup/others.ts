@@ -1,11 +1,12 @@
 /** The cgroups of pods that somebody else has made in the tree in which this node's pods are: another kubelet's. */
-import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type CgroupPlace, cgroupPath } from '../../pod/resources/cgroup.ts';
+import type { Cgroupfs } from './cgroupfs.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 import { relativePath } from './remove.ts';
 
 interface PodsTree {
+  readonly cgroupfs: Cgroupfs;
   readonly place: CgroupPlace;
   readonly hierarchies: readonly Hierarchy[];
   /** The UIDs of all pods of this agent; asked when there is a cgroup of a pod that is not known to be one of them. */
@@ -113,21 +114,12 @@ interface FoundPod {
   readonly path: string;
 }
 
-function podsIn(names: readonly string[], { place, hierarchies }: PodsTree): FoundPod[] {
+function podsIn(names: readonly string[], { cgroupfs, place, hierarchies }: PodsTree): FoundPod[] {
   const path = relativePath(cgroupPath(names, place));
   const root = hierarchyOf(hierarchies, 'cpu')?.root ?? hierarchies[0]?.root;
   if (root === undefined) return [];
-  return namesIn(join(root, path)).flatMap((name) => (isPod(name) ? [{ name, path: `${path}/${name}` }] : []));
+  return cgroupfs.names(join(root, path)).flatMap((name) => (isPod(name) ? [{ name, path: `${path}/${name}` }] : []));
 }
 
 /** `pod<uid>`, or `kubepods-burstable-pod<uid>.slice`, in which the dashes of a UID are underscores. */
 const isPod = (name: string): boolean => /^pod[^/]+$/.test(name) || /-pod[^-]+\.slice$/.test(name);
-
-/** A kernel's directory is read at once. */
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}

@@ -12,13 +12,17 @@ import {
 } from '../../pod/resources/cgroupLimits.ts';
 import type { Capacity } from '../../pod/resources/requests.ts';
 import { isForbidden } from '../files/fileErrors.ts';
+import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
+import type { Cgroups } from './cgroups.ts';
 import { hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
 import { sharedCgroups } from './others.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';
 import { killCgroup } from './processes.ts';
 import { removeCgroupTree } from './remove.ts';
 
-export interface PodCgroupsParts extends PodsTreeParts {
+export interface PodCgroupsParts extends Omit<PodsTreeParts, 'cgroupfs'> {
+  /** The host's own when absent. */
+  readonly cgroupfs?: Cgroupfs;
   readonly rules: CgroupRules;
   /** What all pods together may use. */
   readonly enforced: Capacity;
@@ -33,12 +37,9 @@ export interface PodCgroupsParts extends PodsTreeParts {
 const ALL = ['kubepods'];
 const TIERS = ['burstable', 'besteffort'] as const;
 
-/**
- * What a node does with its pods' cgroups; where the host forbids it, nothing, and never a failure of a pod. Each call
- * does one thing: when something is tried again is up to who calls.
- */
-export class PodCgroups {
-  readonly #parts: PodCgroupsParts;
+/** The cgroups of a node's pods, in whatever hierarchies the host has. */
+export class PodCgroups implements Cgroups {
+  readonly #parts: PodCgroupsParts & PodsTreeParts;
   readonly #tree: PodsTree;
   readonly #shared: ReturnType<typeof sharedCgroups>;
   /** The pods that have a cgroup, for the share of their class. */
@@ -58,15 +59,12 @@ export class PodCgroups {
   #forbidden: string | undefined;
 
   constructor(parts: PodCgroupsParts) {
-    this.#parts = parts;
-    this.#tree = new PodsTree(parts);
-    this.#shared = sharedCgroups(parts);
+    const { cgroupfs = hostCgroupfs } = parts;
+    this.#parts = { ...parts, cgroupfs };
+    this.#tree = new PodsTree(this.#parts);
+    this.#shared = sharedCgroups(this.#parts);
   }
 
-  /**
-   * Makes what is above the pods' cgroups with its limits, and makes up for what pods lack; as long as pods of somebody
-   * else are there nothing that they share is changed. Fails with `FailedNodeAllocatableEnforcement`. Idempotent.
-   */
   async setUp(): Promise<CgroupSetUp> {
     const { place } = this.#parts;
     await this.#unlessForbidden(async () => {
@@ -85,7 +83,6 @@ export class PodCgroups {
     return { outcome: 'shared', warnings: [notEnforced(place, others), ...lacking] };
   }
 
-  /** Makes a pod's cgroup with its limits; one that is there stays as it is. */
   prepare(pod: Pod): Promise<void> {
     const { uid } = pod.metadata;
     return this.#ofPod(async () => {
@@ -101,7 +98,6 @@ export class PodCgroups {
     });
   }
 
-  /** Lets a pod's cgroup have at least what the pod may use: before its containers grow. */
   raise(pod: Pod): Promise<void> {
     return this.#ofPod(async () => {
       this.#present.set(pod.metadata.uid, pod.spec);
@@ -110,34 +106,30 @@ export class PodCgroups {
     });
   }
 
-  /** Lets a pod's cgroup have exactly what the pod may use: after its containers have shrunk. */
   trim(pod: Pod): Promise<void> {
     return this.#ofPod(() => this.#tree.set(podCgroupNames(pod), podCgroupLimits(pod.spec, this.#parts.rules)));
   }
 
-  /** Whether anybody has made it. */
   has(pod: Pod): boolean {
     return hasCgroup(this.#tree.cgroupOf(podCgroupNames(pod)));
   }
 
-  /** Kills what is left in it, whatever the runtime knows of that. */
   async kill(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { hierarchies, wait } = this.#parts;
+    const { cgroupfs, hierarchies, wait } = this.#parts;
     for (const names of this.#namesOf(pod)) {
-      await killCgroup({ hierarchies, path: this.#tree.nameOf(names), signal, wait });
+      await killCgroup({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait });
     }
   }
 
-  /** Kills what is left in it, and removes it: from then on the pod does not count in its class. */
   async remove(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { hierarchies, wait, onWarning } = this.#parts;
+    const { cgroupfs, hierarchies, wait, onWarning } = this.#parts;
     const { uid } = pod.metadata;
     await this.kill(pod, signal);
     for (const names of this.#namesOf(pod)) {
       if (hasCgroup(this.#tree.cgroupOf(names))) {
         await this.#tree.stop(names).catch((error) => onWarning(messageOf(error)));
       }
-      await removeCgroupTree({ hierarchies, path: this.#tree.nameOf(names), signal, wait });
+      await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait });
     }
     this.#shared.forget(uid);
     for (const known of [this.#present, this.#prepared, this.#lacking]) known.delete(uid);

@@ -2,12 +2,14 @@
 
 import { type CgroupPlace, cgroupPath } from '../../pod/resources/cgroup.ts';
 import type { CgroupLimits } from '../../pod/resources/cgroupLimits.ts';
+import type { Cgroupfs } from './cgroupfs.ts';
 import { type Cgroup, writeLimits } from './files.ts';
 import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
 import { relativePath } from './remove.ts';
 import { type CallSystemd, setSlice, startSlice, stopSlice } from './systemd.ts';
 
 export interface PodsTreeParts {
+  readonly cgroupfs: Cgroupfs;
   readonly place: CgroupPlace;
   readonly hierarchies: readonly Hierarchy[];
   readonly systemd: CallSystemd;
@@ -30,7 +32,8 @@ export class PodsTree {
   }
 
   cgroupOf(names: readonly string[]): Cgroup {
-    return { hierarchies: this.#parts.hierarchies, path: relativePath(this.nameOf(names)) };
+    const { cgroupfs, hierarchies } = this.#parts;
+    return { cgroupfs, hierarchies, path: relativePath(this.nameOf(names)) };
   }
 
   /** Before its directories are made. */

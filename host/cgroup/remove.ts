@@ -1,12 +1,13 @@
 /** Removes cgroups in whatever hierarchies the host has: v1 controllers, v2, or both at once. */
-import { readdir, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
+import type { Cgroupfs } from './cgroupfs.ts';
 import type { Hierarchy } from './hierarchies.ts';
 
 /** What is done to one cgroup, wherever the host has it. */
 export interface CgroupWork {
+  readonly cgroupfs: Cgroupfs;
   readonly hierarchies: readonly Hierarchy[];
   /** Below each hierarchy's root: `kubepods/burstable/pod<uid>`, or a systemd slice by its name. */
   readonly path: string;
@@ -29,8 +30,8 @@ export async function removeCgroupTree(removal: CgroupWork): Promise<void> {
   await Promise.all(removal.hierarchies.map(({ root }) => removeWithRetries(path.join(root, relative), removal)));
 }
 
-async function removeWithRetries(directory: string, { signal, wait }: CgroupWork): Promise<void> {
-  for (let attempt = 1; !(await tryRemove(directory, signal)); attempt += 1) {
+async function removeWithRetries(directory: string, { cgroupfs, signal, wait }: CgroupWork): Promise<void> {
+  for (let attempt = 1; !(await tryRemove(cgroupfs, directory, signal)); attempt += 1) {
     if (attempt === BUSY_TRIES) {
       throw new NodeFailure('FailedKillPod', `the cgroup ${directory} cannot be removed: it still has processes`);
     }
@@ -39,18 +40,18 @@ async function removeWithRetries(directory: string, { signal, wait }: CgroupWork
 }
 
 /** Removes a cgroup with its children, the deepest first; false while it is busy. */
-async function tryRemove(directory: string, signal: AbortSignal): Promise<boolean> {
+async function tryRemove(cgroupfs: Cgroupfs, directory: string, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
-  if (await removeOne(directory)) return true;
-  const children = await childCgroups(directory);
+  if (await removeOne(cgroupfs, directory)) return true;
+  const children = await childCgroups(cgroupfs, directory);
   if (children.length === 0) return false;
-  const removed = await Promise.all(children.map((child) => tryRemove(child, signal)));
-  return removed.every(Boolean) && (await removeOne(directory));
+  const removed = await Promise.all(children.map((child) => tryRemove(cgroupfs, child, signal)));
+  return removed.every(Boolean) && (await removeOne(cgroupfs, directory));
 }
 
-async function removeOne(directory: string): Promise<boolean> {
+async function removeOne(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
   try {
-    await rmdir(directory);
+    await cgroupfs.rmdir(directory);
     return true;
   } catch (error) {
     if (isMissing(error)) return true;
@@ -60,10 +61,9 @@ async function removeOne(directory: string): Promise<boolean> {
   }
 }
 
-async function childCgroups(directory: string): Promise<readonly string[]> {
+async function childCgroups(cgroupfs: Cgroupfs, directory: string): Promise<readonly string[]> {
   try {
-    const entries = await readdir(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map((entry) => path.join(directory, entry.name));
+    return await cgroupfs.children(directory);
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;

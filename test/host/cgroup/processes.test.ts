@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { hostCgroupfs as cgroupfs } from '../../../host/cgroup/cgroupfs.ts';
 import { hierarchyOf, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
 import { killCgroup } from '../../../host/cgroup/processes.ts';
 import { removeCgroupTree } from '../../../host/cgroup/remove.ts';
@@ -45,7 +46,7 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await endOf(child);
   }
-  for (const cgroup of made.splice(0)) await removeCgroupTree({ hierarchies, path: cgroup, signal, wait });
+  for (const cgroup of made.splice(0)) await removeCgroupTree({ cgroupfs, hierarchies, path: cgroup, signal, wait });
 });
 
 describe('on the cgroups of this host', () => {
@@ -53,7 +54,7 @@ describe('on the cgroups of this host', () => {
     const own = newCgroup();
     const beside = processIn(newCgroup());
     const left = [processIn(own), processIn(`${own}/container/inner`)];
-    await killCgroup({ hierarchies, path: own, signal, wait });
+    await killCgroup({ cgroupfs, hierarchies, path: own, signal, wait });
     expect(await Promise.all(left.map(endOf))).toEqual(['SIGKILL', 'SIGKILL']);
     expect(beside.signalCode).toBeNull();
   });
@@ -64,14 +65,19 @@ describe('on the cgroups of this host', () => {
     const own = newCgroup();
     const child = processIn(own);
     await writeFile(path.join(freezer.root, own, 'freezer.state'), 'FROZEN');
-    await killCgroup({ hierarchies, path: own, signal, wait });
+    await killCgroup({ cgroupfs, hierarchies, path: own, signal, wait });
     expect(await endOf(child)).toBe('SIGKILL');
   });
 });
 
 test('a process that lives on is named, and a cgroup that is not there has none', async () => {
   const root = await mkdtemp(path.join(tmpdir(), 'statelet-kill-'));
-  const plain = { hierarchies: [{ root, version: 'v2' as const, controllers: [] }], signal, wait: async () => {} };
+  const plain = {
+    cgroupfs,
+    hierarchies: [{ root, version: 'v2' as const, controllers: [] }],
+    signal,
+    wait: async () => {},
+  };
   const child = spawn('sleep', ['600']);
   children.push(child);
   // In a plain directory nothing takes an ended process off the list.

@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { hostCgroupfs } from '../../../host/cgroup/cgroupfs.ts';
 import { readHierarchies } from '../../../host/cgroup/hierarchies.ts';
 import { removeCgroupTree } from '../../../host/cgroup/remove.ts';
 import { signal, withRoot } from '../../volume/onDisk.ts';
@@ -25,6 +26,7 @@ function makeEverywhere(relative: string): string[] {
 
 const remove = (relative: string) =>
   removeCgroupTree({
+    cgroupfs: hostCgroupfs,
     hierarchies,
     path: relative,
     signal,

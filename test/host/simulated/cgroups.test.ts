@@ -1,0 +1,122 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { simulatedCgroups } from '../../../host/simulated/cgroups.ts';
+import { type CgroupProcess, CgroupTree } from '../../../host/simulated/cgroupTree.ts';
+import { fileError } from '../../../host/simulated/fileErrors.ts';
+import { type Gate, openGate } from '../../../host/simulated/gate.ts';
+import type { Pod } from '../../../pod/api/schema/pod.ts';
+import { cgroupFacts } from '../../fakes/cgroups.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+import { signal } from '../../volume/onDisk.ts';
+
+/** A pod with these limits. */
+const pod = (uid: string, cpu = '500m', memory = '64Mi'): Pod =>
+  aPod({ containers: [aContainer({ resources: { requests: { cpu }, limits: { cpu, memory } } })] }, { uid });
+
+let processes: Record<string, readonly CgroupProcess[]> = {};
+let survives: readonly number[] = [];
+
+beforeEach(() => {
+  processes = {};
+  survives = [];
+});
+
+function kernel(version: 'v1' | 'v2'): CgroupTree {
+  return new CgroupTree(version, {
+    in: (path) => processes[path] ?? [],
+    kill: (pid) => {
+      if (survives.includes(pid)) return;
+      const left = Object.entries(processes).map(([path, own]) => [path, own.filter((each) => each.pid !== pid)]);
+      processes = Object.fromEntries(left);
+    },
+  });
+}
+
+/** What a new agent makes of the kernel's cgroups. */
+const agentOn = (tree: CgroupTree, gate: Gate = openGate, own: readonly string[] = []) =>
+  simulatedCgroups(tree, gate, {
+    place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
+    rules: { ...cgroupFacts, podPids: 50 },
+    enforced: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
+    ownPods: async () => own,
+    wait: async () => {},
+    onWarning: () => {},
+  });
+
+test.each(['v1', 'v2'] as const)('%s: pods have their cgroups and limits, which outlive an agent', async (version) => {
+  const tree = kernel(version);
+  const agent = agentOn(tree);
+  expect(await agent.setUp()).toEqual({ outcome: 'enforced', warnings: [] });
+  await agent.prepare(pod('one'));
+  const next = agentOn(tree, openGate, ['one']);
+  expect([next.has(pod('one')), next.has(pod('two'))]).toEqual([true, false]);
+  const path = 'kubepods/burstable/podone';
+  const limits = () => ['memory.max', 'memory.limit_in_bytes', 'pids.max'].map((file) => tree.valueOf(path, file));
+  const bytes = String(64 * 2 ** 20);
+  expect(limits()).toEqual(version === 'v2' ? [bytes, undefined, '50'] : [undefined, bytes, '50']);
+  await next.remove(pod('one'), signal);
+  expect(tree.paths).toEqual(['kubepods', 'kubepods/burstable', 'kubepods/besteffort']);
+});
+
+test("what all pods share stays as it is while somebody else's pod is there, and so does that pod's cgroup", async () => {
+  const tree = kernel('v2');
+  tree.add('kubepods/burstable/podforeign');
+  processes['kubepods/burstable/podforeign'] = [{ pid: 9, memoryBytes: 1 }];
+  const agent = agentOn(tree);
+  expect(await agent.setUp()).toMatchObject({ outcome: 'shared', warnings: [expect.stringContaining('podforeign')] });
+  await agent.prepare(pod('one'));
+  await agent.remove(pod('one'), signal);
+  expect(tree.valueOf('kubepods', 'memory.max')).toBeUndefined();
+  expect(tree.paths).toEqual([
+    'kubepods',
+    'kubepods/burstable',
+    'kubepods/burstable/podforeign',
+    'kubepods/besteffort',
+  ]);
+  expect(processes['kubepods/burstable/podforeign']).toHaveLength(1);
+});
+
+test('what runs in a cgroup is killed with it; what survives that holds it up', async () => {
+  const tree = kernel('v2');
+  const agent = agentOn(tree);
+  await agent.prepare(pod('one'));
+  processes['kubepods/burstable/podone'] = [7, 8].map((pid) => ({ pid, memoryBytes: 1 }));
+  survives = [8];
+  await expect(agent.kill(pod('one'), signal)).rejects.toMatchObject({
+    reason: 'FailedKillPod',
+    message: expect.stringContaining('survive SIGKILL: 8 '),
+  });
+  expect(agent.has(pod('one'))).toBe(true);
+  survives = [];
+  await agent.remove(pod('one'), signal);
+  expect([agent.has(pod('one')), processes['kubepods/burstable/podone']]).toEqual([false, []]);
+});
+
+test('a limit below what runs there is refused', async () => {
+  const tree = kernel('v1');
+  const agent = agentOn(tree);
+  await agent.prepare(pod('one'));
+  processes['kubepods/burstable/podone'] = [{ pid: 7, memoryBytes: 2 ** 25 }];
+  await expect(agent.trim(pod('one', '500m', '16Mi'))).rejects.toMatchObject({ reason: 'FailedCreatePodContainer' });
+  expect(tree.valueOf('kubepods/burstable/podone', 'memory.limit_in_bytes')).toBe(String(2 ** 26));
+});
+
+test('each change passes the gate, which may refuse it, or do it and lose the answer', async () => {
+  const tree = kernel('v2');
+  const calls: string[] = [];
+  let lost = 0;
+  const gate: Gate = async ({ name, about, writes }, act) => {
+    calls.push(`${name} ${about.replace('/sys/fs/cgroup/', '')}${writes ? '' : ' (read)'}`);
+    const answer = act();
+    if (name !== 'mkdir' || lost > 0) return answer;
+    lost += 1;
+    throw fileError('EIO', name, about);
+  };
+  const agent = agentOn(tree, gate);
+  await expect(agent.prepare(pod('one'))).rejects.toMatchObject({ message: expect.stringContaining('EIO') });
+  expect(calls).toEqual(['mkdir /sys/fs/cgroup']);
+  await agent.prepare(pod('one'));
+  await agent.remove(pod('one'), signal);
+  expect(calls).toContain('write kubepods/burstable/podone/memory.max');
+  expect(calls.slice(-2)).toEqual(['rmdir kubepods/burstable/podone', 'write kubepods/burstable/cpu.weight']);
+  expect(calls).toContain('readdir kubepods/burstable/podone (read)');
+});
