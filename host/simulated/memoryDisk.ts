@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { errorCode } from '../files/fileErrors.ts';
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 import { changeEntries, cutPower, type Directory, type Inode, type RegularFile, sizeOf } from './inodes.ts';
+import { type Mounted, MountTable } from './mountTable.ts';
 
 const MOST_LINKS = 40;
 const LONGEST_NAME = 255;
@@ -15,6 +16,8 @@ interface Place {
   /** Without links on the way. */
   readonly path: string;
   readonly found: Inode | undefined;
+  /** The mount that it is in; absent for the disk itself. */
+  readonly within: Mounted | undefined;
 }
 
 /** A change of the names of a directory, for who watches it. */
@@ -24,6 +27,7 @@ export class MemoryDisk {
   readonly root: Directory;
   /** What it can hold, in bytes. */
   capacity = Number.POSITIVE_INFINITY;
+  readonly #mounts = new MountTable();
   readonly #now: () => number;
   readonly #watchers = new Map<Directory, Set<DirectoryListener>>();
   #lastInode = 1;
@@ -117,11 +121,13 @@ export class MemoryDisk {
     const source = this.#place(from, { syscall: 'rename', follow: false });
     const target = this.#place(to, { syscall: 'rename', follow: false });
     if (source.found === undefined) throw fileError('ENOENT', 'rename', from);
+    if (isMountPoint(source) || isMountPoint(target)) throw fileError('EBUSY', 'rename', from);
     if (source.found === target.found) return;
     if (`${target.path}/`.startsWith(`${source.path}/`)) throw fileError('EINVAL', 'rename', from);
     if (`${source.path}/`.startsWith(`${target.path}/`)) throw fileError('ENOTEMPTY', 'rename', from);
     refuseReplacing(source.found, target.found, to);
     this.#free(target.found);
+    this.#mounts.renamed(source.path, target.path);
     if (source.directory === target.directory) {
       this.#change(source.directory, [
         [source.name, undefined],
@@ -135,19 +141,54 @@ export class MemoryDisk {
 
   /** Removes what is no directory. */
   unlink(path: string): void {
-    const { directory, name, found } = this.#place(path, { syscall: 'unlink', follow: false });
+    const place = this.#place(path, { syscall: 'unlink', follow: false });
+    const { directory, name, found } = place;
     if (found === undefined) throw fileError('ENOENT', 'unlink', path);
+    if (isMountPoint(place)) throw fileError('EBUSY', 'unlink', path);
     if (found.kind === 'directory') throw fileError('EISDIR', 'unlink', path);
     this.#free(found);
     this.#change(directory, [[name, undefined]]);
   }
 
   removeDirectory(path: string): void {
-    const { directory, name, found } = this.#place(path, { syscall: 'rmdir', follow: false });
+    const place = this.#place(path, { syscall: 'rmdir', follow: false });
+    const { directory, name, found } = place;
     if (found === undefined) throw fileError('ENOENT', 'rmdir', path);
     if (found.kind !== 'directory') throw fileError('ENOTDIR', 'rmdir', path);
+    if (isMountPoint(place)) throw fileError('EBUSY', 'rmdir', path);
     if (found.entries.size > 0) throw fileError('ENOTEMPTY', 'rmdir', path);
     this.#change(directory, [[name, undefined]]);
+  }
+
+  /** What is mounted, in the order in which it was. */
+  get mounts(): readonly Mounted[] {
+    return this.#mounts.all;
+  }
+
+  /** Mounts an empty file system on a directory: what is there is hidden. */
+  mount(type: string, path: string, mode = 0o777): void {
+    const { found: point, path: real, within: above } = this.#place(path, { syscall: 'mount', follow: true });
+    if (point === undefined) throw fileError('ENOENT', 'mount', path);
+    if (point.kind !== 'directory') throw fileError('ENOTDIR', 'mount', path);
+    this.#mounts.add({ path: real, type, root: this.#directory(mode), point, above });
+  }
+
+  /** Shows what a path leads to at another, which is there and likewise a directory or none. */
+  bind(source: string, path: string): void {
+    const { found: root, path: from, within } = this.#place(source, { syscall: 'mount', follow: true });
+    const { found: point, path: real, within: above } = this.#place(path, { syscall: 'mount', follow: true });
+    if (root === undefined || point === undefined) throw fileError('ENOENT', 'mount', path);
+    if ((root.kind === 'directory') !== (point.kind === 'directory')) throw fileError('ENOTDIR', 'mount', path);
+    this.#mounts.add({ path: real, type: within?.type ?? 'ext4', source: from, root, point, above });
+  }
+
+  /** Takes away what was last mounted at a path; what is in a file system in memory is lost. */
+  unmount(path: string): void {
+    const place = this.#place(path, { syscall: 'umount', follow: true });
+    const { within } = place;
+    if (within === undefined || !isMountPoint(place)) throw fileError('EINVAL', 'umount', path);
+    if (!this.#mounts.remove(within)) throw fileError('EBUSY', 'umount', path);
+    if (within.source === undefined) this.#free(within.root);
   }
 
   /** Follows the names of a directory; gives the way to end that. */
@@ -164,6 +205,7 @@ export class MemoryDisk {
   /** Leaves what a power cut leaves; `random` gives numbers in [0, 1). */
   cutPower(random: () => number): void {
     this.#watchers.clear();
+    this.#mounts.clear();
     cutPower(this.root, random);
     this.#used = sizeOf(this.root);
   }
@@ -197,29 +239,33 @@ export class MemoryDisk {
     const fail = (code: FileErrorCode) => fileError(code, syscall, path);
     let names = namesOf(path);
     let directory = this.root;
-    let above: Directory[] = [];
+    let within: Mounted | undefined;
     let walked: string[] = [];
     for (let links = 0; ; ) {
       const [name, ...rest] = names;
-      if (name === undefined) return { directory, name: '.', path: `/${walked.join('/')}`, found: directory };
+      if (name === undefined) return { directory, name: '.', path: `/${walked.join('/')}`, found: directory, within };
       if (name.length > LONGEST_NAME) throw fail('ENAMETOOLONG');
-      const found = directory.entries.get(name);
+      const own = directory.entries.get(name);
+      const on = own && this.#mounts.top(own, within);
+      const found = on?.root ?? own;
       if (found?.kind === 'link' && (follow || rest.length > 0)) {
         links += 1;
         if (links > MOST_LINKS) throw fail('ELOOP');
         names = [...namesOf(resolve(`/${walked.join('/')}`, found.target)), ...rest];
-        [directory, above, walked] = [this.root, [], []];
+        [directory, within, walked] = [this.root, undefined, []];
         continue;
       }
-      if (rest.length === 0) return { directory, name, path: `/${[...walked, name].join('/')}`, found };
+      within = on ?? within;
+      if (rest.length === 0) return { directory, name, path: `/${[...walked, name].join('/')}`, found, within };
       if (found === undefined) throw fail('ENOENT');
       if (found.kind !== 'directory') throw fail('ENOTDIR');
-      above.push(directory);
       walked.push(name);
       [directory, names] = [found, rest];
     }
   }
 }
+
+const isMountPoint = ({ path, within }: Place): boolean => within?.path === path;
 
 function orAbsent<T>(look: () => T): T | undefined {
   try {
