@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { createAlarm } from '../actors/alarm.ts';
 import { type Clock, systemClock } from '../actors/clock.ts';
 import { isSameRuntime, SIMULATED } from '../actors/store/leftOnDisk.ts';
+import { hostFiles } from '../host/files/fileSystem.ts';
 import type { Maker } from '../host/pods/podMark.ts';
 import type { NodeConfig } from '../node/config/nodeConfig.ts';
 import { refuseKubeletsRoot } from '../node/kubelets.ts';
@@ -133,7 +134,7 @@ async function endAll(ending: Ending): Promise<readonly ForeignPod[]> {
   const { containerdDirectory } = places;
   const makers = (await leftDirectories(places)).flatMap(({ maker = [] }) => maker);
   const own = parts.endpointOf(containerdDirectory);
-  const outside = makers.find(({ runtime }) => runtime !== SIMULATED && !isSameRuntime(runtime, own));
+  const outside = makers.find(({ runtime }) => runtime !== SIMULATED && !isSameRuntime(hostFiles, runtime, own));
   const hasOwn = (await parts.tracesOf(containerdDirectory)).length > 0;
   if (outside !== undefined) {
     const foreign = await endOutside(ending, outside);

@@ -26,7 +26,7 @@ export async function leftDirectories(places: Places): Promise<readonly LeftDire
   const layout = layoutOf(places);
   return (await podDirectories(layout)).map((uid) => {
     const directory = layout.podDir(uid);
-    return { uid, directory, maker: makerOfMark(directory, places.rootDirectory) };
+    return { uid, directory, maker: makerOfMark(layout.files, directory, places.rootDirectory) };
   });
 }
 

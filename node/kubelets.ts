@@ -2,7 +2,7 @@
 import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { lacksFiles, otherwise } from '../host/files/fileErrors.ts';
-import { isSamePath } from '../host/pods/podMark.ts';
+import { isSamePath } from '../host/files/withoutLinks.ts';
 import { commandLine, lookAtProcesses } from '../host/runningProcess.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { isAnswering } from '../server/socketPath.ts';

@@ -94,10 +94,11 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   // The host.
   'test/host/cgroup/podCgroups.test.ts': { 'host/cgroup': 'cgroupfs files podsTree' },
   'test/host/simulated/cgroups.test.ts': { 'host/simulated': 'gate' },
+  'test/host/pods/logRotation.test.ts': { 'host/files': 'gzipFile' },
   'test/host/files/removeTree.test.ts': { 'host/files': 'entries fileErrors' },
   'test/host/simulated/memoryFiles.test.ts': {
     'host/files': 'fileSystem',
-    'host/simulated': 'fileErrors inodes memoryDisk',
+    'host/simulated': 'faultyCalls fileErrors inodes memoryDisk memoryFile',
   },
   'test/cli/wrongPlaces.test.ts': { 'host/files': 'expectDirectory' },
   'test/volume/subPaths.test.ts': { 'host/files': 'safeOpen', volume: 'mounter plugins' },

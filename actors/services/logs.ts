@@ -33,7 +33,7 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
   return {
     countRestarts: async ({ pod, container }) => {
       try {
-        return { restarts: await restartsByLogs(layout.containerLogDir(pod.metadata, container)) };
+        return { restarts: await restartsByLogs(layout.files, layout.containerLogDir(pod.metadata, container)) };
       } catch (error) {
         onError('countRestarts', error);
         return { restarts: 0 };
@@ -48,7 +48,7 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
           const reopen = async () => void (await cri.reopenContainerLog({ containerId }, { signal }));
           try {
             const file = `${layout.containerLogDir(pod, container)}/${attempt}.log`;
-            await tendLog({ file, maxBytes, maxFiles, now: clock.now(), reopen, signal });
+            await tendLog({ files: layout.files, file, maxBytes, maxFiles, now: clock.now(), reopen, signal });
           } catch (error) {
             // One that ends meanwhile, or whose disk is full, keeps nobody else waiting.
             if (!signal.aborted) onError('rotateLogs', error);

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout, type Layout } from '../../host/pods/layout.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
-import { type DirectoryOwner, isSamePath, type Maker } from '../../host/pods/podMark.ts';
+import type { DirectoryOwner, Maker } from '../../host/pods/podMark.ts';
 import { adoptPod, ownerOfPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { type ForeignPod, type LeftPod, type PodIdentity, UNKNOWN } from '../../pod/lifecycle/observed.ts';
@@ -47,11 +47,11 @@ export async function podsLeftOnDisk(
   const identityOf = await identities(layout, place.podLogsDir);
   const uids = await podDirectories(layout);
   const directories = uids.map((uid) => ({ uid, owner: ownerOfPodDirectory(layout, maker, uid) }));
-  if (!takesOver) refuseOtherRuntime(directories, maker);
+  if (!takesOver) refuseOtherRuntime(layout, directories, maker);
   for (const each of directories) {
     const { uid, owner } = each;
     const isKnown = allocations.has(uid) || probes.has(uid);
-    const isTaken = takesOver && (owner.kind === 'others' || isOfOtherRuntime(owner, maker));
+    const isTaken = takesOver && (owner.kind === 'others' || isOfOtherRuntime(layout, owner, maker));
     if (!isTaken && !(owner.kind === 'unmarked' && (isKnown || takesOver))) continue;
     await adoptPod({ layout, maker, pod: identityOf(uid), isTaken: takesOver });
     each.owner = ownerOfPodDirectory(layout, maker, uid);
@@ -86,7 +86,7 @@ export async function takenOver(
     const common = { directory: layout.podDir(uid), sandboxes: [] };
     if (owner.kind === 'ours') {
       const why = `created on the runtime ${owner.runtime}`;
-      return isOfOtherRuntime(owner, maker) ? [{ uid, ...owner.pod, ...common, why }] : [];
+      return isOfOtherRuntime(layout, owner, maker) ? [{ uid, ...owner.pod, ...common, why }] : [];
     }
     const isTheirs = owner.kind === 'others' || (owner.kind === 'unmarked' && !known.has(uid));
     return isTheirs ? [{ ...identityOf(uid), ...common, why: owner.why }] : [];
@@ -135,22 +135,23 @@ function sorted(
   return { foreign: [{ ...identityOf(uid), why: owner.why, directory: layout.podDir(uid), sandboxes: [] }] };
 }
 
-function isOfOtherRuntime(owner: DirectoryOwner, { runtime }: Maker): boolean {
-  return owner.kind === 'ours' && owner.runtime !== SIMULATED && !isSameRuntime(owner.runtime, runtime);
+function isOfOtherRuntime({ files }: Layout, owner: DirectoryOwner, { runtime }: Maker): boolean {
+  return owner.kind === 'ours' && owner.runtime !== SIMULATED && !isSameRuntime(files, owner.runtime, runtime);
 }
 
 /** Whether two endpoints lead to one runtime, through whatever links. */
-export function isSameRuntime(one: string, other: string): boolean {
+export function isSameRuntime(files: FileSystem, one: string, other: string): boolean {
   const [path = '', otherPath = ''] = [one, other].map((each) => each.replace(/^unix:\/\//, ''));
-  return one === other || isSamePath(path, otherPath);
+  return one === other || files.isSamePathSync(path, otherPath);
 }
 
 function refuseOtherRuntime(
+  layout: Layout,
   found: readonly { readonly uid: string; readonly owner: DirectoryOwner }[],
   maker: Maker,
 ): void {
   const others = found.flatMap(({ owner }) =>
-    owner.kind === 'ours' && isOfOtherRuntime(owner, maker) ? owner.runtime : [],
+    owner.kind === 'ours' && isOfOtherRuntime(layout, owner, maker) ? owner.runtime : [],
   );
   const [runtime] = others;
   if (runtime === undefined) return;

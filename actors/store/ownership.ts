@@ -1,8 +1,8 @@
 /** Which pods are this agent's own: of what is not, nothing is unmounted, removed or overwritten. */
-
+import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { removeHalfDone } from '../../host/pods/podDirectory.ts';
-import { isSamePath, type Maker } from '../../host/pods/podMark.ts';
+import type { Maker } from '../../host/pods/podMark.ts';
 import { adoptPod, ownerOfPodDirectory, takePodDirectory } from '../../host/pods/takePodDirectory.ts';
 import type { ObservedPod, ObservedSandbox, PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { type FoundOnDisk, surveyPods } from './leftOnDisk.ts';
@@ -48,7 +48,7 @@ export interface Ownership {
 }
 
 export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }: OwnershipParts): Ownership {
-  const { seen, shared, otherMaker, see } = createSightings(maker, owner);
+  const { seen, shared, otherMaker, see } = createSightings(layout.files, maker, owner);
   const take = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
     const pod = { uid, namespace, name };
     const why = await takePodDirectory({ layout, maker, pod, runsHere: ran.length > 0 || seen.has(uid) });
@@ -73,7 +73,7 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
     },
     forget: (uid) => void seen.delete(uid),
     survey: async (known, signal) => {
-      const halfDone = [layout.podsDir, podLogsDir].map((each) => removeHalfDone(each, { maker, signal }));
+      const halfDone = [layout.podsDir, podLogsDir].map((each) => removeHalfDone(each, { layout, maker, signal }));
       const errors = (await Promise.all(halfDone)).flat();
       const { left, foreign } = await surveyPods({ layout, maker, podLogsDir }, known);
       return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)), errors };
@@ -82,10 +82,10 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
 }
 
 /** By the UIDs of pods, whose marks were seen on their sandboxes: this agent's (`seen`), another's as well (`shared`). */
-function createSightings(maker: Maker, owner: string) {
+function createSightings(files: FileSystem, maker: Maker, owner: string) {
   const seen = new Set<string>();
   const shared = new Set<string>();
-  const isOwnMark = remembered((mark) => mark === owner || isMarkOf(maker, mark));
+  const isOwnMark = remembered((mark) => mark === owner || isMarkOf(files, maker, mark));
   const otherMaker = (mark: string | undefined) => (mark === undefined || isOwnMark(mark) ? undefined : mark);
   const see = (pod: ObservedPod): ObservedPod => {
     const { uid, sandboxes } = pod;
@@ -101,9 +101,9 @@ function createSightings(maker: Maker, owner: string) {
 }
 
 /** Whether the mark of a sandbox names this agent's root directory, in whatever spelling, and its node. */
-function isMarkOf({ root, node }: Maker, mark: string): boolean {
+function isMarkOf(files: FileSystem, { root, node }: Maker, mark: string): boolean {
   const end = mark.lastIndexOf('@');
-  return end >= 0 && mark.slice(end + 1) === node && isSamePath(mark.slice(0, end), root);
+  return end >= 0 && mark.slice(end + 1) === node && files.isSamePathSync(mark.slice(0, end), root);
 }
 
 /** Asks once for each mark: there are few, and each list shows them again. */

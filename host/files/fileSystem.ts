@@ -17,6 +17,10 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
+import { gzipFile } from './gzipFile.ts';
+import { type MountPoint, mountsUnder } from './mountinfo.ts';
+import { removeTree } from './removeTree.ts';
+import { isSamePath } from './withoutLinks.ts';
 
 /** What a look at a file tells. */
 export type FileStats = Pick<
@@ -51,6 +55,13 @@ interface DirectoryWatcher {
   close(): void;
 }
 
+export interface WriteOptions {
+  readonly mode?: number;
+  /** It is durable at the end. */
+  readonly flush?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /** What of `node:fs` is used on the files of a node. Modes, flags and options mean what they mean there. */
 export interface FileSystem {
   access(path: string): Promise<void>;
@@ -62,20 +73,28 @@ export interface FileSystem {
   readdir(path: string): Promise<string[]>;
   /** The names as they are, which need not be UTF-8. */
   readdirBytes(path: string): Promise<Buffer[]>;
-  readFile(path: string): Promise<string>;
+  readFile(path: string, options?: { readonly signal?: AbortSignal }): Promise<string>;
   readlink(path: string): Promise<string>;
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options?: { readonly recursive?: boolean; readonly force?: boolean }): Promise<void>;
   rmdir(path: string): Promise<void>;
   symlink(target: string, path: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  writeFile(path: string, text: string, options?: { readonly mode?: number }): Promise<void>;
+  writeFile(path: string, text: string, options?: WriteOptions): Promise<void>;
+  /** Writes the content of a file, compressed, to another, which gets the rights of the first. */
+  gzip(from: string, to: string, signal: AbortSignal): Promise<void>;
+  /** Deletes a tree, if it is there; fails with `FailedUnmount`, and deletes nothing where anything is mounted in it. */
+  removeTree(directory: string, signal: AbortSignal): Promise<void>;
+  /** What is mounted at a directory and below it, the last mounted first. */
+  mountsUnder(directory: string, signal: AbortSignal): Promise<readonly MountPoint[]>;
   existsSync(path: string): boolean;
   /** Undefined where there is nothing. */
   lstatSync(path: string): FileStats | undefined;
   readdirSync(path: string): string[];
   readFileSync(path: string): string;
   realpathSync(path: string): string;
+  /** Whether two paths lead to one place, through whatever links. */
+  isSamePathSync(one: string, other: string): boolean;
   /** Tells the names in a directory that were made, changed or removed; null where the name is not known. */
   watch(
     directory: string,
@@ -90,8 +109,10 @@ export interface FileSystem {
 export const hostFiles: FileSystem = {
   ...{ access, chmod, lstat, stat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink, unlink, writeFile },
   readdirBytes: (path) => readdir(path, { encoding: 'buffer' }),
-  readFile: (path) => readFile(path, 'utf8'),
-  ...{ existsSync, readdirSync, realpathSync },
+  readFile: (path, options) => readFile(path, { encoding: 'utf8', ...options }),
+  gzip: gzipFile,
+  ...{ removeTree, mountsUnder },
+  ...{ existsSync, readdirSync, realpathSync, isSamePathSync: isSamePath },
   lstatSync: (path) => lstatSync(path, { throwIfNoEntry: false }),
   readFileSync: (path) => readFileSync(path, 'utf8'),
   watch: (directory, { onChange, onError }) => {

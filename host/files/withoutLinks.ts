@@ -39,10 +39,17 @@ export function withoutLocalLinks(path: string, mounts: readonly MountPoint[] = 
   return join(real, ...rest);
 }
 
+/** Whether two paths lead to one place, through whatever links on file systems of this machine: others may not answer. */
+export function isSamePath(one: string, other: string): boolean {
+  if (one === other) return true;
+  const mounts = mountedNow();
+  return withoutLocalLinks(one, mounts) === withoutLocalLinks(other, mounts);
+}
+
 const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '');
 
 /** What is mounted now, as this process sees it. */
-export const mountedNow = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
+const mountedNow = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
 
 function linkAt(path: string): string | undefined {
   try {

@@ -1,5 +1,4 @@
 /** The pod's /etc/hosts (C18): its own addresses and aliases, or the node's file for a pod on the host's network. */
-import { chmod, readFile, writeFile } from 'node:fs/promises';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { podDomain, podHostname } from '../../pod/environment/hostname.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
@@ -31,9 +30,10 @@ const LOCAL_NAMES = [
  * It is written in place, so that containers that have it mounted see the new content.
  */
 export async function writeHostsFile(input: HostsFileInput): Promise<void> {
-  const file = input.layout.hostsFile(input.pod.metadata.uid);
-  await writeFile(file, await content(input), { signal: input.signal });
-  await chmod(file, 0o644);
+  const { layout, pod, signal } = input;
+  const file = layout.hostsFile(pod.metadata.uid);
+  await layout.files.writeFile(file, await content(input), { signal });
+  await layout.files.chmod(file, 0o644);
 }
 
 async function content(input: HostsFileInput): Promise<string> {
@@ -60,9 +60,9 @@ function aliasLines(pod: Pod): string {
 }
 
 /** One that cannot be read keeps the container waiting: an empty one would only look right. */
-async function nodeHosts({ nodeHostsFile = '/etc/hosts', signal }: HostsFileInput): Promise<string> {
+async function nodeHosts({ layout, nodeHostsFile = '/etc/hosts', signal }: HostsFileInput): Promise<string> {
   try {
-    return await readFile(nodeHostsFile, { encoding: 'utf8', signal });
+    return await layout.files.readFile(nodeHostsFile, { signal });
   } catch (cause) {
     throw new NodeFailure('CreateContainerConfigError', messageOf(cause), { cause });
   }

@@ -25,6 +25,8 @@ export interface LayoutFolders {
 export interface Layout {
   /** Where these paths are. */
   readonly files: FileSystem;
+  /** The directories that are being made or deleted by this agent, and were not left so by a former run. */
+  readonly underway: Set<string>;
   readonly podsDir: string;
   readonly logLinksDir: string;
   /** `<root>/pods/<uid>` */
@@ -70,6 +72,7 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders, files: File
   const podLogDir = (pod: PodIdentity) => path.join(podLogsDir, podLogName(pod));
   return {
     files,
+    underway: new Set(),
     podsDir,
     logLinksDir,
     podDir,

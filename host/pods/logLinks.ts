@@ -1,7 +1,7 @@
 /** The symbolic links by which log collectors find the containers' logs (C23). */
-import { mkdir, readdir, readlink, rename, symlink, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
+import type { FileSystem } from '../files/fileSystem.ts';
 import { type Layout, type PodIdentity, READABLE } from './layout.ts';
 
 interface LogLink {
@@ -15,7 +15,7 @@ interface LogLink {
 export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: string): Promise<void> {
   const target = layout.logLink(link.pod, link.container, link.id);
   try {
-    await symlink(logFile, target);
+    await layout.files.symlink(logFile, target);
   } catch (error) {
     if (!isMissing(error) && errorCode(error) !== 'EEXIST') throw error;
     await replaceLink(layout, target, { logFile, id: link.id });
@@ -24,16 +24,17 @@ export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: st
 
 /** Puts a link in the place of what is there, if anything: whoever looks meanwhile finds one of both. */
 async function replaceLink(layout: Layout, target: string, { logFile, id }: { logFile: string; id: string }) {
-  const fresh = path.join(layout.logLinksDir, `.${id}`);
-  await mkdir(layout.logLinksDir, { recursive: true, mode: READABLE });
-  await unlinkIfThere(fresh);
-  await symlink(logFile, fresh);
-  await rename(fresh, target);
+  const { files, logLinksDir } = layout;
+  const fresh = path.join(logLinksDir, `.${id}`);
+  await files.mkdir(logLinksDir, { recursive: true, mode: READABLE });
+  await unlinkIfThere(files, fresh);
+  await files.symlink(logFile, fresh);
+  await files.rename(fresh, target);
 }
 
 /** Removes the link of one container. Idempotent. */
 export async function removeLogSymlink(layout: Layout, link: LogLink): Promise<void> {
-  await unlinkIfThere(layout.logLink(link.pod, link.container, link.id));
+  await unlinkIfThere(layout.files, layout.logLink(link.pod, link.container, link.id));
 }
 
 /** Removes all links into the pod's log directory; those of another pod of its name stay. Idempotent. */
@@ -44,14 +45,14 @@ export async function removeLogSymlinks(layout: Layout, pod: PodIdentity): Promi
   await Promise.all(
     names.map(async (name) => {
       const link = path.join(layout.logLinksDir, name);
-      if ((await targetOf(link))?.startsWith(inside)) await unlinkIfThere(link);
+      if ((await targetOf(layout.files, link))?.startsWith(inside)) await unlinkIfThere(layout.files, link);
     }),
   );
 }
 
-async function linkNames(layout: Layout): Promise<readonly string[]> {
+async function linkNames({ files, logLinksDir }: Layout): Promise<readonly string[]> {
   try {
-    return await readdir(layout.logLinksDir);
+    return await files.readdir(logLinksDir);
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;
@@ -59,17 +60,17 @@ async function linkNames(layout: Layout): Promise<readonly string[]> {
 }
 
 /** Where a link points to, undefined for what is none. */
-async function targetOf(link: string): Promise<string | undefined> {
+async function targetOf(files: FileSystem, link: string): Promise<string | undefined> {
   try {
-    return await readlink(link);
+    return await files.readlink(link);
   } catch {
     return undefined;
   }
 }
 
-async function unlinkIfThere(file: string): Promise<void> {
+async function unlinkIfThere(files: FileSystem, file: string): Promise<void> {
   try {
-    await unlink(file);
+    await files.unlink(file);
   } catch (error) {
     if (!isMissing(error)) throw error;
   }

@@ -1,12 +1,10 @@
 /** Keeps a container's log within its size: it is set aside, older ones are compressed, the oldest go. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
 import { isMissing } from '../files/fileErrors.ts';
+import type { FileSystem } from '../files/fileSystem.ts';
 
 export interface LogToTend {
+  readonly files: FileSystem;
   /** Absolute; what is set aside lies beside it, as `<file>.<moment>` and `<file>.<moment>.gz`. */
   readonly file: string;
   readonly maxBytes: number;
@@ -24,47 +22,47 @@ const HALF_WRITTEN = '.tmp';
 
 /** Rotates a log that has reached its size. Nothing is lost: the runtime writes to the old file until it opens the new. */
 export async function tendLog(log: LogToTend): Promise<void> {
-  const size = await sizeOf(log.file);
+  const size = await sizeOf(log);
   // A rotation that was cut off after its rename: the runtime still writes to what was set aside.
-  if (size === undefined && (await rotatedOf(log.file)).length > 0) await log.reopen();
+  if (size === undefined && (await rotatedOf(log)).length > 0) await log.reopen();
   if (size === undefined || size < log.maxBytes) return;
-  const aside = await removeSurplus(log, await removeUnused(log.file));
-  for (const file of aside) if (!file.endsWith(COMPRESSED)) await compress(file, log.signal);
+  const aside = await removeSurplus(log, await removeUnused(log));
+  for (const file of aside) if (!file.endsWith(COMPRESSED)) await compress(log, file);
   await setAside(log);
 }
 
 /** What is half-written, and what has a compressed version already. */
-async function removeUnused(file: string): Promise<string[]> {
-  const all = await rotatedOf(file);
+async function removeUnused(log: LogToTend): Promise<string[]> {
+  const all = await rotatedOf(log);
   const isUnused = (each: string) => each.endsWith(HALF_WRITTEN) || all.includes(each + COMPRESSED);
-  await Promise.all(all.filter(isUnused).map((each) => rm(each, { force: true })));
+  await Promise.all(all.filter(isUnused).map((each) => log.files.rm(each, { force: true })));
   return all.filter((each) => !isUnused(each));
 }
 
 /** The oldest, so that with the present file and the one that it becomes there are as many as may be. */
-async function removeSurplus({ maxFiles }: LogToTend, aside: readonly string[]): Promise<string[]> {
+async function removeSurplus({ files, maxFiles }: LogToTend, aside: readonly string[]): Promise<string[]> {
   const surplus = Math.max(0, aside.length - Math.max(0, maxFiles - 2));
-  await Promise.all(aside.slice(0, surplus).map((each) => rm(each, { force: true })));
+  await Promise.all(aside.slice(0, surplus).map((each) => files.rm(each, { force: true })));
   return aside.slice(surplus);
 }
 
-async function compress(file: string, signal: AbortSignal): Promise<void> {
+async function compress({ files, signal }: LogToTend, file: string): Promise<void> {
   const half = file + COMPRESSED + HALF_WRITTEN;
-  const { mode } = await stat(file);
-  await pipeline(createReadStream(file), createGzip(), createWriteStream(half, { mode }), { signal });
-  await rename(half, file + COMPRESSED);
-  await rm(file, { force: true });
+  await files.gzip(file, half, signal);
+  await files.rename(half, file + COMPRESSED);
+  await files.rm(file, { force: true });
 }
 
-async function setAside({ file, now, reopen, signal }: LogToTend): Promise<void> {
+async function setAside(log: LogToTend): Promise<void> {
+  const { files, file, now, reopen, signal } = log;
   signal.throwIfAborted();
   const aside = `${file}.${momentOf(now)}`;
-  await rename(file, aside);
+  await files.rename(file, aside);
   try {
     await reopen();
   } catch (error) {
     // Its answer may have been lost: then there is a new file already, and what stands in it stays.
-    if ((await sizeOf(file)) === undefined) await rename(aside, file);
+    if ((await sizeOf(log)) === undefined) await files.rename(aside, file);
     throw error;
   }
 }
@@ -76,19 +74,19 @@ function momentOf(now: number): string {
 }
 
 /** What was set aside of a log, the oldest first. */
-async function rotatedOf(file: string): Promise<string[]> {
+async function rotatedOf({ files, file }: LogToTend): Promise<string[]> {
   const directory = path.dirname(file);
   const prefix = `${path.basename(file)}.`;
-  const names = await orMissing(readdir(directory), []);
+  const names = await orMissing(files.readdir(directory), []);
   return names
     .filter((name) => name.startsWith(prefix))
     .sort()
     .map((name) => path.join(directory, name));
 }
 
-const sizeOf = (file: string): Promise<number | undefined> =>
+const sizeOf = ({ files, file }: LogToTend): Promise<number | undefined> =>
   orMissing(
-    stat(file).then(({ size }) => size),
+    files.stat(file).then(({ size }) => size),
     undefined,
   );
 

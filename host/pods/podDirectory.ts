@@ -1,12 +1,10 @@
 /** The folders of a pod: made before anything else of it, removed after everything else of it. */
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { containersOf } from '../../pod/api/containers.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
-import { mountsUnder } from '../files/mountinfo.ts';
-import { removeTree } from '../files/removeTree.ts';
+import type { FileSystem } from '../files/fileSystem.ts';
 import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
 import { isHalfDone, type Maker, nameOfRemoved } from './podMark.ts';
 import { hasOwnLogs, ownerOfPodDirectory } from './takePodDirectory.ts';
@@ -25,8 +23,8 @@ export async function preparePodDirectory({ pod, layout, signal }: PodFolders): 
     layout.containerLogDir({ uid, namespace, name }, container.name),
   );
   await Promise.all([
-    makeDirectory(layout.volumesDir(uid), PRIVATE),
-    ...logDirs.map((directory) => makeDirectory(directory, READABLE)),
+    makeDirectory(layout.files, layout.volumesDir(uid), PRIVATE),
+    ...logDirs.map((directory) => makeDirectory(layout.files, directory, READABLE)),
   ]);
 }
 
@@ -36,8 +34,8 @@ export async function makeTerminationLog(
   { uid, container, run }: { readonly uid: string; readonly container: string; readonly run: string },
 ): Promise<string> {
   const file = layout.terminationLog(uid, container, run);
-  await makeDirectory(path.dirname(file), PRIVATE);
-  const handle = await open(file, 'a');
+  await makeDirectory(layout.files, path.dirname(file), PRIVATE);
+  const handle = await layout.files.open(file, 'a');
   try {
     await handle.chmod(0o666);
   } finally {
@@ -53,8 +51,8 @@ interface Removal {
 }
 
 /** Lists the UIDs of the pods that have a directory, whoever made it. */
-export async function podDirectories({ podsDir }: Layout): Promise<readonly string[]> {
-  const entries = await readdir(podsDir).catch(noneIfMissing);
+export async function podDirectories({ files, podsDir }: Layout): Promise<readonly string[]> {
+  const entries = await files.readdir(podsDir).catch(noneIfMissing);
   return entries.filter(isSafeSegment);
 }
 
@@ -64,34 +62,32 @@ export async function podDirectories({ podsDir }: Layout): Promise<readonly stri
  */
 export async function removePodDirectory({ layout, maker, signal }: Removal, uid: string): Promise<void> {
   const { kind } = ownerOfPodDirectory(layout, maker, uid);
-  if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), maker, signal);
+  if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), { layout, maker, signal });
 }
 
 /** Deletes the logs of a pod, where this agent made their folder. Idempotent. */
 export async function removePodLogs({ layout, maker, signal }: Removal, pod: PodIdentity): Promise<void> {
-  if (hasOwnLogs({ layout, maker, pod })) await removeMarked(layout.podLogDir(pod), maker, signal);
+  if (hasOwnLogs({ layout, maker, pod })) await removeMarked(layout.podLogDir(pod), { layout, maker, signal });
 }
 
-/** What is being deleted now, by the path under which that happens. */
-const underway = new Set<string>();
-
 /** Deletes a marked directory: under a name that says so, for once its mark is gone nothing else would. */
-async function removeMarked(directory: string, maker: Maker, signal: AbortSignal): Promise<void> {
+async function removeMarked(directory: string, { layout, maker, signal }: Removal): Promise<void> {
+  const { files, underway } = layout;
   const removed = nameOfRemoved(directory, maker);
   underway.add(removed);
   try {
     // Deleting it may have begun before, and been cut off.
-    await removeTree(removed, signal);
-    await refuseMounts(directory, signal);
-    await rename(directory, removed).catch(unlessMissing);
-    await removeTree(removed, signal);
+    await files.removeTree(removed, signal);
+    await refuseMounts(files, directory, signal);
+    await files.rename(directory, removed).catch(unlessMissing);
+    await files.removeTree(removed, signal);
   } finally {
     underway.delete(removed);
   }
 }
 
-async function refuseMounts(directory: string, signal: AbortSignal): Promise<void> {
-  const mounts = await mountsUnder(directory, signal);
+async function refuseMounts(files: FileSystem, directory: string, signal: AbortSignal): Promise<void> {
+  const mounts = await files.mountsUnder(directory, signal);
   if (mounts.length === 0) return;
   const list = mounts.map((mount) => mount.path).join(', ');
   throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list}`);
@@ -103,13 +99,13 @@ async function refuseMounts(directory: string, signal: AbortSignal): Promise<voi
  */
 export async function removeHalfDone(
   directory: string,
-  { maker, signal }: Omit<Removal, 'layout'>,
+  { layout: { files, underway }, maker, signal }: Removal,
 ): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
-  const names = await readdir(directory).catch(noneIfMissing);
+  const names = await files.readdir(directory).catch(noneIfMissing);
   for (const each of names.map((name) => path.join(directory, name))) {
     if (!isHalfDone(each, maker) || underway.has(each)) continue;
-    await removeTree(each, signal).catch((error: unknown) => void errors.push(error));
+    await files.removeTree(each, signal).catch((error: unknown) => void errors.push(error));
   }
   return errors;
 }
@@ -118,9 +114,9 @@ export async function removeHalfDone(
 export async function removeRunLogs(layout: Layout, pod: PodIdentity, container: string, run: number): Promise<void> {
   const directory = layout.containerLogDir(pod, container);
   const log = `${run}.log`;
-  const names = await readdir(directory).catch(noneIfMissing);
+  const names = await layout.files.readdir(directory).catch(noneIfMissing);
   const own = names.filter((name) => name === log || name.startsWith(`${log}.`));
-  await Promise.all(own.map((name) => rm(path.join(directory, name), { force: true })));
+  await Promise.all(own.map((name) => layout.files.rm(path.join(directory, name), { force: true })));
 }
 
 function noneIfMissing(error: unknown): string[] {
@@ -132,6 +128,6 @@ function unlessMissing(error: unknown): void {
   if (!isMissing(error)) throw error;
 }
 
-async function makeDirectory(directory: string, mode: number): Promise<void> {
-  await mkdir(directory, { recursive: true, mode });
+async function makeDirectory(files: FileSystem, directory: string, mode: number): Promise<void> {
+  await files.mkdir(directory, { recursive: true, mode });
 }

@@ -3,14 +3,13 @@
  * to unmount, remove or overwrite. It is there from the first moment of the directory to the last.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../pod/failure.ts';
 import { parsedJson } from '../../pod/parsedJson.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
-import { mountedNow, withoutLocalLinks } from '../files/withoutLinks.ts';
+import type { FileSystem } from '../files/fileSystem.ts';
+import type { Layout } from './layout.ts';
 
 /** The agent that a mark names. */
 export interface Maker {
@@ -53,13 +52,13 @@ const markSchema = z.object({
 });
 
 /** Reads whose a directory is: on the spot, for the kernel has at hand what is asked for. */
-export function ownerOf(directory: string, maker: Maker): DirectoryOwner {
+export function ownerOf(files: FileSystem, directory: string, maker: Maker): DirectoryOwner {
   try {
-    const found = lstatSync(directory, { throwIfNoEntry: false });
+    const found = files.lstatSync(directory);
     if (found === undefined) return { kind: 'missing' };
     if (found.isSymbolicLink()) return { kind: 'unusable', why: 'it is a symbolic link' };
     if (!found.isDirectory()) return { kind: 'unusable', why: 'it is not a directory' };
-    return ownerByMark(path.join(directory, MARK_FILE), maker);
+    return ownerByMark(files, path.join(directory, MARK_FILE), maker);
   } catch (error) {
     if (isMissing(error)) return { kind: 'missing' };
     return { kind: 'unusable', why: `it cannot be read: ${messageOf(error)}` };
@@ -67,20 +66,20 @@ export function ownerOf(directory: string, maker: Maker): DirectoryOwner {
 }
 
 /** What a mark says; the other answers are that there is none, and that it cannot be made sense of. */
-function readMark(file: string): z.infer<typeof markSchema> | 'missing' | 'damaged' {
-  const found = lstatSync(file, { throwIfNoEntry: false });
+function readMark(files: FileSystem, file: string): z.infer<typeof markSchema> | 'missing' | 'damaged' {
+  const found = files.lstatSync(file);
   if (found === undefined) return 'missing';
   if (!found.isFile() || found.size > LARGEST_MARK) return 'damaged';
-  const read = markSchema.safeParse(parsedJson(readFileSync(file, 'utf8')));
+  const read = markSchema.safeParse(parsedJson(files.readFileSync(file)));
   return read.success ? read.data : 'damaged';
 }
 
 /** The agent over a root that has marked a pod's directory; undefined where none has. */
-export function makerOfMark(directory: string, root: string): Maker | undefined {
+export function makerOfMark(files: FileSystem, directory: string, root: string): Maker | undefined {
   try {
-    if (!lstatSync(directory).isDirectory()) return undefined;
-    const mark = readMark(path.join(directory, MARK_FILE));
-    if (typeof mark === 'string' || !isSamePath(mark.root, root)) return undefined;
+    if (!files.lstatSync(directory)?.isDirectory()) return undefined;
+    const mark = readMark(files, path.join(directory, MARK_FILE));
+    if (typeof mark === 'string' || !files.isSamePathSync(mark.root, root)) return undefined;
     return { root, node: mark.node, runtime: mark.runtime };
   } catch (error) {
     if (isMissing(error)) return undefined;
@@ -88,25 +87,19 @@ export function makerOfMark(directory: string, root: string): Maker | undefined 
   }
 }
 
-function ownerByMark(file: string, maker: Maker): DirectoryOwner {
-  const mark = readMark(file);
+function ownerByMark(files: FileSystem, file: string, maker: Maker): DirectoryOwner {
+  const mark = readMark(files, file);
   if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
   if (mark === 'damaged') return { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` };
   const { root, node, runtime, pod, taken = false } = mark;
-  if (!isSamePath(root, maker.root))
+  if (!files.isSamePathSync(root, maker.root))
     return { kind: 'others', why: `created by the agent with the root directory ${root}` };
   if (node !== maker.node) return { kind: 'others', why: `created by the agent of node ${node}` };
   return { kind: 'ours', pod, runtime, isTaken: taken };
 }
 
-/** Whether two paths lead to one place, through whatever links on file systems of this machine: others may not answer. */
-export function isSamePath(one: string, other: string): boolean {
-  if (one === other) return true;
-  const mounts = mountedNow();
-  return withoutLocalLinks(one, mounts) === withoutLocalLinks(other, mounts);
-}
-
 interface Marking {
+  readonly layout: Pick<Layout, 'files' | 'underway'>;
   readonly maker: Maker;
   readonly pod: MarkedPod;
   readonly isTaken?: boolean;
@@ -117,35 +110,34 @@ interface Marking {
  * as it is.
  */
 export async function makeMarked(directory: string, marking: Marking, mode: number): Promise<boolean> {
+  const { files, underway } = marking.layout;
   const fresh = besideOf(directory, NEW, marking.maker);
-  making.add(fresh);
+  underway.add(fresh);
   try {
-    await mkdir(fresh, { recursive: true, mode });
-    await writeFile(path.join(fresh, MARK_FILE), textOf(marking));
-    await rename(fresh, directory);
+    await files.mkdir(fresh, { recursive: true, mode });
+    await files.writeFile(path.join(fresh, MARK_FILE), textOf(marking));
+    await files.rename(fresh, directory);
     return true;
   } catch (error) {
-    await rm(fresh, { recursive: true, force: true });
+    await files.rm(fresh, { recursive: true, force: true });
     const code = errorCode(error);
     if (code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'ENOTDIR') return false;
     throw error;
   } finally {
-    making.delete(fresh);
+    underway.delete(fresh);
   }
 }
 
-/** What is being made now, by the path under which that happens. */
-const making = new Set<string>();
-
 /** Puts the mark into a directory that is there: it is this agent's from now on. */
 export async function writeMark(directory: string, marking: Marking): Promise<void> {
+  const { files } = marking.layout;
   const file = path.join(directory, MARK_FILE);
   const fresh = `${file}.new`;
   try {
-    await writeFile(fresh, textOf(marking));
-    await rename(fresh, file);
+    await files.writeFile(fresh, textOf(marking));
+    await files.rename(fresh, file);
   } catch (error) {
-    await rm(fresh, { force: true }).catch(() => {});
+    await files.rm(fresh, { force: true }).catch(() => {});
     throw error;
   }
 }
@@ -157,10 +149,10 @@ function textOf({ maker: { root, node, runtime }, pod: { namespace, name }, isTa
 /** The name under which a directory lies while it is being removed: its mark may go before the rest of it does. */
 export const nameOfRemoved = (directory: string, maker: Maker): string => besideOf(directory, OLD, maker);
 
-/** Whether a directory is one that an agent with this root has begun to make or to remove, and that nobody is making now. */
+/** Whether a directory is one that an agent with this root has begun to make or to remove. */
 export function isHalfDone(directory: string, { root }: Maker): boolean {
   const name = path.basename(directory);
-  return [OLD, NEW].some((prefix) => name.startsWith(`${prefix}${short(root)}-`)) && !making.has(directory);
+  return [OLD, NEW].some((prefix) => name.startsWith(`${prefix}${short(root)}-`));
 }
 
 /** Beside it, under a name of one length: that of the directory may be as long as a name can be. */

@@ -1,5 +1,4 @@
 /** Takes the directory of a pod, and with it the folder of its logs, for this agent: made with its mark, or given it. */
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
 import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
@@ -13,11 +12,11 @@ interface PodToTake {
 
 /** Whose the directory of a pod is. */
 export const ownerOfPodDirectory = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
-  ownerOf(layout.podDir(uid), maker);
+  ownerOf(layout.files, layout.podDir(uid), maker);
 
 /** Whether the folder of a pod's logs was made by this agent: several may share the one above. */
 export const hasOwnLogs = ({ layout, maker, pod }: PodToTake): boolean =>
-  ownerOf(layout.podLogDir(pod), maker).kind === 'ours';
+  ownerOf(layout.files, layout.podLogDir(pod), maker).kind === 'ours';
 
 /**
  * Sees to it that a pod's directory bears the mark of this agent, before anything else of the pod is made. A directory
@@ -29,7 +28,7 @@ export async function takePodDirectory(
 ): Promise<string | undefined> {
   const { layout, maker, pod } = target;
   const directory = layout.podDir(pod.uid);
-  const found = ownerOf(directory, maker);
+  const found = ownerOf(layout.files, directory, maker);
   if (found.kind === 'unusable' || found.kind === 'others') throw unusable(directory, found.why);
   refuseLogs(target, found.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
   if (found.kind === 'unmarked') {
@@ -39,11 +38,11 @@ export async function takePodDirectory(
     return found.why;
   }
   if (found.kind === 'missing') {
-    await mkdir(layout.podsDir, { recursive: true, mode: PRIVATE });
+    await layout.files.mkdir(layout.podsDir, { recursive: true, mode: PRIVATE });
     // What has come there meanwhile is looked at again.
-    if (!(await makeMarked(directory, { maker, pod }, PRIVATE))) return takePodDirectory(target);
+    if (!(await makeMarked(directory, { layout, maker, pod }, PRIVATE))) return takePodDirectory(target);
   } else if (!isNamed(found.pod, pod)) {
-    await writeMark(directory, { maker, pod, isTaken: found.isTaken });
+    await writeMark(directory, { layout, maker, pod, isTaken: found.isTaken });
   }
   await makeLogs(target);
   return undefined;
@@ -56,11 +55,11 @@ export async function takePodDirectory(
 export async function adoptPod(target: PodToTake & { readonly isTaken?: boolean }): Promise<void> {
   const { layout, maker, pod, isTaken = false } = target;
   const mark = async (directory: string) => {
-    const { kind } = ownerOf(directory, maker);
-    if (kind === 'unmarked' || isTaken) await writeMark(directory, { maker, pod, isTaken });
+    const { kind } = ownerOf(layout.files, directory, maker);
+    if (kind === 'unmarked' || isTaken) await writeMark(directory, { layout, maker, pod, isTaken });
   };
   // The logs first: of a pod whose directory bears the mark nobody asks again whose logs these are.
-  const logs = ownerOf(layout.podLogDir(pod), maker).kind;
+  const logs = ownerOf(layout.files, layout.podLogDir(pod), maker).kind;
   if (logs === 'unmarked' || logs === 'others') await mark(layout.podLogDir(pod));
   await mark(layout.podDir(pod.uid));
 }
@@ -70,16 +69,16 @@ const isNamed = (one: Pick<PodIdentity, 'namespace' | 'name'>, other: typeof one
 
 function refuseLogs({ layout, maker, pod }: PodToTake, kinds: readonly DirectoryOwner['kind'][]): void {
   const logs = layout.podLogDir(pod);
-  const found = ownerOf(logs, maker);
+  const found = ownerOf(layout.files, logs, maker);
   if ('why' in found && kinds.includes(found.kind)) throw unusable(logs, found.why);
 }
 
 /** A folder that is there already is used, and stays whose it is. */
 async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
   const logs = layout.podLogDir(pod);
-  if (ownerOf(logs, maker).kind !== 'missing') return;
-  await mkdir(path.dirname(logs), { recursive: true, mode: READABLE });
-  await makeMarked(logs, { maker, pod }, READABLE);
+  if (ownerOf(layout.files, logs, maker).kind !== 'missing') return;
+  await layout.files.mkdir(path.dirname(logs), { recursive: true, mode: READABLE });
+  await makeMarked(logs, { layout, maker, pod }, READABLE);
 }
 
 function unusable(directory: string, why: string): NodeFailure {

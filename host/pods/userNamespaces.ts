@@ -1,5 +1,4 @@
 /** The user namespaces of pods: each has a range of the host's users for itself, noted in its directory as a kubelet does. */
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../pod/failure.ts';
@@ -73,7 +72,7 @@ function firstFree(taken: readonly IdRange[], { pods, idsPerPod }: { pods: numbe
 /** A file that says anything else is not ours to guess at: a second range would cut the pod off from its files. */
 async function readRange(layout: Layout, uid: string): Promise<IdRange | undefined> {
   const name = path.join(layout.podDir(uid), FILE);
-  const text = await readFile(name, 'utf8').catch((error: unknown) => {
+  const text = await layout.files.readFile(name).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
   });
@@ -89,6 +88,8 @@ async function readRange(layout: Layout, uid: string): Promise<IdRange | undefin
 async function writeRange(layout: Layout, uid: string, { hostId, length }: IdRange): Promise<void> {
   const mappings = [{ hostId, containerId: 0, length }];
   const name = path.join(layout.podDir(uid), FILE);
-  await writeFile(`${name}.new`, JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), { flush: true });
-  await rename(`${name}.new`, name);
+  await layout.files.writeFile(`${name}.new`, JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), {
+    flush: true,
+  });
+  await layout.files.rename(`${name}.new`, name);
 }

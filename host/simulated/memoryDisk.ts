@@ -1,5 +1,5 @@
 /** A disk in memory: directories, files and symbolic links, and what a power cut leaves of them. */
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { errorCode } from '../files/fileErrors.ts';
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 import { changeEntries, cutPower, type Directory, type Inode, type RegularFile, sizeOf } from './inodes.ts';
@@ -67,6 +67,15 @@ export class MemoryDisk {
     const { found, path: real } = this.#place(path, { syscall: 'realpath', follow: true });
     if (found === undefined) throw fileError('ENOENT', 'realpath', path);
     return real;
+  }
+
+  /** A path without links, as far as it exists. */
+  whereabouts(path: string): string {
+    try {
+      return this.#place(path, { syscall: 'realpath', follow: true }).path;
+    } catch {
+      return join(this.whereabouts(dirname(path)), basename(path));
+    }
   }
 
   makeDirectory(path: string, mode = 0o777): void {

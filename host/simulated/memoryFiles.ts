@@ -1,33 +1,16 @@
 /** The files of a node on a disk in memory, each call of which can fail as a disk's can. */
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
-import { join } from 'node:path';
-import type { FileStats, FileSystem, OpenFile } from '../files/fileSystem.ts';
-import { type FileErrorCode, fileError } from './fileErrors.ts';
+import { basename, dirname, join } from 'node:path';
+import { NodeFailure } from '../../pod/failure.ts';
+import { isMissing } from '../files/fileErrors.ts';
+import type { FileSystem, OpenFile, WriteOptions } from '../files/fileSystem.ts';
+import type { MountPoint } from '../files/mountinfo.ts';
+import { FaultyCalls, type FileFaults } from './faultyCalls.ts';
+import { fileError } from './fileErrors.ts';
 import { type Directory, type Inode, type RegularFile, sync } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
-
-/** A call that changes or reads a file, by its name in `node:fs`. */
-export interface FileCall {
-  readonly call: string;
-  readonly path: string;
-  /** Whether it changes something. */
-  readonly writes: boolean;
-}
-
-/** What goes wrong with a call: it fails, or it is done and the disk's answer is a failure; or it never answers. */
-export type FileFault = FailedCall | { readonly hangs: true };
-
-/** `done`: it fails although it was done. */
-interface FailedCall {
-  readonly code: FileErrorCode;
-  readonly done?: boolean;
-}
-
-/** Says what goes wrong with a call, if anything. */
-export type FileFaults = (call: FileCall) => FileFault | undefined;
-
-const never = new Promise<never>(() => {});
+import { MemoryFile, statsOf } from './memoryFile.ts';
 
 /** A file system as the agent uses one, over a disk in memory. Each call is answered in a turn of its own. */
 export class MemoryFiles implements FileSystem {
@@ -60,9 +43,32 @@ export class MemoryFiles implements FileSystem {
   rmdir = (path: string) => this.#write('rmdir', path, () => this.#disk.removeDirectory(path));
   symlink = (target: string, path: string) => this.#write('symlink', path, () => this.#disk.link(target, path));
   unlink = (path: string) => this.#write('unlink', path, () => this.#disk.unlink(path));
-  writeFile = (path: string, text: string, { mode }: { mode?: number } = {}) =>
+  writeFile = (path: string, text: string, { mode, flush = false, signal }: WriteOptions = {}) =>
     this.#write('open', path, () => {
-      this.#disk.write(this.#disk.openFile(path, { mode }), Buffer.from(text), path);
+      signal?.throwIfAborted();
+      const file = this.#disk.openFile(path, { mode });
+      this.#disk.write(file, Buffer.from(text), path);
+      if (flush) sync(file);
+    });
+  // Not compressed: what comes of that is not the same bytes on every machine.
+  gzip = (from: string, to: string, signal: AbortSignal) =>
+    this.#write('open', to, () => {
+      signal.throwIfAborted();
+      const { data, mode } = this.#disk.fileAt(from, 'open');
+      this.#disk.write(this.#disk.openFile(to, { mode }), data, to);
+    });
+  removeTree = (directory: string, signal: AbortSignal) =>
+    this.#write('rm', directory, () => {
+      signal.throwIfAborted();
+      const list = this.#mountsUnder(directory).map(({ path }) => path);
+      if (list.length > 0)
+        throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list.join(', ')}`);
+      if (isThere(this.#disk, directory, { follow: false })) remove(this.#disk, directory, { recursive: true });
+    });
+  mountsUnder = (directory: string, signal: AbortSignal) =>
+    this.#read('mountinfo', directory, () => {
+      signal.throwIfAborted();
+      return this.#mountsUnder(directory);
     });
 
   open(path: string, flags: string | number, mode?: number): Promise<OpenFile> {
@@ -73,17 +79,25 @@ export class MemoryFiles implements FileSystem {
     });
   }
 
-  existsSync = (path: string) => isThere(this.#disk, path);
+  existsSync = (path: string) => {
+    try {
+      return isThere(this.#disk, path);
+    } catch {
+      return false;
+    }
+  };
   lstatSync = (path: string) =>
     this.#calls.atOnce({ call: 'lstat', path, writes: false }, () => {
-      const there = isThere(this.#disk, path, { follow: false });
-      return there ? statsOf(this.#disk.at(path, 'lstat', { follow: false })) : undefined;
+      const found = this.#disk.find(path, 'lstat');
+      return found && statsOf(found);
     });
   readdirSync = (path: string) =>
     this.#calls.atOnce({ call: 'scandir', path, writes: false }, () => this.#namesAt(path));
   readFileSync = (path: string) => this.#calls.atOnce({ call: 'open', path, writes: false }, () => this.#textAt(path));
   realpathSync = (path: string) =>
     this.#calls.atOnce({ call: 'realpath', path, writes: false }, () => this.#disk.realPath(path));
+  isSamePathSync = (one: string, other: string) =>
+    one === other || this.#disk.whereabouts(one) === this.#disk.whereabouts(other);
 
   watch(directory: string, { onChange }: { readonly onChange: (name: string | null) => void }) {
     return { close: this.#disk.watch(directory, (name) => queueMicrotask(() => onChange(name))) };
@@ -97,6 +111,12 @@ export class MemoryFiles implements FileSystem {
     return this.#calls.answer({ call, path, writes: true }, act);
   }
 
+  #mountsUnder(directory: string): readonly MountPoint[] {
+    if (!isThere(this.#disk, dirname(directory))) return [];
+    const real = join(this.#disk.realPath(dirname(directory)), basename(directory));
+    return this.#disk.mounts.filter(({ path }) => `${path}/`.startsWith(`${real}/`)).toReversed();
+  }
+
   #textAt(path: string): string {
     return this.#disk.fileAt(path, 'open').data.toString('utf8');
   }
@@ -106,40 +126,13 @@ export class MemoryFiles implements FileSystem {
   }
 }
 
-/** Calls that may fail, or never answer. */
-class FaultyCalls {
-  readonly #faults: FileFaults;
-
-  constructor(faults: FileFaults) {
-    this.#faults = faults;
-  }
-
-  async answer<T>(call: FileCall, act: () => T): Promise<T> {
-    const fault = this.#faults(call);
-    if (fault !== undefined && 'hangs' in fault) return never;
-    return done(call, fault, act);
-  }
-
-  /** What is asked for on the spot does not hang. */
-  atOnce<T>(call: FileCall, act: () => T): T {
-    const fault = this.#faults(call);
-    return done(call, fault !== undefined && 'hangs' in fault ? undefined : fault, act);
-  }
-}
-
-function done<T>({ call, path }: FileCall, fault: FailedCall | undefined, act: () => T): T {
-  if (fault !== undefined && fault.done !== true) throw fileError(fault.code, call, path);
-  const answer = act();
-  if (fault !== undefined) throw fileError(fault.code, call, path);
-  return answer;
-}
-
 function isThere(disk: MemoryDisk, path: string, options?: { follow: boolean }): boolean {
   try {
     disk.at(path, 'access', options);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
   }
 }
 
@@ -160,56 +153,6 @@ function opened(disk: MemoryDisk, path: string, { flags, mode }: Opening): Direc
   const file = disk.openFile(path, { mode, exclusive: typeof flags === 'string' && flags.includes('x') });
   if (typeof flags === 'string' && flags.startsWith('w')) disk.write(file, Buffer.alloc(0), path);
   return file;
-}
-
-interface Opened {
-  readonly path: string;
-  readonly inode: Directory | RegularFile;
-  /** What is written comes after what is there. */
-  readonly appends: boolean;
-}
-
-class MemoryFile implements OpenFile {
-  readonly #disk: MemoryDisk;
-  readonly #calls: FaultyCalls;
-  readonly #opened: Opened;
-  #isOpen = true;
-
-  constructor(disk: MemoryDisk, calls: FaultyCalls, opened: Opened) {
-    this.#disk = disk;
-    this.#calls = calls;
-    this.#opened = opened;
-  }
-
-  readFile = () => this.#call('read', false, () => this.#file().data);
-  writeFile = (text: string) =>
-    this.#call('write', true, () => {
-      const { path, appends } = this.#opened;
-      const file = this.#file();
-      const bytes = Buffer.from(text);
-      this.#disk.write(file, appends ? Buffer.concat([file.data, bytes]) : bytes, path);
-    });
-  sync = () => this.#call('fsync', true, () => sync(this.#opened.inode));
-  chmod = (mode: number) => this.#call('fchmod', true, () => void Object.assign(this.#opened.inode, { mode }));
-  stat = () => this.#call('fstat', false, () => statsOf(this.#opened.inode));
-
-  async close(): Promise<void> {
-    this.#isOpen = false;
-  }
-
-  #call<T>(call: string, writes: boolean, act: () => T): Promise<T> {
-    const { path } = this.#opened;
-    return this.#calls.answer({ call, path, writes }, () => {
-      if (!this.#isOpen) throw fileError('EBADF', call, path);
-      return act();
-    });
-  }
-
-  #file(): RegularFile {
-    const { inode, path } = this.#opened;
-    if (inode.kind === 'file') return inode;
-    throw fileError('EISDIR', 'read', path);
-  }
 }
 
 interface Removing {
@@ -236,16 +179,4 @@ function remove(disk: MemoryDisk, path: string, options: Removing): void {
 function targetOf(inode: Inode, path: string): string {
   if (inode.kind === 'link') return inode.target;
   throw fileError('EINVAL', 'readlink', path);
-}
-
-function statsOf(inode: Inode): FileStats {
-  const { kind, ino, mode, uid, gid, mtimeMs } = inode;
-  return {
-    ...{ ino, mode, uid, gid, mtimeMs, dev: 1, size: kind === 'file' ? inode.data.length : 0 },
-    isFile: () => kind === 'file',
-    isDirectory: () => kind === 'directory',
-    isSymbolicLink: () => kind === 'link',
-    isFIFO: () => false,
-    isSocket: () => false,
-  };
 }

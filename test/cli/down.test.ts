@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import { type DownParts, down } from '../../cli/down.ts';
 import { endContainerd } from '../../cri/managed/containerd.ts';
+import { createLayout } from '../../host/pods/layout.ts';
 import { makeMarked } from '../../host/pods/podMark.ts';
 import { NodeFailure } from '../../pod/failure.ts';
 import { socketPath } from '../../server/socketPath.ts';
@@ -36,7 +37,8 @@ const own = 'unix:///own.sock';
 async function podDirectory(uid: string, { node = 'node-7', runtime = own } = {}): Promise<void> {
   await mkdir(join(root, 'pods'), { recursive: true });
   const pod = { namespace: 'default', name: uid };
-  await makeMarked(join(root, 'pods', uid), { maker: { root, node, runtime }, pod }, 0o750);
+  const layout = createLayout({ rootDir: root, podLogsDir: join(root, 'logs') });
+  await makeMarked(layout.podDir(uid), { layout, maker: { root, node, runtime }, pod }, 0o750);
 }
 
 /** An agent that ends whatever is there by removing its directory. */

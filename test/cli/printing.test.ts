@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
+import { createLayout } from '../../host/pods/layout.ts';
 import { makeMarked } from '../../host/pods/podMark.ts';
 
 jest.setTimeout(60_000);
@@ -96,9 +97,10 @@ describe('`down` ends all of it', () => {
     state = mkdtempSync(join(tmpdir(), 'statelet-unread-'));
     const rootDirectory = join(state, 'kubelet');
     mkdirSync(join(rootDirectory, 'pods'), { recursive: true });
+    const layout = createLayout({ rootDir: rootDirectory, podLogsDir: join(state, 'logs') });
     const maker = { root: rootDirectory, node: 'node', runtime: SIMULATED };
     for (const name of ['one', 'two'])
-      await makeMarked(join(rootDirectory, 'pods', name), { maker, pod: { namespace: 'default', name } }, 0o750);
+      await makeMarked(layout.podDir(name), { layout, maker, pod: { namespace: 'default', name } }, 0o750);
   });
   afterEach(() => rmSync(state, { recursive: true }));
 

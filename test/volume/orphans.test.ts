@@ -67,8 +67,8 @@ withRoot('of others nothing is unmounted and nothing removed, whatever mark they
     const marks = [
       () => rm(markFile, { force: true }),
       () => writeFile(markFile, '{"root":'),
-      () => writeMark(layout.podDir('u1'), { maker: { ...maker, root: '/elsewhere' }, pod }),
-      () => writeMark(layout.podDir('u1'), { maker: { ...maker, node: 'node-2' }, pod }),
+      () => writeMark(layout.podDir('u1'), { layout, maker: { ...maker, root: '/elsewhere' }, pod }),
+      () => writeMark(layout.podDir('u1'), { layout, maker: { ...maker, node: 'node-2' }, pod }),
     ];
     for (const mark of marks) {
       await mark();

@@ -129,9 +129,9 @@ withHanging('an emptyDir on which others mounted what does not answer stays, and
 });
 
 withHanging('nor is a path compared by a look at what does not answer', async ({ hanging, folder }) => {
-  const mark = path.join(import.meta.dirname, '..', '..', 'host', 'pods', 'podMark.ts');
+  const module = path.join(import.meta.dirname, '..', '..', 'host', 'files', 'withoutLinks.ts');
   const paths = [path.join(hanging.directory, 'root'), path.join(folder, 'root')].map((each) => JSON.stringify(each));
-  const script = `import { isSamePath } from ${JSON.stringify(mark)}; console.log(isSamePath(${paths.join(', ')}))`;
+  const script = `import { isSamePath } from ${JSON.stringify(module)}; console.log(isSamePath(${paths.join(', ')}))`;
   const args = ['--input-type=module', '-e', script];
   expect(await runProgram(process.execPath, args, { signal, limitMs: 20_000 })).toBe('false\n');
 });

@@ -10,6 +10,7 @@ import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { makerOf, ownedByFact, podsLeftOnDisk } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
 import { MARK_FILE, nameOfRemoved, ownerOf, writeMark } from '../../../host/pods/podMark.ts';
 import { adoptPod, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
@@ -24,7 +25,7 @@ const web = podWith('web');
 const { uid } = web.metadata;
 
 const layoutIn = (node: SimulatedNode) => createLayout(node.facts);
-const standing = (node: SimulatedNode, directory: string) => ownerOf(directory, makerOf(node.facts)).kind;
+const standing = (node: SimulatedNode, directory: string) => ownerOf(hostFiles, directory, makerOf(node.facts)).kind;
 const noFacts = { allocations: new Map(), statuses: new Map(), probes: new Map() };
 
 /** Puts a volume with a file where another agent would have it. */
@@ -168,7 +169,7 @@ describe('what was found below a root', () => {
       reason: 'RuntimeChanged',
       message: refused,
     });
-    await writeMark(layout.podDir(uid), { maker: { ...maker, runtime: 'simulated' }, pod: web.metadata });
+    await writeMark(layout.podDir(uid), { layout, maker: { ...maker, runtime: 'simulated' }, pod: web.metadata });
     expect((await podsLeftOnDisk(onContainerd, noFacts)).left).toHaveLength(1);
   });
 

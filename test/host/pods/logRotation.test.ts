@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { tendLog } from '../../../host/pods/logRotation.ts';
 import { inFolder, signal } from '../../volume/onDisk.ts';
 
@@ -31,7 +32,7 @@ function withLog(maxFiles: number, story: (log: Story) => Promise<void>): Promis
           if (fails) throw new Error('the runtime is away');
           await writeFile(file, '', { flag: 'a' });
         };
-        await tendLog({ file, maxBytes: 10, maxFiles, now: NOON + seconds * 1_000, reopen, signal });
+        await tendLog({ files: hostFiles, file, maxBytes: 10, maxFiles, now: NOON + seconds * 1_000, reopen, signal });
       },
     });
   });
@@ -89,9 +90,9 @@ describe('C23: the rotation of a log', () => {
         await writeFile(file, 'new\n');
         throw new Error('no answer');
       };
-      await expect(tendLog({ file, maxBytes: 10, maxFiles: 5, now: NOON, reopen, signal })).rejects.toThrow(
-        'no answer',
-      );
+      await expect(
+        tendLog({ files: hostFiles, file, maxBytes: 10, maxFiles: 5, now: NOON, reopen, signal }),
+      ).rejects.toThrow('no answer');
       expect(await readFile(file, 'utf8')).toBe('new\n');
       expect(await readdir(folder)).toContain('0.log.20260304-120000');
     }));

@@ -41,7 +41,7 @@ test('a directory where the mark is to be put keeps it out, and nothing is left 
   await inRoot(async ({ layout, maker }) => {
     const directory = layout.podDir('u1');
     await mkdir(path.join(directory, MARK_FILE, 'theirs'), { recursive: true });
-    await expect(writeMark(directory, { maker, pod })).rejects.toMatchObject({ syscall: 'rename' });
+    await expect(writeMark(directory, { layout, maker, pod })).rejects.toMatchObject({ syscall: 'rename' });
     expect(await readdir(directory)).toEqual([MARK_FILE]);
   });
 });
@@ -91,14 +91,14 @@ test('what another agent has marked, directory or logs, is taken only when its p
     for (const [by, why] of theirs) {
       for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) {
         await mkdir(directory, { recursive: true });
-        await writeMark(directory, { maker: by, pod });
+        await writeMark(directory, { layout, maker: by, pod });
         const message = `${directory} cannot be used as a pod directory: ${why}`;
         await expect(takePodDirectory({ layout, maker, pod })).rejects.toMatchObject({ message });
         await adoptPod({ layout, maker, pod });
-        expect(ownerOf(directory, maker)).toMatchObject({ kind: 'others', why });
+        expect(ownerOf(layout.files, directory, maker)).toMatchObject({ kind: 'others', why });
         await mkdir(layout.podDir('u1'), { recursive: true });
         await adoptPod({ layout, maker, pod, isTaken: true });
-        expect(ownerOf(directory, maker).kind).toBe('ours');
+        expect(ownerOf(layout.files, directory, maker).kind).toBe('ours');
         expect(ownerOfPodDirectory(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
         await rm(layout.podDir('u1'), { recursive: true });
         await rm(layout.podLogDir(pod), { recursive: true, force: true });
@@ -124,7 +124,7 @@ test('a link or a file in the place of a directory is used by nobody, and stays'
   await inRoot(async ({ folder, layout, maker }) => {
     const theirs = path.join(folder, 'theirs');
     await mkdir(theirs);
-    await writeMark(theirs, { maker, pod });
+    await writeMark(theirs, { layout, maker, pod });
     await mkdir(layout.podsDir, { recursive: true });
     await symlink(theirs, layout.podDir('u1'));
     expect(ownerOfPodDirectory(layout, maker, 'u1')).toEqual({ kind: 'unusable', why: 'it is a symbolic link' });
@@ -142,10 +142,10 @@ test('a root that is reached through a link is the same root; one that was copie
     await takePodDirectory({ layout, maker, pod });
     await symlink(maker.root, path.join(folder, 'link'));
     const through = { ...maker, root: path.join(folder, 'link') };
-    expect(ownerOf(path.join(through.root, 'pods', 'u1'), through).kind).toBe('ours');
+    expect(ownerOf(layout.files, path.join(through.root, 'pods', 'u1'), through).kind).toBe('ours');
     const moved = { ...maker, root: path.join(folder, 'moved') };
     await rename(maker.root, moved.root);
-    expect(ownerOf(path.join(moved.root, 'pods', 'u1'), moved).kind).toBe('others');
+    expect(ownerOf(layout.files, path.join(moved.root, 'pods', 'u1'), moved).kind).toBe('others');
   });
 });
 
@@ -166,16 +166,16 @@ test('logs in a folder that was there before stay when the pod goes; in one that
 test('a directory that cannot be made leaves nothing beside its place, also when the agent dies', async () => {
   await inRoot(async ({ layout, maker }) => {
     await mkdir(path.join(layout.podDir('u1'), 'theirs'), { recursive: true });
-    expect(await makeMarked(layout.podDir('u1'), { maker, pod }, 0o750)).toBe(false);
+    expect(await makeMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(false);
     // JSON has no such number: here it stands for a disk that is full when the mark is written.
-    const unwritable = { maker, pod: { ...pod, name: 1n as never } };
+    const unwritable = { layout, maker, pod: { ...pod, name: 1n as never } };
     await expect(makeMarked(layout.podDir('u2'), unwritable, 0o750)).rejects.toThrow('BigInt');
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
     const fresh = nameOfRemoved(layout.podDir('u3'), maker).replace('-old-', '-new-');
     await mkdir(fresh);
-    await removeHalfDone(layout.podsDir, { maker: { ...maker, root: '/elsewhere' }, signal });
+    await removeHalfDone(layout.podsDir, { layout, maker: { ...maker, root: '/elsewhere' }, signal });
     expect(await readdir(layout.podsDir)).toContain(path.basename(fresh));
-    await removeHalfDone(layout.podsDir, { maker, signal });
+    await removeHalfDone(layout.podsDir, { layout, maker, signal });
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
   });
 });
@@ -188,7 +188,7 @@ test('a removal that was cut off is gone on with, also when the mark is gone, an
     const half = nameOfRemoved(layout.podDir('u1'), maker);
     await rename(layout.podDir('u1'), half);
     await rm(path.join(half, MARK_FILE));
-    await removeHalfDone(layout.podsDir, { maker: { ...maker, root: '/elsewhere' }, signal });
+    await removeHalfDone(layout.podsDir, { layout, maker: { ...maker, root: '/elsewhere' }, signal });
     expect(await readdir(layout.podsDir)).toEqual([path.basename(half)]);
     await removeHalfDone(layout.podsDir, removal);
     expect(await readdir(layout.podsDir)).toEqual([]);

@@ -5,10 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { seededRandom } from '../../../cri/simulated/ids.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
+import type { FileCall, FileFault } from '../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
-import { type FileCall, type FileFault, MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
+import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
+const { signal } = new AbortController();
 
 /** Numbers from a seed. */
 function dice(seed: number) {
@@ -56,7 +58,10 @@ function call({ pick }: ReturnType<typeof dice>): { readonly what: string; reado
     link: (files, at) => files.symlink(at(other), at(one)),
     readlink: async (files, at) => (await files.readlink(at(one))).replace(at(''), ''),
     look: (files, at) => stats(files, at(one)),
+    lookSync: async (files, at) => files.lstatSync(at(one))?.isDirectory(),
     exists: async (files, at) => files.existsSync(at(one)),
+    removeTree: (files, at) => files.removeTree(at(one), signal),
+    same: async (files, at) => files.isSamePathSync(at(one), at(other)),
     real: async (files, at) => files.realpathSync(at(one)).replace(at(''), ''),
   };
   const what = pick(Object.keys(acts));
@@ -99,6 +104,22 @@ describe('a disk in memory is as that of the host', () => {
       }
     },
   );
+});
+
+test('what has something mounted in it is not deleted', async () => {
+  const disk = new MemoryDisk(() => NOW);
+  const files = new MemoryFiles(disk);
+  const volume = '/pods/u1/volumes/memory';
+  await files.mkdir(volume, { recursive: true });
+  await files.symlink('/pods/u1', '/link');
+  disk.mount('tmpfs', volume);
+  expect(await files.mountsUnder('/link/volumes', signal)).toMatchObject([{ path: volume, type: 'tmpfs' }]);
+  await expect(files.removeTree('/pods', signal)).rejects.toMatchObject({
+    ...{ reason: 'FailedUnmount', message: `not deleting /pods: still mounted: ${volume}` },
+  });
+  disk.unmount(volume);
+  await files.removeTree('/pods', signal);
+  expect(files.readdirSync('/')).toEqual(['link']);
 });
 
 describe('a call that fails', () => {
