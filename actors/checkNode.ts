@@ -42,7 +42,7 @@ const schema = z.looseObject({
   manifestUrl: z.optional(z.looseObject({ url: name, everyMs: amount.check(z.gte(1)), headers: z.array(header) })),
   logs: z.optional(z.looseObject({ maxBytes: amount, maxFiles: amount, workers: slots, checkMs: interval })),
   cri: z.looseObject({}),
-  files: z.optional(z.looseObject({})),
+  ...{ files: z.optional(z.looseObject({})), mounter: z.optional(z.looseObject({})) },
   clock: z.optional(z.looseObject({ now: aFunction, setTimeout: aFunction, clearTimeout: aFunction })),
   ports: z.optional(z.record(z.string(), maybe)),
   feeds: z.optional(z.record(z.string(), maybe)),

@@ -6,6 +6,7 @@ import type { NodeInput } from '../machines/node/context.ts';
 import { involvedNode, recordedEvent } from '../pod/events/recordedEvent.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { withUnwritten } from '../pod/show/explainNode.ts';
+import { hostMounter } from '../volume/hostMounter.ts';
 import { createBoundary, type World } from './boundary.ts';
 import { checkNode } from './checkNode.ts';
 import { systemClock, systemJitter } from './clock.ts';
@@ -101,6 +102,7 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
 function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusReports, facts: NodeAgent['facts']): World {
   const { fullConfig: told, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
+  const { mounter = hostMounter } = ground;
   const { owner, podLogsDir } = told;
   const layout = createLayout(told, ground.files);
   const shared = {
@@ -108,7 +110,7 @@ function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusRepo
     ownership: createOwnership({ layout, maker: makerOf(told), podLogsDir, owner, onAdopted: ground.onAdopted }),
   };
   const { ports, doings } = nodeServices({
-    ...{ ...shared, node: () => ({ ...told, ...facts() }), layout, isEvidence, jitter, findCredentials },
+    ...{ ...shared, node: () => ({ ...told, ...facts() }), layout, mounter, isEvidence, jitter, findCredentials },
     users: userNamespaces({ layout, pods: told.capacity.pods, ...told.userNamespaces }),
     findHandler: handlersOf(readClasses),
     policy: told.logs ?? defaultLogPolicy,

@@ -6,6 +6,7 @@ import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { RuntimeHealth } from '../machines/shared/events.ts';
 import type { RuntimeClasses } from '../pod/api/runtimeClass.ts';
 import type { PodIdentity } from '../pod/lifecycle/observed.ts';
+import type { Mounter } from '../volume/mounter.ts';
 import type { Recorder, World } from './boundary.ts';
 import type { Clock } from './clock.ts';
 import type { EventSink } from './events/eventSink.ts';
@@ -24,6 +25,8 @@ export interface NodeParts {
   readonly jitter?: () => number;
   /** Where the root directory, the pods' logs and the manifests are; absent: the host's own. */
   readonly files?: FileSystem;
+  /** Mounts volumes, and works in them; absent: on the host. */
+  readonly mounter?: Mounter;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
   /** Reads the RuntimeClasses; absent: there are none. */

@@ -2,6 +2,7 @@
 import type { NodeDescription } from '../cri/nodeDescription.ts';
 import type { Layout } from '../host/pods/layout.ts';
 import type { UserNamespaces } from '../host/pods/userNamespaces.ts';
+import type { Mounter } from '../volume/mounter.ts';
 import type { Services } from './boundary.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { PlegOptions } from './runtime/pleg.ts';
@@ -27,6 +28,7 @@ export interface ServiceParts
   /** The node as it is now. */
   readonly node: () => NodeDescription;
   readonly layout: Layout;
+  readonly mounter: Mounter;
   readonly users: UserNamespaces;
   readonly ownership: Ownership;
   readonly findHandler: FindRuntimeHandler;

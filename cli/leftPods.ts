@@ -6,6 +6,7 @@ import { type Maker, makerOfMark } from '../host/pods/podMark.ts';
 import type { stateLayout } from '../node/places.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
 import { type ForeignPod, UNKNOWN } from '../pod/lifecycle/observed.ts';
+import { hostMounter } from '../volume/hostMounter.ts';
 import { removePodFiles } from '../volume/orphans.ts';
 import { volumePlugins } from '../volume/plugins.ts';
 
@@ -40,7 +41,7 @@ export async function removeLeft(places: Places, signal: AbortSignal): Promise<r
   const failures: string[] = [];
   for (const { uid, maker } of left) {
     if (maker === undefined) continue;
-    await removePodFiles({ uid, layout, maker, plugins: volumePlugins, signal }).catch(
+    await removePodFiles({ uid, layout, mounter: hostMounter, maker, plugins: volumePlugins, signal }).catch(
       (error: unknown) => void failures.push(messageOf(error)),
     );
   }

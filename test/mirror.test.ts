@@ -101,8 +101,8 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'host/simulated': 'faultyCalls fileErrors inodes memoryDisk memoryFile',
   },
   'test/cli/wrongPlaces.test.ts': { 'host/files': 'expectDirectory' },
-  'test/volume/subPaths.test.ts': { 'host/files': 'safeOpen', volume: 'mounter plugins' },
-  'test/volume/program.test.ts': { host: 'ownScript', volume: 'memory volumeTasks' },
+  'test/volume/subPaths.test.ts': { 'host/files': 'safeOpen', volume: 'bindSubPath mount plugins' },
+  'test/volume/program.test.ts': { host: 'ownScript', volume: 'hostMounter memory volumeTasks' },
   // Commands, run as processes or over a real socket.
   'test/cli/process.test.ts': {
     cli: 'agent asYaml describe get getEvents leftPods readEvents readExplanation readNodes readPods resource run signals standardOutput',

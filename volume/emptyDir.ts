@@ -10,7 +10,6 @@ import type { EmptyDirVolumeSource } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import { type Medium, makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
-import { setOwnership } from './ownership.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 
 const NAME = 'kubernetes.io/empty-dir';
@@ -27,20 +26,20 @@ export const emptyDirPlugin: VolumePlugin<MountedPath> = {
 };
 
 async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
-  const { pod, volume, layout, signal } = request;
+  const { pod, volume, layout, mounter, signal } = request;
   const { uid } = pod.metadata;
   if (volume.emptyDir === undefined) throw new TypeError(`volume ${volume.name} has no emptyDir`);
   const hostPath = layout.volumeDir(uid, NAME, volume.name);
   const medium = mediumOf(request, volume.emptyDir);
   const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
   const ready = readyFile(layout, uid, volume.name);
-  const { wasThere } = await makeDirectory(hostPath, medium, { signal, rights: UNFINISHED });
+  const { wasThere } = await makeDirectory(hostPath, medium, { mounter, signal, rights: UNFINISHED });
   // What containers have made of it since is theirs.
   if (wasThere && (await (fsGroup === undefined ? isFinished(hostPath) : exists(ready))))
     return { kind: 'path', hostPath, own: true };
   if (medium === undefined) await chmod(hostPath, ALL_RIGHTS);
   if (fsGroup === undefined) return { kind: 'path', hostPath, own: true };
-  await setOwnership(hostPath, { fsGroup, readOnly: false, ...(policy ? { policy } : {}), signal });
+  await mounter.setOwnership(hostPath, { fsGroup, readOnly: false, ...(policy ? { policy } : {}), signal });
   await mkdir(path.dirname(ready), { recursive: true, mode: PRIVATE });
   await writeFile(ready, '');
   return { kind: 'path', hostPath, own: true };
@@ -97,7 +96,7 @@ function refusal(message: string): NodeFailure {
   return new NodeFailure('FailedMount', message);
 }
 
-async function unmountEmptyDir({ podUid, volumeName, layout, signal }: VolumeUnmount): Promise<void> {
+async function unmountEmptyDir({ podUid, volumeName, layout, mounter, signal }: VolumeUnmount): Promise<void> {
   await rm(layout.pluginDir(podUid, NAME, volumeName), { recursive: true, force: true });
-  await removeDirectory(layout.volumeDir(podUid, NAME, volumeName), signal);
+  await removeDirectory(layout.volumeDir(podUid, NAME, volumeName), { mounter, signal });
 }

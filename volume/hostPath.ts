@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { HostPathVolumeSource } from '../pod/api/schema/volume.ts';
 import { messageOf, NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
+import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
-import { runOnVolume } from './program.ts';
 
 type HostPathType = NonNullable<HostPathVolumeSource['type']>;
 
@@ -14,8 +14,8 @@ interface TypeRule {
   /** The kind of file, as the kernel numbers it. */
   readonly kind: number;
   readonly noun: string;
-  /** The program that makes one, with its options. */
-  readonly make?: readonly [string, ...string[]];
+  /** It is made where there is nothing. */
+  readonly make?: 'directory' | 'file';
 }
 
 const directory = { kind: constants.S_IFDIR, noun: 'directory' };
@@ -23,10 +23,10 @@ const file = { kind: constants.S_IFREG, noun: 'file' };
 
 const RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
   Directory: directory,
-  DirectoryOrCreate: { ...directory, make: ['mkdir', '-p', '-m', '755'] },
+  DirectoryOrCreate: { ...directory, make: 'directory' },
   File: file,
   // Its directory is not made: a file that must exist says nothing about the rights of what lies around it.
-  FileOrCreate: { ...file, make: ['touch'] },
+  FileOrCreate: { ...file, make: 'file' },
   Socket: { kind: constants.S_IFSOCK, noun: 'socket file' },
   CharDevice: { kind: constants.S_IFCHR, noun: 'character device' },
   BlockDevice: { kind: constants.S_IFBLK, noun: 'block device' },
@@ -36,23 +36,26 @@ const RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
 export const hostPathPlugin: VolumePlugin<MountedPath> = {
   name: 'kubernetes.io/host-path',
   supports: (volume) => volume.hostPath !== undefined,
-  mount: async ({ volume, signal }) => {
+  mount: async ({ volume, mounter, signal }) => {
     if (volume.hostPath === undefined) throw new TypeError(`volume ${volume.name} has no hostPath`);
     signal.throwIfAborted();
-    await ensureType(volume.hostPath, signal);
+    await ensureType(volume.hostPath, mounter, signal);
     return { kind: 'path', hostPath: volume.hostPath.path };
   },
   unmount: async () => {},
 };
 
-async function ensureType({ path: target, type = '' }: HostPathVolumeSource, signal: AbortSignal): Promise<void> {
+async function ensureType(
+  { path: target, type = '' }: HostPathVolumeSource,
+  mounter: Mounter,
+  signal: AbortSignal,
+): Promise<void> {
   refuseUnsafe(target);
   if (type === '') return;
   const { kind, noun, make } = RULES[type];
-  const found = await kindOf(target, signal);
+  const found = await told(mounter.kindOf(target, signal), target, signal);
   if (found === undefined && make !== undefined) {
-    const [program, ...options] = make;
-    await run(program, [...options, '--', target], { target, signal });
+    await told(mounter.make(make, target, signal), target, signal);
   } else if (found !== kind) {
     throw new NodeFailure('FailedMount', `hostPath type check failed: ${target} is not a ${noun}`);
   }
@@ -68,25 +71,10 @@ function refuseUnsafe(target: string): void {
   throw new NodeFailure('FailedMount', `invalid HostPath ${JSON.stringify(target)}: ${problem}`);
 }
 
-/** What a path leads to; undefined when there is nothing. */
-async function kindOf(target: string, signal: AbortSignal): Promise<number | undefined> {
+/** A call that fails is a failure of the volume. */
+async function told<T>(answer: Promise<T>, target: string, signal: AbortSignal): Promise<T> {
   try {
-    const mode = await run('stat', ['-L', '-c', '%f', '--', target], { target, signal });
-    return Number.parseInt(mode, 16) & constants.S_IFMT;
-  } catch (error) {
-    if (/: (No such file or directory|Not a directory)$/.test(messageOf(error))) return undefined;
-    throw error;
-  }
-}
-
-interface HostPathCall {
-  readonly target: string;
-  readonly signal: AbortSignal;
-}
-
-async function run(program: string, args: readonly string[], { target, signal }: HostPathCall): Promise<string> {
-  try {
-    return await runOnVolume(program, args, { at: [target], signal });
+    return await answer;
   } catch (error) {
     signal.throwIfAborted();
     throw new NodeFailure('FailedMount', `hostPath ${target}: ${messageOf(error)}`, { cause: error });

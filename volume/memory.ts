@@ -2,13 +2,11 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../host/files/fileErrors.ts';
-import { mountAt } from '../host/files/mountinfo.ts';
 import { removeTree } from '../host/files/removeTree.ts';
 import { parseQuantity, wholeValue } from '../pod/api/quantity.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { podLimit } from '../pod/resources/resources.ts';
-import { mount, unmount } from './mounter.ts';
-import type { VolumeMount } from './plugin.ts';
+import type { VolumeMount, VolumeUnmount } from './plugin.ts';
 
 /** A file system to be mounted on a volume's directory. */
 export interface Medium {
@@ -26,20 +24,20 @@ const RIGHTS = 0o750;
 export async function makeDirectory(
   hostPath: string,
   medium: Medium | undefined,
-  { signal, rights = RIGHTS }: { readonly signal: AbortSignal; readonly rights?: number },
+  { mounter, signal, rights = RIGHTS }: Pick<VolumeMount, 'mounter' | 'signal'> & { readonly rights?: number },
 ): Promise<{ wasThere: boolean }> {
   signal.throwIfAborted();
   await mkdir(path.dirname(hostPath), { recursive: true, mode: RIGHTS });
   const made = await makeMissing(hostPath, rights);
   // On a directory that was made just now nothing can be mounted.
-  const mounted = made ? undefined : await mountAt(hostPath, signal);
+  const mounted = made ? undefined : await mounter.mountAt(hostPath, signal);
   if (mounted !== undefined && mounted.type !== medium?.type) {
     throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${mounted.type}`);
   }
   // A file in its place is told as such.
   if (!made && mounted === undefined) await mkdir(hostPath, { recursive: true });
   if (mounted !== undefined || medium === undefined) return { wasThere: !made };
-  await mount({ source: medium.type, target: hostPath, ...medium, signal });
+  await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });
   return { wasThere: false };
 }
 
@@ -55,8 +53,11 @@ export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: stri
 }
 
 /** Unmounts what `makeDirectory` mounted and deletes the directory; what others mounted there is left. Idempotent. */
-export async function removeDirectory(hostPath: string, signal: AbortSignal): Promise<void> {
-  while (MEDIA.includes((await mountAt(hostPath, signal))?.type ?? '')) await unmount(hostPath, signal);
+export async function removeDirectory(
+  hostPath: string,
+  { mounter, signal }: Pick<VolumeUnmount, 'mounter' | 'signal'>,
+): Promise<void> {
+  while (MEDIA.includes((await mounter.mountAt(hostPath, signal))?.type ?? '')) await mounter.unmount(hostPath, signal);
   await removeTree(hostPath, signal);
 }
 

@@ -1,48 +1,25 @@
-/** Mounts and unmounts by the host's own binaries, which know the helpers of each file system. */
+import type { MountPoint } from '../host/files/mountinfo.ts';
+import type { MountRequest } from './mount.ts';
+import type { Ownership } from './ownership.ts';
+import type { VolumeAnswer, VolumeTask } from './volumeTasks.ts';
 
-import { mountAt } from '../host/files/mountinfo.ts';
-import { PASSED_FD } from '../host/program.ts';
-import { messageOf, NodeFailure } from '../pod/failure.ts';
-import { runOnVolume } from './program.ts';
-
-interface MountRequest {
-  readonly source: string;
-  /** An absolute path of an existing directory. */
-  readonly target: string;
-  readonly type: string;
-  readonly options: readonly string[];
-  readonly signal: AbortSignal;
-}
-
-/** Mounts a file system; fails with `FailedMount` and what the binary said. */
-export async function mount({ source, target, type, options, signal }: MountRequest): Promise<void> {
-  const withOptions = options.length === 0 ? [] : ['-o', options.join(',')];
-  try {
-    await runOnVolume('mount', ['-t', type, ...withOptions, '--', source, target], { at: [target], signal });
-  } catch (error) {
-    throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-/** Unmounts what is mounted at a path; fails with `FailedUnmount`. Unmounting what is not mounted succeeds. */
-export async function unmount(target: string, signal: AbortSignal): Promise<void> {
-  try {
-    // Canonicalizing would look at what is mounted there, which may not answer; the kernel itself does not.
-    await runOnVolume('umount', ['--no-canonicalize', '--', target], { at: [target], signal });
-  } catch (error) {
-    signal.throwIfAborted();
-    if ((await mountAt(target, signal)) === undefined) return;
-    throw new NodeFailure('FailedUnmount', `unmounting ${target}: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-/** Mounts what a handle of this process holds at a path: whatever became of the names that led to it. */
-export async function bindHandle(fd: number, target: string, signal: AbortSignal): Promise<void> {
-  try {
-    // Without canonicalizing: the handle's present name may be another's by the time it is looked up.
-    const args = ['--no-canonicalize', '--bind', '--', `/proc/self/fd/${PASSED_FD}`, target];
-    await runOnVolume('mount', args, { at: [target], signal, passedFd: fd });
-  } catch (error) {
-    throw new NodeFailure('FailedMount', `mounting at ${target}: ${messageOf(error)}`, { cause: error });
-  }
+/**
+ * What is mounted for volumes, and what is done in them with more care than a call of the file system takes: by the host,
+ * or by a model of it. What does not answer is given up with its signal.
+ */
+export interface Mounter {
+  /** Mounts a file system; fails with `FailedMount`. */
+  mount(request: MountRequest): Promise<void>;
+  /** Unmounts what is mounted at a path; fails with `FailedUnmount`. Unmounting what is not mounted succeeds. */
+  unmount(target: string, signal: AbortSignal): Promise<void>;
+  /** What is mounted at a path itself: of several mounts the visible one, undefined when there is none. */
+  mountAt(directory: string, signal: AbortSignal): Promise<MountPoint | undefined>;
+  /** Does tasks in volumes, one after the other, and gives their answers in this order. */
+  inVolumes(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeAnswer[]>;
+  /** Changes the group and rights of a tree. */
+  setOwnership(root: string, ownership: Ownership): Promise<void>;
+  /** What a path of a hostPath volume leads to, as the kernel numbers kinds of files; undefined when there is nothing. */
+  kindOf(target: string, signal: AbortSignal): Promise<number | undefined>;
+  /** Makes what a hostPath volume names: a directory of rights 0755 with all above it, or an empty file. */
+  make(kind: 'directory' | 'file', target: string, signal: AbortSignal): Promise<void>;
 }

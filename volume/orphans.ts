@@ -6,12 +6,14 @@ import type { Layout } from '../host/pods/layout.ts';
 import { removePodDirectory } from '../host/pods/podDirectory.ts';
 import type { Maker } from '../host/pods/podMark.ts';
 import { ownerOfPodDirectory } from '../host/pods/takePodDirectory.ts';
+import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';
 import { removeSubPaths } from './subPaths.ts';
 
 interface Orphan {
   readonly uid: string;
   readonly layout: Layout;
+  readonly mounter: Mounter;
   readonly maker: Maker;
   readonly plugins: readonly VolumePlugin[];
   readonly signal: AbortSignal;
@@ -22,15 +24,15 @@ interface Orphan {
  * not make stays as it is, with all that is mounted in it. A volume of a plugin that this node does not have is deleted
  * too, but fails with `FailedUnmount` while it is mounted. Idempotent.
  */
-export async function removePodFiles({ uid, layout, maker, plugins, signal }: Orphan): Promise<void> {
+export async function removePodFiles({ uid, layout, mounter, maker, plugins, signal }: Orphan): Promise<void> {
   const { kind } = ownerOfPodDirectory(layout, maker, uid);
   if (kind !== 'ours' && kind !== 'missing') return;
-  await removeSubPaths(layout, { podUid: uid }, signal);
+  await removeSubPaths({ layout, mounter, signal }, { podUid: uid });
   const volumes = await volumeDirectories(layout, uid);
   await Promise.all(
     volumes.map(async ({ plugin, volume }) => {
       const known = plugins.find(({ name }) => name === plugin);
-      await known?.unmount({ podUid: uid, volumeName: volume, layout, signal });
+      await known?.unmount({ podUid: uid, volumeName: volume, layout, mounter, signal });
     }),
   );
   await removePodDirectory({ layout, maker, signal }, uid);

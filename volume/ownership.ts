@@ -6,7 +6,8 @@ import { isMissing } from '../host/files/fileErrors.ts';
 import { O_PATH } from '../host/files/safeOpen.ts';
 import { NodeFailure } from '../pod/failure.ts';
 
-interface Ownership {
+/** What a volume's tree is to be. */
+export interface Ownership {
   readonly fsGroup: number;
   /** The group may only read. */
   readonly readOnly: boolean;

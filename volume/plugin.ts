@@ -5,12 +5,14 @@ import type { Pod } from '../pod/api/schema/pod.ts';
 import type { Volume } from '../pod/api/schema/volume.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import type { MountedVolume } from '../pod/mountedVolume.ts';
+import type { Mounter } from './mounter.ts';
 
 /** A volume of a pod to be made available on the host. */
 export interface VolumeMount {
   readonly pod: Pod;
   readonly volume: Volume;
   readonly layout: Layout;
+  readonly mounter: Mounter;
   /** What the node can give its pods: quantities by resource. */
   readonly allocatable: Readonly<Record<string, string>>;
   /** The time, in milliseconds since the epoch. */
@@ -23,6 +25,7 @@ export interface VolumeUnmount {
   readonly podUid: string;
   readonly volumeName: string;
   readonly layout: Layout;
+  readonly mounter: Mounter;
   readonly signal: AbortSignal;
 }
 

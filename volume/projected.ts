@@ -10,7 +10,6 @@ import { messageOf, NodeFailure } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
 import { showFiles } from './atomicFiles.ts';
 import { makeDirectory, memoryMedium, removeDirectory } from './memory.ts';
-import { setOwnership } from './ownership.ts';
 import type { VolumePlugin } from './plugin.ts';
 
 /** The plugin for `downwardAPI`; mounting it again writes what has changed. */
@@ -30,21 +29,21 @@ function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): Volum
     name,
     supports: (volume) => sourceOf(volume) !== undefined,
     mount: async (request) => {
-      const { pod, volume, layout, allocatable, now, signal } = request;
+      const { pod, volume, layout, mounter, allocatable, now, signal } = request;
       const files = projectedFiles(pod, volume, allocatable);
       const hostPath = layout.volumeDir(pod.metadata.uid, name, volume.name);
       const fsGroup = pod.spec.securityContext?.fsGroup;
       const beforeShown = async () => {
-        if (fsGroup !== undefined) await setOwnership(hostPath, { fsGroup, readOnly: true, signal });
+        if (fsGroup !== undefined) await mounter.setOwnership(hostPath, { fsGroup, readOnly: true, signal });
       };
-      await makeDirectory(hostPath, memoryMedium(request), { signal });
+      await makeDirectory(hostPath, memoryMedium(request), { mounter, signal });
       await showFiles(hostPath, files, { now, beforeShown, signal }).catch((error) => {
         throw errorCode(error) === undefined ? error : unwritable(volume, error);
       });
       return { kind: 'path', hostPath, own: true };
     },
-    unmount: ({ podUid, volumeName, layout, signal }) =>
-      removeDirectory(layout.volumeDir(podUid, name, volumeName), signal),
+    unmount: ({ podUid, volumeName, layout, mounter, signal }) =>
+      removeDirectory(layout.volumeDir(podUid, name, volumeName), { mounter, signal }),
   };
 }
 

@@ -3,7 +3,7 @@
 import { readInside } from '../host/files/safeOpen.ts';
 import { messageOf } from '../pod/failure.ts';
 import type { MountedPath } from '../pod/mountedVolume.ts';
-import { bindSubPath } from './subPaths.ts';
+import { bindSubPath } from './bindSubPath.ts';
 
 export type VolumeTask = Pick<MountedPath, 'hostPath' | 'own'> &
   (

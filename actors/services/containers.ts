@@ -20,6 +20,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { isEndedFor } from '../../pod/lifecycle/restart.ts';
+import type { Mounter } from '../../volume/mounter.ts';
 import type { Services } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { readContainer } from './containerStatus.ts';
@@ -37,6 +38,7 @@ export interface ContainerParts {
   readonly cri: Cri;
   readonly node: () => NodeDescription;
   readonly layout: Layout;
+  readonly mounter: Mounter;
   readonly users: UserNamespaces;
   readonly clock: Clock;
   readonly findHandler: FindRuntimeHandler;
@@ -88,10 +90,11 @@ export function containerNamed(pod: Pod, name: string): Container {
 }
 
 async function create(
-  { cri, node, layout, users, clock, findHandler, imageUserOf }: ContainerParts & { imageUserOf: FindImageUser },
+  parts: ContainerParts & { imageUserOf: FindImageUser },
   input: CreateInput,
   signal: AbortSignal,
 ): Promise<string> {
+  const { cri, node, layout, users, clock, imageUserOf } = parts;
   const { pod, sandbox, attempt, imageRef, volumes } = input;
   const { uid } = pod.metadata;
   const container = containerNamed(pod, input.container);
@@ -108,7 +111,7 @@ async function create(
   const own = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
   const found = { ...user, ...target, ...own };
   const given = { pod, container, attempt, imageRef, volumes, sandboxIps, terminationLog, node: facts, ...found };
-  const wanted = { ...given, ...(await prepareMounts({ cri, layout, findHandler }, given, signal)) };
+  const wanted = { ...given, ...(await prepareMounts(parts, given, signal)) };
   const request = {
     podSandboxId: sandbox.id,
     config: containerConfig(wanted),

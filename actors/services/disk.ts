@@ -11,6 +11,7 @@ import { goDuration } from '../../pod/api/duration.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
 import { type FailureReason, NodeFailure } from '../../pod/failure.ts';
+import type { Mounter } from '../../volume/mounter.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
@@ -32,6 +33,7 @@ export interface DiskParts {
   readonly node: () => NodeDescription;
   readonly clock: Clock;
   readonly layout: Layout;
+  readonly mounter: Mounter;
   readonly ownership: Ownership;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
@@ -75,7 +77,7 @@ type Filled<Input, Output> = (input: Input, options: { readonly signal: AbortSig
 type VolumeInput = Input<'mountVolume'>;
 type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
-function podServices({ layout, ownership, cgroups }: DiskParts) {
+function podServices({ layout, mounter, ownership, cgroups }: DiskParts) {
   const { maker } = ownership;
   return {
     prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
@@ -100,14 +102,14 @@ function podServices({ layout, ownership, cgroups }: DiskParts) {
       // for their mark is what tells that all the rest is ours.
       await removeLogSymlinks(layout, pod.metadata);
       await removePodLogs({ layout, maker, signal }, pod.metadata);
-      await removePodFiles({ uid, layout, maker, plugins: volumePlugins, signal });
+      await removePodFiles({ uid, layout, mounter, maker, plugins: volumePlugins, signal });
       ownership.forget(uid);
       return null;
     },
   };
 }
 
-function volumeServices({ cri, node, clock, layout, ownership }: DiskParts) {
+function volumeServices({ cri, node, clock, layout, mounter, ownership }: DiskParts) {
   return {
     mountVolume: async ({ pod, volume: name }: Input<'mountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);
@@ -115,16 +117,16 @@ function volumeServices({ cri, node, clock, layout, ownership }: DiskParts) {
         await requireImageVolumes(cri, name, { signal });
         return null;
       }
-      const given = { pod, volume, layout, allocatable: allocatableOf(node()), now: clock.now() };
+      const given = { pod, volume, layout, mounter, allocatable: allocatableOf(node()), now: clock.now() };
       return pluginFor(volumePlugins, volume).mount({ ...given, signal });
     },
     unmountVolume: async ({ pod, volume: name }: Input<'unmountVolume'>, signal: AbortSignal) => {
       const volume = volumeNamed(pod, name);
       if (!(await ownership.owns(pod.metadata))) return null;
-      await removeSubPaths(layout, { podUid: pod.metadata.uid, volume: name }, signal);
+      await removeSubPaths({ layout, mounter, signal }, { podUid: pod.metadata.uid, volume: name });
       // A kind that no plugin stands for was never mounted.
       const plugin = volumePlugins.find((each) => each.supports(volume));
-      await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, signal });
+      await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, mounter, signal });
       return null;
     },
   };

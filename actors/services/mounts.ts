@@ -6,7 +6,7 @@ import { subPathsOf, type WantedSubPath } from '../../cri/mounts.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import { lookUp } from '../../pod/lookUp.ts';
-import { inVolumes } from '../../volume/inVolumes.ts';
+import type { Mounter } from '../../volume/mounter.ts';
 import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
 import { recursiveReadOnly } from './runtimeFeatures.ts';
 
@@ -17,6 +17,7 @@ const LARGEST_ENV_FILE = 64 * 1024;
 interface MountParts {
   readonly cri: Cri;
   readonly layout: Layout;
+  readonly mounter: Mounter;
   readonly findHandler: FindRuntimeHandler;
 }
 
@@ -24,14 +25,15 @@ type Wanted = Pick<ContainerConfigInput, 'pod' | 'container' | 'volumes' | 'sand
 
 /** Mounts the parts of volumes that it asks for at paths of its pod's own (C26); asks the runtime what mounts it can make. */
 export async function prepareMounts(
-  { cri, layout, findHandler }: MountParts,
+  parts: MountParts,
   wanted: Wanted,
   signal: AbortSignal,
 ): Promise<Pick<ContainerConfigInput, 'subPaths' | 'envFiles' | 'recursiveReadOnlyMounts'>> {
   const { pod, container } = wanted;
-  const envFiles = await readEnvFiles(wanted, signal);
+  const { cri, mounter, findHandler } = parts;
+  const envFiles = await readEnvFiles(wanted, mounter, signal);
   const environment = environmentOf({ ...wanted, envFiles });
-  const subPaths = await bindSubPaths(subPathsOf({ ...wanted, environment }), { layout, pod, container }, signal);
+  const subPaths = await bindSubPaths(subPathsOf({ ...wanted, environment }), { ...parts, pod, container }, signal);
   const handler = () => runtimeHandlerOf(pod.spec, findHandler);
   return { subPaths, envFiles, recursiveReadOnlyMounts: await recursiveReadOnly(cri, container, handler, { signal }) };
 }
@@ -39,7 +41,7 @@ export async function prepareMounts(
 /** Mounts parts of volumes; gives where, by the index of the mount. */
 async function bindSubPaths(
   parts: readonly WantedSubPath[],
-  { layout, pod, container }: Pick<Wanted, 'pod' | 'container'> & Pick<MountParts, 'layout'>,
+  { layout, mounter, pod, container }: Pick<Wanted, 'pod' | 'container'> & Pick<MountParts, 'layout' | 'mounter'>,
   signal: AbortSignal,
 ): Promise<Record<number, string>> {
   const tasks = parts.map(({ volume, index, subPath, ...place }) => {
@@ -50,7 +52,7 @@ async function bindSubPaths(
     const what = `failed to prepare subPath for volumeMount "${volume}" of container "${container.name}"`;
     return new NodeFailure(CONFIG_ERROR, `${what}: ${message}`, { cause });
   };
-  const answers = await inVolumes(tasks, signal).catch((cause: unknown) => {
+  const answers = await mounter.inVolumes(tasks, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw refuse(parts[0]?.volume, messageOf(cause), cause);
   });
@@ -60,7 +62,11 @@ async function bindSubPaths(
 }
 
 /** Reads the files that variables are taken from (C21), those that are there. */
-async function readEnvFiles({ container, volumes }: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+async function readEnvFiles(
+  { container, volumes }: Wanted,
+  mounter: Mounter,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
   const wanted = envFilesOf(container);
   const tasks = wanted.map(({ volume, path }) => {
     const mounted = lookUp(volumes, volume);
@@ -71,7 +77,7 @@ async function readEnvFiles({ container, volumes }: Wanted, signal: AbortSignal)
   });
   const unreadable = (message: string, cause?: unknown) =>
     new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${message}`, { cause });
-  const answers = await inVolumes(tasks, signal).catch((cause: unknown) => {
+  const answers = await mounter.inVolumes(tasks, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw unreadable(messageOf(cause), cause);
   });

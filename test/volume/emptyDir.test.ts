@@ -7,7 +7,8 @@ import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { EmptyDirVolumeSource } from '../../pod/api/schema/volume.ts';
 import { emptyDirPlugin } from '../../volume/emptyDir.ts';
-import { unmount } from '../../volume/mounter.ts';
+import { hostMounter as mounter } from '../../volume/hostMounter.ts';
+import { unmount } from '../../volume/mount.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);
@@ -16,7 +17,7 @@ function mount(layout: Layout, emptyDir: EmptyDirVolumeSource, spec: object = {}
   return emptyDirPlugin.mount(requestOf(layout, { name: 'cache', emptyDir }, podWith(spec)));
 }
 
-const take = (layout: Layout) => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'cache', layout, signal });
+const take = (layout: Layout) => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'cache', layout, mounter, signal });
 
 describe('on the disk', () => {
   test('it is a directory that every user may write', async () => {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import type { Layout } from '../../host/pods/layout.ts';
+import { hostMounter as mounter } from '../../volume/hostMounter.ts';
 import { hostPathPlugin } from '../../volume/hostPath.ts';
 import { inFolder, requestOf, signal, withRoot } from './onDisk.ts';
 
@@ -114,7 +115,7 @@ test.each(['/srv/../etc', '..', 'srv/data', ''])('the path %j is refused for goo
 test('unmounting leaves the directory and its content', async () => {
   await inFolder(async (folder, layout) => {
     await writeFile(path.join(folder, 'file'), 'kept');
-    await hostPathPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, signal });
+    await hostPathPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, mounter, signal });
     expect((await stat(path.join(folder, 'file'))).size).toBe(4);
   });
 });

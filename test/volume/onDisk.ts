@@ -7,7 +7,8 @@ import { createLayout, type Layout } from '../../host/pods/layout.ts';
 import type { Maker } from '../../host/pods/podMark.ts';
 import { type Pod, podSchema } from '../../pod/api/schema/pod.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
-import { unmount } from '../../volume/mounter.ts';
+import { hostMounter } from '../../volume/hostMounter.ts';
+import { unmount } from '../../volume/mount.ts';
 import type { VolumeMount } from '../../volume/plugin.ts';
 
 /** A test of what only root may do. Without root it fails: a test that is left out proves nothing. */
@@ -55,5 +56,5 @@ export function podWith(spec: object = {}): Pod {
 /** What a plugin is asked for: a volume of a pod on a node with four cores and 8 GiB, at half past two. */
 export function requestOf(layout: Layout, volume: Volume, pod: Pod = podWith()): VolumeMount {
   const now = Date.parse('2026-11-21T14:30:00Z');
-  return { pod, volume, layout, allocatable: { cpu: '4', memory: '8Gi' }, now, signal };
+  return { pod, volume, layout, mounter: hostMounter, allocatable: { cpu: '4', memory: '8Gi' }, now, signal };
 }

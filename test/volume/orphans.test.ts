@@ -7,7 +7,8 @@ import { mountsUnder } from '../../host/files/mountinfo.ts';
 import { podDirectories } from '../../host/pods/podDirectory.ts';
 import { MARK_FILE, writeMark } from '../../host/pods/podMark.ts';
 import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
-import { unmount } from '../../volume/mounter.ts';
+import { hostMounter as mounter } from '../../volume/hostMounter.ts';
+import { unmount } from '../../volume/mount.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import { pluginFor } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
@@ -33,8 +34,8 @@ test('an orphan goes with its volumes, also twice, and the other pods stay', asy
     await mkdir(cache, { recursive: true });
     await writeFile(path.join(cache, 'file'), '');
     await mkdir(layout.podDir('u2'), { recursive: true });
-    await removePodFiles({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
-    await removePodFiles({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
     expect(await podDirectories(layout)).toEqual(['u2']);
   });
 });
@@ -47,7 +48,7 @@ withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is 
     const foreign = layout.volumeDir('u1', 'kubernetes.io/csi', 'disk');
     await mkdir(foreign, { recursive: true });
     await run('mount', ['-t', 'tmpfs', 'tmpfs', foreign]);
-    const orphan = { uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal };
+    const orphan = { uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal };
     await expect(removePodFiles(orphan)).rejects.toMatchObject({ reason: 'FailedUnmount' });
     expect(await mountsUnder(layout.podDir('u1'), signal)).toEqual([{ path: foreign, type: 'tmpfs' }]);
     await unmount(foreign, signal);
@@ -72,7 +73,7 @@ withRoot('of others nothing is unmounted and nothing removed, whatever mark they
     ];
     for (const mark of marks) {
       await mark();
-      await removePodFiles({ uid: 'u1', layout, maker, plugins: volumePlugins, signal });
+      await removePodFiles({ uid: 'u1', layout, mounter, maker, plugins: volumePlugins, signal });
       expect(await readFile(path.join(cache, 'file'), 'utf8')).toBe('kept');
     }
   });

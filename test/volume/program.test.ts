@@ -5,6 +5,7 @@ import { mountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { runProgram } from '../../host/program.ts';
 import { emptyDirPlugin } from '../../volume/emptyDir.ts';
+import { hostMounter as mounter } from '../../volume/hostMounter.ts';
 import { hostPathPlugin } from '../../volume/hostPath.ts';
 import { inVolumes } from '../../volume/inVolumes.ts';
 import { removeSubPaths } from '../../volume/subPaths.ts';
@@ -111,7 +112,7 @@ withHanging('a part of a volume that does not answer is unmounted all the same',
   await mkdir(target, { recursive: true });
   const args = ['--no-canonicalize', '--bind', '--', hanging.directory, target];
   await runProgram('mount', args, { signal, limitMs: 10_000 });
-  await removeSubPaths(layout, { podUid: 'u1' }, signal);
+  await removeSubPaths({ layout, mounter, signal }, { podUid: 'u1' });
   expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
 });
 
@@ -121,7 +122,7 @@ withHanging('an emptyDir on which others mounted what does not answer stays, and
   const { hostPath } = await emptyDirPlugin.mount(requestOf(layout, volume));
   const args = ['--no-canonicalize', '--bind', '--', hanging.directory, hostPath];
   await runProgram('mount', args, { signal, limitMs: 10_000 });
-  const unmount = () => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, signal });
+  const unmount = () => emptyDirPlugin.unmount({ podUid: 'u1', volumeName: 'data', layout, mounter, signal });
   await expect(unmount()).rejects.toThrow(`still mounted: ${hostPath}`);
   await expect(emptyDirPlugin.mount(requestOf(layout, volume))).rejects.toThrow(
     'is already a mount point of type fuse',

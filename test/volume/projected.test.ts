@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals';
 import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { Volume } from '../../pod/api/schema/volume.ts';
+import { hostMounter as mounter } from '../../volume/hostMounter.ts';
 import { pluginFor, type VolumeMount } from '../../volume/plugin.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
@@ -27,7 +28,7 @@ const mountedAt = async (request: VolumeMount) => {
   return mounted.hostPath;
 };
 const take = (layout: Layout, volume: Volume) =>
-  plugin(volume).unmount({ podUid: 'u1', volumeName: volume.name, layout, signal });
+  plugin(volume).unmount({ podUid: 'u1', volumeName: volume.name, layout, mounter, signal });
 
 for (const [kind, folder, volume] of [
   ['downwardAPI', 'kubernetes.io/downward-api', downward],

@@ -7,10 +7,12 @@ import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
 import { readInside } from '../../host/files/safeOpen.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { takePodDirectory } from '../../host/pods/takePodDirectory.ts';
-import { mount, unmount } from '../../volume/mounter.ts';
+import { bindSubPath } from '../../volume/bindSubPath.ts';
+import { hostMounter as mounter } from '../../volume/hostMounter.ts';
+import { mount, unmount } from '../../volume/mount.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
 import { volumePlugins } from '../../volume/plugins.ts';
-import { bindSubPath, removeSubPaths } from '../../volume/subPaths.ts';
+import { removeSubPaths } from '../../volume/subPaths.ts';
 import { inFolder, makerIn, signal, withRoot } from './onDisk.ts';
 
 jest.setTimeout(120_000);
@@ -43,7 +45,7 @@ function withVolume(name: string, story: (place: Place) => Promise<void>): void 
           await bindSubPath({ hostPath: volume, subPath, target, signal });
           return target;
         },
-        remove: () => removeSubPaths(layout, { podUid: 'u1', volume: 'data' }, signal),
+        remove: () => removeSubPaths({ layout, mounter, signal }, { podUid: 'u1', volume: 'data' }),
         mounted: async () => (await mountsUnder(layout.podsDir, signal)).map(({ path }) => path),
       });
     }),
@@ -201,7 +203,7 @@ withVolume(
     await writeFile(join(volume, 'inside', 'kept'), '');
     await takePodDirectory({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
     await bind('inside');
-    await removePodFiles({ uid: 'u1', layout, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
     expect(await mounted()).toEqual([]);
     expect(await readdir(join(volume, 'inside'))).toEqual(['kept']);
   },

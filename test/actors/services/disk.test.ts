@@ -5,6 +5,7 @@ import type { Clock } from '../../../actors/clock.ts';
 import { diskServices } from '../../../actors/services/disk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
+import { hostMounter as mounter } from '../../../volume/hostMounter.ts';
 import { node } from '../../cri/nodeAndPod.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { aPod } from '../../pod/fixtures.ts';
@@ -26,7 +27,7 @@ function withHungVolume(name: string, story: (place: Place) => Promise<void>): v
       const { clock, elapse } = manualClock();
       const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
       const cri = { version: () => Promise.reject(new Error('nobody asks')) };
-      const ports = diskServices({ cri, node: () => node(), clock, layout, ownership });
+      const ports = diskServices({ cri, node: () => node(), clock, layout, mounter, ownership });
       const hostPath = { path: hanging.directory, type: 'Directory' as const };
       const pod = aPod({
         volumes: [
