@@ -2,7 +2,7 @@ import { CallError } from './callError.ts';
 
 /** The pods' IPv4 addresses, given out in turn from 10.88.0.2 on, so that one given back is not reused at once. */
 export class AddressPool {
-  readonly #size: number;
+  #size: number;
   readonly #used = new Set<number>();
   #next = 0;
 
@@ -11,8 +11,14 @@ export class AddressPool {
     this.#size = size;
   }
 
+  /** Changes how many pods can have one at a time; those that have one keep it. */
+  limit(size: number): void {
+    this.#size = size;
+  }
+
   take(sandboxId: string): string {
     if (this.#used.size >= this.#size) throw exhausted(sandboxId);
+    this.#next %= this.#size;
     while (this.#used.has(this.#next)) this.#next = (this.#next + 1) % this.#size;
     const taken = this.#next;
     this.#used.add(taken);

@@ -16,3 +16,14 @@ export class CallError extends Error implements ServiceError {
     this.details = details;
   }
 }
+
+/** The error of every call while the runtime is away, and of those that its going away cuts off. */
+export function gone(): CallError {
+  const message = 'connection error: desc = "transport: Error while dialing: connect: connection refused"';
+  return new CallError('UNAVAILABLE', message);
+}
+
+/** Whether a call was cut off by the runtime's own going away. */
+export function isGone(error: unknown): boolean {
+  return error instanceof CallError && error.code === status.UNAVAILABLE;
+}

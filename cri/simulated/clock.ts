@@ -12,7 +12,7 @@ export function nanoseconds(ms: number): bigint {
   return BigInt(Math.trunc(ms)) * 1_000_000n;
 }
 
-/** Waits `ms` milliseconds; rejects with CANCELLED when the signal aborts first. Zero does not wait at all. */
+/** Waits `ms` milliseconds; rejects when the signal aborts first. Zero does not wait at all. */
 export async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await within(new Promise<never>(() => {}), clock, ms, signal);
   else throwIfAborted(signal);
@@ -32,7 +32,7 @@ export function within(
       signal.removeEventListener('abort', abort);
       act();
     };
-    const abort = () => finish(() => reject(cancelled()));
+    const abort = () => finish(() => reject(reasonOf(signal)));
     const timer = ms === undefined ? undefined : clock.setTimeout(() => finish(() => resolve(false)), ms);
     signal.addEventListener('abort', abort, { once: true });
     event.then(
@@ -43,9 +43,10 @@ export function within(
 }
 
 function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw cancelled();
+  if (signal.aborted) throw reasonOf(signal);
 }
 
-function cancelled(): CallError {
-  return new CallError('CANCELLED', 'context canceled');
+/** The runtime's own going away, or else that the caller has given up. */
+function reasonOf({ reason }: AbortSignal): CallError {
+  return reason instanceof CallError ? reason : new CallError('CANCELLED', 'context canceled');
 }

@@ -1,22 +1,15 @@
 import { messageOf } from '../../pod/failure.ts';
 import type * as wire from '../generated/runtime.ts';
-import { CallError } from './callError.ts';
+import { CallError, isGone } from './callError.ts';
 import { within } from './clock.ts';
 import { tellOfContainer } from './effects.ts';
 import { fullImageName } from './imageName.ts';
 import type { Images } from './images.ts';
+import type { Lists } from './lists.ts';
 import { NameRegister } from './names.ts';
-import {
-  ContainerRecord,
-  containerState,
-  containerStateName,
-  listedContainer,
-  matchesLabels,
-  type Records,
-  type SandboxRecord,
-} from './records.ts';
+import { ContainerRecord, containerStateName, matchesLabels, type Records, type SandboxRecord } from './records.ts';
 import { statsOf, updateResources } from './resizing.ts';
-import { run, type StartRules } from './running.ts';
+import { endAsNotStarted, run, type StartRules } from './running.ts';
 import { containerStatus } from './statuses.ts';
 import type { World } from './world.ts';
 
@@ -24,13 +17,15 @@ import type { World } from './world.ts';
 export class Containers {
   readonly #world: World;
   readonly #records: Records;
+  readonly #lists: Lists;
   readonly #images: Images;
   readonly #rules: StartRules;
-  readonly #names = new NameRegister('container');
+  readonly names = new NameRegister('container');
 
-  constructor(world: World, records: Records, images: Images, rules: StartRules) {
+  constructor(world: World, records: Records, lists: Lists, images: Images, rules: StartRules) {
     this.#world = world;
     this.#records = records;
+    this.#lists = lists;
     this.#images = images;
     this.#rules = rules;
   }
@@ -46,12 +41,12 @@ export class Containers {
     const pod = sandbox.metadata;
     const reservedName = [name, pod.name, pod.namespace, pod.uid, attempt].join('_');
     const id = this.#world.newId();
-    this.#names.reserve(reservedName, id);
+    this.names.reserve(reservedName, id);
     try {
       await this.#world.work('createContainer', signal);
       this.#readySandbox(podSandboxId);
     } catch (error) {
-      this.#names.release(reservedName);
+      this.names.release(reservedName);
       throw error;
     }
     const createdAt = this.#world.clock.now();
@@ -76,9 +71,10 @@ export class Containers {
       requireSandbox(record);
       run(this.#world, record, this.#rules);
     } catch (error) {
-      const message = messageOf(error);
-      const finishedAt = this.#world.clock.now();
-      record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
+      // Nothing was written down of a start that the runtime's own end cut off.
+      record.life = { state: 'created', starting: false };
+      if (isGone(error)) throw error;
+      endAsNotStarted(this.#world, record, messageOf(error));
       throw error;
     }
     return {};
@@ -117,9 +113,8 @@ export class Containers {
 
   async list({ filter }: wire.ListContainersRequest, signal: AbortSignal): Promise<wire.ListContainersResponse> {
     await this.#world.work('listContainers', signal);
-    const all = [...this.#records.containers.values()];
-    const wanted = filter ? all.filter((record) => matches(record, filter)) : all;
-    return { containers: wanted.map(listedContainer) };
+    const all = this.#lists.containers();
+    return { containers: filter ? all.filter((each) => matches(each, filter)) : [...all] };
   }
 
   async status(
@@ -168,7 +163,7 @@ export class Containers {
   drop(record: ContainerRecord): void {
     if (!this.#records.containers.delete(record.id)) return;
     if (record.life.state === 'running') record.life.process.signal('SIGKILL');
-    this.#names.release(record.reservedName);
+    this.names.release(record.reservedName);
     tellOfContainer(this.#world, 'removed', record);
   }
 
@@ -221,9 +216,9 @@ function removeRefusal({ life, removing }: ContainerRecord): string | undefined 
   return removing ? 'container is already in removing state' : undefined;
 }
 
-function matches(record: ContainerRecord, filter: wire.ContainerFilter): boolean {
-  if (filter.id && record.id !== filter.id) return false;
-  if (filter.podSandboxId && record.sandbox.id !== filter.podSandboxId) return false;
-  if (filter.state && containerState(record) !== filter.state.state) return false;
-  return matchesLabels(record.config.labels, filter.labelSelector);
+function matches(listed: wire.Container, filter: wire.ContainerFilter): boolean {
+  if (filter.id && listed.id !== filter.id) return false;
+  if (filter.podSandboxId && listed.podSandboxId !== filter.podSandboxId) return false;
+  if (filter.state && listed.state !== filter.state.state) return false;
+  return matchesLabels(listed.labels, filter.labelSelector);
 }

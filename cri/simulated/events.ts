@@ -1,5 +1,6 @@
 import { ContainerEventType } from '../generated/runtime.ts';
 import type { CallError } from './callError.ts';
+import type { Clock } from './clock.ts';
 
 /** Something that happened to a container or a sandbox, as the CRI's event stream tells it. */
 export interface RuntimeEvent {
@@ -23,14 +24,32 @@ export interface EventListener {
   readonly onBreak: (error: CallError) => void;
 }
 
-/** What becomes of events on their way: told, kept until told again, lost, or told twice. */
-export type EventDelivery = 'normal' | 'paused' | 'dropped' | 'doubled';
+/**
+ * What becomes of an event on its way: the milliseconds after which it is told, once for each number; none loses it. By
+ * different times events come in another order.
+ */
+type EventWay = (event: RuntimeEvent) => readonly number[];
+
+/** What becomes of events: told, kept until told again, lost, told twice, or each as a function says. */
+export type EventDelivery = 'normal' | 'paused' | 'dropped' | 'doubled' | EventWay;
+
+const WAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', EventWay>> = {
+  normal: () => [0],
+  dropped: () => [],
+  doubled: () => [0, 0],
+};
 
 /** The runtime's event streams, with the ways in which they can go wrong. */
 export class EventStreams {
   readonly #listeners = new Set<EventListener>();
   readonly #kept: RuntimeEvent[] = [];
+  readonly #clock: Clock;
   #delivery: EventDelivery = 'normal';
+  #held = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Returns the way to unsubscribe. */
   subscribe(listener: EventListener): () => void {
@@ -43,15 +62,26 @@ export class EventStreams {
   /** Changes what becomes of events from now on; those kept while paused are then treated so, in their order. */
   deliver(delivery: EventDelivery): void {
     this.#delivery = delivery;
-    if (delivery === 'paused') return;
-    for (const event of this.#kept.splice(0)) this.emit(event);
+    if (delivery !== 'paused') this.#tellKept();
+  }
+
+  /** Keeps events for as long as the runtime stands still, and then tells them. */
+  hold(held: boolean): void {
+    this.#held = held;
+    if (!held) this.#tellKept();
   }
 
   emit(event: RuntimeEvent): void {
-    if (this.#delivery === 'paused') this.#kept.push(event);
-    if (this.#delivery === 'paused' || this.#delivery === 'dropped') return;
-    const times = this.#delivery === 'doubled' ? 2 : 1;
-    for (let i = 0; i < times; i++) for (const listener of [...this.#listeners]) listener.onEvent(event);
+    if (this.#held || this.#delivery === 'paused') {
+      this.#kept.push(event);
+      return;
+    }
+    const way = typeof this.#delivery === 'function' ? this.#delivery : WAYS[this.#delivery];
+    for (const ms of way(event)) {
+      const listeners = [...this.#listeners];
+      if (ms > 0) this.#clock.setTimeout(() => this.#tell(event, listeners), ms);
+      else this.#tell(event, listeners);
+    }
   }
 
   /** Breaks every open stream. */
@@ -59,5 +89,14 @@ export class EventStreams {
     const listeners = [...this.#listeners];
     this.#listeners.clear();
     for (const listener of listeners) listener.onBreak(error);
+  }
+
+  #tellKept(): void {
+    for (const event of this.#kept.splice(0)) this.emit(event);
+  }
+
+  /** Only to those that still listen: an event on its way is lost with its stream. */
+  #tell(event: RuntimeEvent, listeners: readonly EventListener[]): void {
+    for (const listener of listeners) if (this.#listeners.has(listener)) listener.onEvent(event);
   }
 }

@@ -16,6 +16,10 @@ export interface Fault<K extends CallName | '*'> {
   readonly error?: { readonly code?: CodeName; readonly message: string };
   /** The runtime goes away before or after it has done what was asked. */
   readonly crash?: 'before' | 'after';
+  /** It is done, and the answer comes that many milliseconds later. */
+  readonly lateReplyMs?: number;
+  /** It is done, but fails with this error; what it has made is taken back as far as a real runtime does it. */
+  readonly failsAfter?: { readonly code?: CodeName; readonly message: string };
   /** It is done, but the caller gets an error, or no answer at all. */
   readonly lostReply?: 'error' | 'timeout';
 }

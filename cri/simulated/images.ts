@@ -54,6 +54,12 @@ export class Images {
     this.#add(fullImageName(name), [], sizeBytes);
   }
 
+  /** Takes an image off the node, as somebody beside the agent might; containers of it run on. */
+  lose(name: string): void {
+    const { id } = this.find(name) ?? {};
+    for (const [present, image] of this.#present) if (image.id === id) this.#present.delete(present);
+  }
+
   /** Makes an image pullable, or changes how its pulls go. */
   publish(name: string, image: RegistryImage): void {
     this.#registry.set(fullImageName(name), image);
@@ -96,8 +102,7 @@ export class Images {
 
   async remove({ image }: RemoveImageRequest, signal: AbortSignal): Promise<RemoveImageResponse> {
     await this.#world.work('removeImage', signal);
-    const { id } = this.find(image?.image ?? '') ?? {};
-    for (const [name, present] of this.#present) if (present.id === id) this.#present.delete(name);
+    this.lose(image?.image ?? '');
     return {};
   }
 

@@ -20,6 +20,10 @@ export class NameRegister {
     this.#idOf.set(name, id);
   }
 
+  isFree(name: string): boolean {
+    return !this.#idOf.has(name);
+  }
+
   release(name: string): void {
     this.#idOf.delete(name);
   }

@@ -1,25 +1,33 @@
 import type { CallName, Operations } from './callNames.ts';
 import type { Containers } from './containers.ts';
 import type { Images } from './images.ts';
+import type { Network } from './network.ts';
 import type { RuntimeCan } from './options.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { runtimeConfig, runtimeStatus, VERSION } from './selfReport.ts';
 import type { World } from './world.ts';
 
+interface Parts {
+  readonly sandboxes: Sandboxes;
+  readonly containers: Containers;
+  readonly images: Images;
+  readonly network: Network;
+}
+
 /** Which part of the runtime does which call. */
 export function operationsOf(
   world: World,
-  { sandboxes, containers, images }: { sandboxes: Sandboxes; containers: Containers; images: Images },
+  { sandboxes, containers, images, network }: Parts,
   execSync: Operations['execSync'],
   features: RuntimeCan,
 ): Operations {
-  const fixed = <Answer>(call: CallName, answer: Answer) => {
-    return (_: unknown, signal: AbortSignal) => world.work(call, signal).then(() => answer);
+  const own = <Answer>(call: CallName, answer: () => Answer) => {
+    return (_: unknown, signal: AbortSignal) => world.work(call, signal).then(answer);
   };
   return {
-    version: fixed('version', VERSION),
-    status: fixed('status', runtimeStatus(features)),
-    runtimeConfig: fixed('runtimeConfig', runtimeConfig()),
+    version: own('version', () => VERSION),
+    status: own('status', () => runtimeStatus(features, network)),
+    runtimeConfig: own('runtimeConfig', runtimeConfig),
     runPodSandbox: (request, signal) => sandboxes.run(request, signal),
     stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),
     removePodSandbox: (request, signal) => sandboxes.remove(request, signal),

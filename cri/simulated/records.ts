@@ -8,7 +8,7 @@ import type {
   PodSandboxConfig,
   PodSandboxMetadata,
 } from '../generated/runtime.ts';
-import { ContainerState, PodSandboxState } from '../generated/runtime.ts';
+import { ContainerState, NamespaceMode, PodSandboxState } from '../generated/runtime.ts';
 import { nanoseconds } from './clock.ts';
 import type { Process } from './process.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
@@ -55,6 +55,10 @@ export class SandboxRecord implements SimulatedSandbox {
     return this.config.labels;
   }
 
+  get onHostNetwork(): boolean {
+    return this.config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
+  }
+
   get cgroupParent(): string {
     return this.config.linux?.cgroupParent ?? '';
   }
@@ -97,6 +101,8 @@ export class ContainerRecord implements SimulatedContainer {
   /** What it uses; nothing when absent. */
   memoryBytes?: number;
   removing = false;
+  /** Whether the kernel has ever killed a process in it for want of memory. */
+  oomKilled = false;
 
   constructor(
     made: Pick<ContainerRecord, 'id' | 'reservedName' | 'sandbox' | 'metadata' | 'config' | 'image' | 'createdAt'>,
@@ -182,7 +188,7 @@ export function containerStateName({ life }: ContainerRecord): string {
 }
 
 /** A sandbox's state as the CRI has it. */
-export function sandboxState({ ready }: SandboxRecord): PodSandboxState {
+function sandboxState({ ready }: SandboxRecord): PodSandboxState {
   return ready ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
 }
 

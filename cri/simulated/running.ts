@@ -23,13 +23,20 @@ export function run(world: World, record: ContainerRecord, rules: StartRules): v
   const process = startProcess(world.clock, behaviour, (exit) => {
     const finishedAt = world.clock.now();
     const show = () => {
-      record.life = { state: 'exited', startedAt, finishedAt, ...exit };
+      if (record.life.state === 'running') record.life = { state: 'exited', startedAt, finishedAt, ...exit };
       resolve();
     };
     showExit(world, record, rules.eventLeadMs(), show);
   });
   record.life = { state: 'running', startedAt, process, ended };
   tellOfContainer(world, 'started', record);
+}
+
+/** Ends a container whose start has failed, as far as it has come. */
+export function endAsNotStarted(world: World, record: ContainerRecord, message: string): void {
+  if (record.life.state === 'running') record.life.process.signal('SIGKILL');
+  const finishedAt = world.clock.now();
+  record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
 }
 
 function showExit(world: World, record: ContainerRecord, leadMs: number, show: () => void): void {

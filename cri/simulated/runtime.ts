@@ -1,7 +1,6 @@
 import type { Container, LinuxContainerResources, PodSandbox } from '../generated/runtime.ts';
-import { AddressPool } from './addresses.ts';
 import type { BehaviourSource } from './behaviour.ts';
-import { CallError } from './callError.ts';
+import { gone } from './callError.ts';
 import type { AnswerOf, CallName, LoggedCall, Operations, RequestOf } from './callNames.ts';
 import { type Clock, pause } from './clock.ts';
 import { Containers } from './containers.ts';
@@ -12,24 +11,41 @@ import { idsFrom, seededRandom } from './ids.ts';
 import { fullImageName } from './imageName.ts';
 import { Images } from './images.ts';
 import { latencyFrom } from './latency.ts';
+import { Lists } from './lists.ts';
+import { Network } from './network.ts';
 import { operationsOf } from './operations.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import { exitWith } from './process.ts';
 import { type ContainerRecord, listedContainer, listedSandbox, type Records, type SandboxRecord } from './records.ts';
 import { Sandboxes } from './sandboxes.ts';
+import { Stall } from './stall.ts';
+import { type Picks, Strays } from './strays.ts';
 import { struck } from './struck.ts';
 import { underBoth } from './underBoth.ts';
+import { type Undo, undoOf } from './undo.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 import type { World } from './world.ts';
+
+/** How the runtime comes back. */
+export interface RestartOptions {
+  /** Whether containers have run on meanwhile; not after a reboot. */
+  readonly keepContainers?: boolean;
+  /** What it does not know any more, although it runs on: everything after its store was lost. */
+  readonly forget?: Picks;
+  /** Whether it finds again what it had forgotten. */
+  readonly recall?: boolean;
+}
 
 /** A CRI v1 runtime without containers: its states, names, addresses and errors are those of a real one. */
 export class SimulatedRuntime {
   /** Every call that arrived, the oldest first, unless it was told not to keep them. */
   readonly calls: LoggedCall[] = [];
   readonly faults = new Faults();
-  readonly events = new EventStreams();
+  readonly events: EventStreams;
   readonly clock: Clock;
   readonly images: Images;
+  readonly network: Network;
+  readonly lists: Lists;
   /** Milliseconds by which the event of an exit comes before the status shows it. */
   eventLeadMs = 0;
   /** How commands in containers are answered. */
@@ -37,8 +53,11 @@ export class SimulatedRuntime {
   readonly #behaviours = new Map<string, BehaviourSource>();
   readonly #records: Records = { sandboxes: new Map(), containers: new Map() };
   readonly #world: World;
+  readonly #stall: Stall;
   readonly #sandboxes: Sandboxes;
   readonly #operations: Operations;
+  readonly #undo: Undo;
+  readonly #strays: Strays;
   readonly #log: ((call: LoggedCall) => void) | undefined;
   #life: AbortController | undefined = new AbortController();
 
@@ -46,6 +65,10 @@ export class SimulatedRuntime {
     const { clock, images = {}, behaviours = {}, random = seededRandom(1), addresses = 65_000 } = options;
     const latencyOf = latencyFrom(options.latency);
     this.clock = clock;
+    this.events = new EventStreams(clock);
+    this.network = new Network(addresses);
+    this.lists = new Lists(this.#records);
+    this.#stall = new Stall(clock);
     this.exec = options.exec;
     this.#log = this.#logger(options);
     this.#world = {
@@ -55,14 +78,19 @@ export class SimulatedRuntime {
       newId: idsFrom(random),
       absentStopsFail: options.absentStopsFail ?? false,
       latencyOf,
-      work: (call, signal) => pause(clock, latencyOf(call), signal),
+      work: async (call, signal) => {
+        await pause(clock, latencyOf(call), signal);
+        await this.#stall.passed(signal);
+      },
     };
     for (const [image, source] of Object.entries(behaviours)) this.behave(image, source);
     this.images = new Images(this.#world, images);
     const rules = { behaviours: this.#behaviours, eventLeadMs: () => this.eventLeadMs };
-    const containers = new Containers(this.#world, this.#records, this.images, rules);
-    this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, new AddressPool(addresses));
-    const parts = { sandboxes: this.#sandboxes, containers, images: this.images };
+    const containers = new Containers(this.#world, this.#records, this.lists, this.images, rules);
+    this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, this.lists, this.network);
+    this.#undo = undoOf(this.#world, this.#records, this.#sandboxes, containers);
+    this.#strays = new Strays(this.#records, { sandboxes: this.#sandboxes.names, containers: containers.names });
+    const parts = { sandboxes: this.#sandboxes, containers, images: this.images, network: this.network };
     const exec: Operations['execSync'] = (...call) => execSync(this.#world, this.#records, this.exec, ...call);
     this.#operations = operationsOf(this.#world, parts, exec, options.features ?? {});
   }
@@ -72,11 +100,16 @@ export class SimulatedRuntime {
     this.#log?.({ call, request, at: this.clock.now() });
     const life = this.#life;
     if (!life) throw gone();
-    const strike = this.faults.take(call, request);
     try {
-      return await underBoth(signal, life.signal, (both) => {
+      return await underBoth(signal, life.signal, async (both) => {
+        await this.#stall.passed(both);
+        const strike = this.faults.take(call, request);
         const act = () => this.#operations[call](request, both);
-        return strike ? struck(strike, this.#world, both, () => this.down(), act) : act();
+        const undo = (answer: AnswerOf<K>, message: string) => this.#undo[call]?.(request, answer, message);
+        const crash = () => this.down();
+        const answer = await (strike ? struck(strike, this.#world, both, { act, undo, crash }) : act());
+        await this.#stall.passed(both);
+        return answer;
       });
     } catch (error) {
       throw life.signal.aborted ? gone() : error;
@@ -99,15 +132,30 @@ export class SimulatedRuntime {
   down(): void {
     const life = this.#life;
     this.#life = undefined;
-    life?.abort();
+    life?.abort(gone());
     this.events.breakAll(gone());
+    this.resume();
   }
 
   /** The runtime comes (back) up. Containers have run on meanwhile, unless they are not kept, as after a reboot. */
-  restart({ keepContainers = true }: { keepContainers?: boolean } = {}): void {
+  restart({ keepContainers = true, forget, recall = false }: RestartOptions = {}): void {
     this.down();
     if (!keepContainers) this.#loseProcesses();
+    if (recall) this.#strays.recall();
+    if (forget) this.#strays.forget(forget);
     this.#life = new AbortController();
+  }
+
+  /** The runtime stands still: nothing is answered and no event told until it resumes; containers run on. */
+  stall(): void {
+    this.#stall.begin();
+    this.events.hold(true);
+  }
+
+  /** It goes on: with the calls that nobody has given up meanwhile, and the events. */
+  resume(): void {
+    this.#stall.end();
+    this.events.hold(false);
   }
 
   /** Gives an image's containers a behaviour, from their next start on. */
@@ -117,9 +165,14 @@ export class SimulatedRuntime {
 
   /** Ends a running container's process. */
   exitContainer(id: string, exitCode: number, reason = exitWith(exitCode).reason): void {
-    const { life } = this.#container(id);
-    if (life.state !== 'running') throw new Error(`container ${id} is not running`);
-    life.process.end({ exitCode, reason });
+    this.#running(id).process.end({ exitCode, reason });
+  }
+
+  /** The kernel kills a process of a running container for want of memory: its first, or another and it runs on. */
+  oomKill(id: string, { child = false }: { child?: boolean } = {}): void {
+    this.#running(id);
+    this.#container(id).oomKilled = true;
+    if (!child) this.exitContainer(id, 137);
   }
 
   /** Lets a container use so much memory. */
@@ -152,13 +205,18 @@ export class SimulatedRuntime {
     return this.#records.sandboxes.values();
   }
 
+  /** What runs or is left on the host that the runtime has forgotten. */
+  get strays(): { readonly sandboxes: Iterable<SimulatedSandbox>; readonly containers: Iterable<SimulatedContainer> } {
+    return this.#strays;
+  }
+
   /** Kills every process in this cgroup and below it, as writing to `cgroup.kill` does. */
   killCgroup(path: string): void {
     const isIn = (cgroup: string) => cgroup === path || cgroup.startsWith(`${path}/`);
-    for (const { life, cgroup } of this.#records.containers.values()) {
+    for (const { life, cgroup } of this.#allContainers()) {
       if (life.state === 'running' && isIn(cgroup)) life.process.signal('SIGKILL');
     }
-    for (const sandbox of this.#records.sandboxes.values()) if (isIn(sandbox.cgroup)) this.#sandboxes.kill(sandbox);
+    for (const sandbox of this.#allSandboxes()) if (isIn(sandbox.cgroup)) this.#sandboxes.kill(sandbox);
   }
 
   /** All that a list of sandboxes and one of containers would show now, without a call. */
@@ -189,6 +247,12 @@ export class SimulatedRuntime {
     return record;
   }
 
+  #running(id: string) {
+    const { life } = this.#container(id);
+    if (life.state !== 'running') throw new Error(`container ${id} is not running`);
+    return life;
+  }
+
   #sandbox(id: string): SandboxRecord {
     const record = this.#records.sandboxes.get(id);
     if (!record) throw new Error(`there is no sandbox ${id}`);
@@ -196,19 +260,22 @@ export class SimulatedRuntime {
   }
 
   #loseProcesses(): void {
-    for (const { life } of this.#records.containers.values()) {
+    for (const { life } of this.#allContainers()) {
       if (life.state === 'running') life.process.end({ exitCode: 255, reason: 'Unknown' });
     }
-    for (const sandbox of this.#records.sandboxes.values()) this.#sandboxes.kill(sandbox);
+    for (const sandbox of this.#allSandboxes()) this.#sandboxes.kill(sandbox);
+  }
+
+  #allContainers(): readonly ContainerRecord[] {
+    return [...this.#records.containers.values(), ...this.#strays.containers];
+  }
+
+  #allSandboxes(): readonly SandboxRecord[] {
+    return [...this.#records.sandboxes.values(), ...this.#strays.sandboxes];
   }
 }
 
 /** Makes a runtime that has nothing but the images told. */
 export function createSimulatedRuntime(options: SimulatedRuntimeOptions): SimulatedRuntime {
   return new SimulatedRuntime(options);
-}
-
-function gone(): CallError {
-  const message = 'connection error: desc = "transport: Error while dialing: connect: connection refused"';
-  return new CallError('UNAVAILABLE', message);
 }

@@ -1,11 +1,11 @@
 import type * as wire from '../generated/runtime.ts';
-import { NamespaceMode } from '../generated/runtime.ts';
-import type { AddressPool } from './addresses.ts';
-import { CallError } from './callError.ts';
+import { CallError, isGone } from './callError.ts';
 import type { Containers } from './containers.ts';
 import { tellOfSandbox } from './effects.ts';
+import type { Lists } from './lists.ts';
 import { NameRegister } from './names.ts';
-import { listedSandbox, matchesLabels, type Records, SandboxRecord, sandboxState } from './records.ts';
+import type { Network } from './network.ts';
+import { matchesLabels, type Records, SandboxRecord } from './records.ts';
 import { containerStatus, sandboxStatus } from './statuses.ts';
 import type { World } from './world.ts';
 
@@ -14,14 +14,16 @@ export class Sandboxes {
   readonly #world: World;
   readonly #records: Records;
   readonly #containers: Containers;
-  readonly #addresses: AddressPool;
-  readonly #names = new NameRegister('sandbox');
+  readonly #lists: Lists;
+  readonly #network: Network;
+  readonly names = new NameRegister('sandbox');
 
-  constructor(world: World, records: Records, containers: Containers, addresses: AddressPool) {
+  constructor(world: World, records: Records, containers: Containers, lists: Lists, network: Network) {
     this.#world = world;
     this.#records = records;
     this.#containers = containers;
-    this.#addresses = addresses;
+    this.#lists = lists;
+    this.#network = network;
   }
 
   async run(
@@ -29,23 +31,20 @@ export class Sandboxes {
     signal: AbortSignal,
   ): Promise<wire.RunPodSandboxResponse> {
     if (!config?.metadata) throw new CallError('UNKNOWN', 'sandbox config must include metadata');
+    const id = this.#world.newId();
+    const copy = structuredClone(config);
     const metadata = { ...config.metadata };
     const reservedName = [metadata.name, metadata.namespace, metadata.uid, metadata.attempt].join('_');
-    const id = this.#world.newId();
-    this.#names.reserve(reservedName, id);
-    let ip: string | undefined;
+    const createdAt = this.#world.clock.now();
+    const record = new SandboxRecord({ id, reservedName, metadata, config: copy, runtimeHandler, createdAt });
+    this.names.reserve(reservedName, id);
     try {
-      if (!onHostNetwork(config)) ip = this.#addresses.take(id);
+      if (!record.onHostNetwork) this.#network.attach(record);
       await this.#world.work('runPodSandbox', signal);
     } catch (error) {
-      if (ip !== undefined) this.#addresses.giveBack(ip);
-      this.#undo(reservedName);
+      this.#giveUp(record, error);
       throw error;
     }
-    const createdAt = this.#world.clock.now();
-    const copy = structuredClone(config);
-    const record = new SandboxRecord({ id, reservedName, metadata, config: copy, runtimeHandler, createdAt });
-    if (ip !== undefined) record.ip = ip;
     this.#records.sandboxes.set(id, record);
     tellOfSandbox(this.#world, 'created', record);
     tellOfSandbox(this.#world, 'started', record);
@@ -74,9 +73,8 @@ export class Sandboxes {
 
   async list({ filter }: wire.ListPodSandboxRequest, signal: AbortSignal): Promise<wire.ListPodSandboxResponse> {
     await this.#world.work('listPodSandbox', signal);
-    const all = [...this.#records.sandboxes.values()];
-    const wanted = filter ? all.filter((record) => matches(record, filter)) : all;
-    return { items: wanted.map(listedSandbox) };
+    const all = this.#lists.sandboxes();
+    return { items: filter ? all.filter((each) => matches(each, filter)) : [...all] };
   }
 
   async status(
@@ -112,29 +110,39 @@ export class Sandboxes {
     this.kill(record);
     for (const container of this.#containers.of(record)) this.#containers.drop(container);
     this.#records.sandboxes.delete(record.id);
-    this.#giveBackAddress(record);
-    this.#names.release(record.reservedName);
+    this.#network.release(record);
+    this.names.release(record.reservedName);
     tellOfSandbox(this.#world, 'removed', record);
   }
 
+  /** In a real runtime's order: what runs in it first, then the sandbox itself, its network last. */
   async #stop(record: SandboxRecord, signal: AbortSignal): Promise<void> {
-    this.kill(record);
-    this.#giveBackAddress(record);
     await this.#containers.kill(record, signal);
+    this.kill(record);
+    if (!record.onHostNetwork) this.#network.detach(record);
   }
 
-  /** A sandbox that is given up halfway is taken down again, and its name stays reserved for as long as that takes. */
-  #undo(name: string): void {
+  /**
+   * A sandbox that is given up halfway is taken down again, and its name stays reserved for as long as that takes. When
+   * that is not possible it stays, not ready.
+   */
+  #giveUp(record: SandboxRecord, error: unknown): void {
+    if (isGone(error) || (this.#network.problem !== undefined && !record.onHostNetwork)) {
+      this.#leave(record);
+      return;
+    }
+    this.#network.release(record);
     const { clock, latencyOf } = this.#world;
-    const release = () => this.#names.release(name);
+    const release = () => this.names.release(record.reservedName);
     const ms = latencyOf('stopPodSandbox');
     if (ms > 0) clock.setTimeout(release, ms);
     else release();
   }
 
-  #giveBackAddress(record: SandboxRecord): void {
-    if (record.ip !== undefined) this.#addresses.giveBack(record.ip);
-    delete record.ip;
+  #leave(record: SandboxRecord): void {
+    record.ready = false;
+    this.#records.sandboxes.set(record.id, record);
+    tellOfSandbox(this.#world, 'created', record);
   }
 }
 
@@ -142,12 +150,8 @@ function absent(id: string): CallError {
   return new CallError('NOT_FOUND', `an error occurred when try to find sandbox "${id}": not found`);
 }
 
-function onHostNetwork({ linux }: wire.PodSandboxConfig): boolean {
-  return linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
-}
-
-function matches(record: SandboxRecord, filter: wire.PodSandboxFilter): boolean {
-  if (filter.id && record.id !== filter.id) return false;
-  if (filter.state && sandboxState(record) !== filter.state.state) return false;
-  return matchesLabels(record.config.labels, filter.labelSelector);
+function matches(listed: wire.PodSandbox, filter: wire.PodSandboxFilter): boolean {
+  if (filter.id && listed.id !== filter.id) return false;
+  if (filter.state && listed.state !== filter.state.state) return false;
+  return matchesLabels(listed.labels, filter.labelSelector);
 }

@@ -4,6 +4,7 @@ import {
   StatusResponse,
   type VersionResponse,
 } from '../generated/runtime.ts';
+import type { Network } from './network.ts';
 import type { RuntimeCan } from './options.ts';
 
 /** What the runtime says it is. */
@@ -14,17 +15,26 @@ export const VERSION: VersionResponse = {
   runtimeApiVersion: 'v1',
 };
 
-/** What the runtime says of its own health: all is well; and what it can do. */
-export function runtimeStatus({
-  userNamespaces = false,
-  supplementalGroupsPolicy = false,
-}: RuntimeCan): StatusResponse {
-  const conditions = ['RuntimeReady', 'NetworkReady'].map((type) => ({ type, status: true, reason: '', message: '' }));
+/** What the runtime says of its own health, and what it can do. */
+export function runtimeStatus(
+  { userNamespaces = false, supplementalGroupsPolicy = false }: RuntimeCan,
+  { problem }: Network,
+): StatusResponse {
+  const networkReady = problem === undefined ? { status: true } : networkNotReady(problem);
   return StatusResponse.fromPartial({
-    status: { conditions },
+    status: {
+      conditions: [
+        { type: 'RuntimeReady', status: true },
+        { type: 'NetworkReady', ...networkReady },
+      ],
+    },
     runtimeHandlers: [{ name: '', features: { userNamespaces } }],
     features: { supplementalGroupsPolicy },
   });
+}
+
+function networkNotReady(problem: string) {
+  return { status: false, reason: 'NetworkPluginNotReady', message: `Network plugin returns error: ${problem}` };
 }
 
 /** What the runtime says of its configuration. */

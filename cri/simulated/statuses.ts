@@ -29,10 +29,13 @@ export function containerStatus(record: ContainerRecord): ContainerStatus {
   };
 }
 
-function lifeStatus({ life }: ContainerRecord): Partial<ContainerStatus> {
+const OOM_KILLED = 'OOMKilled';
+
+function lifeStatus({ life, oomKilled }: ContainerRecord): Partial<ContainerStatus> {
   if (life.state === 'created') return {};
   const startedAt = life.startedAt === undefined ? 0n : nanoseconds(life.startedAt);
-  if (life.state === 'running') return { startedAt };
-  const { finishedAt, exitCode, reason, message = '' } = life;
+  if (life.state === 'running') return { startedAt, reason: oomKilled ? OOM_KILLED : '' };
+  const { finishedAt, exitCode, message = '' } = life;
+  const reason = oomKilled ? OOM_KILLED : life.reason;
   return { startedAt, finishedAt: nanoseconds(finishedAt), exitCode, reason, message };
 }

@@ -1,5 +1,5 @@
 /**
- * Runs `act` with a signal that aborts as soon as one of these two does. Unlike one of `AbortSignal.any` it does not
+ * Runs `act` with a signal that aborts as soon as one of these two does, for the same reason. Unlike one of `AbortSignal.any` it does not
  * depend on when garbage is collected, and nothing of it is left on a signal that lives long.
  */
 export async function underBoth<T>(
@@ -8,14 +8,17 @@ export async function underBoth<T>(
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const both = new AbortController();
-  const abort = () => both.abort();
-  if (one.aborted || other.aborted) abort();
-  one.addEventListener('abort', abort);
-  other.addEventListener('abort', abort);
+  const abortAs = ({ reason }: AbortSignal) => both.abort(reason);
+  const abortAsOne = () => abortAs(one);
+  const abortAsOther = () => abortAs(other);
+  if (one.aborted) abortAsOne();
+  else if (other.aborted) abortAsOther();
+  one.addEventListener('abort', abortAsOne);
+  other.addEventListener('abort', abortAsOther);
   try {
     return await act(both.signal);
   } finally {
-    one.removeEventListener('abort', abort);
-    other.removeEventListener('abort', abort);
+    one.removeEventListener('abort', abortAsOne);
+    other.removeEventListener('abort', abortAsOther);
   }
 }

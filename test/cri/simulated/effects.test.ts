@@ -20,12 +20,12 @@ test('a call is heard of before it takes effect, and each effect at its moment',
   expect(simulation.seen).toEqual([
     ...['runPodSandbox', 'sandbox of web created', 'sandbox of web started'],
     ...['createContainer', 'main created', 'startContainer', 'main started'],
-    ...['stopPodSandbox', 'sandbox of web ended', 'main ended'],
+    ...['stopPodSandbox', 'main ended', 'sandbox of web ended'],
     ...['removePodSandbox', 'main removed', 'sandbox of web removed'],
   ]);
 });
 
-test('effects are told also when events are dropped, and when nobody asked for them', async () => {
+test('an exit has its effect also when its event is dropped', async () => {
   const simulation = noted();
   simulation.runtime.events.deliver('dropped');
   const { container } = await runOne(simulation);

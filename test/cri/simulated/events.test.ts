@@ -43,6 +43,37 @@ test('containerEvents can be kept back, lost and doubled', async () => {
   expect(await exitOf('twice')).toBe(2);
 });
 
+test('each event can have a way of its own: later, twice, never, and so in another order', async () => {
+  const { runtime, clock, play, cri } = simulate();
+  const { containerEvents } = follow(cri);
+  const sandbox = await play.sandbox('web');
+  const ids: string[] = [];
+  runtime.events.deliver(({ id }) => [[500, 700], [], [100]][ids.indexOf(id)] ?? []);
+  for (const name of ['twice', 'never', 'early']) {
+    const id = await play.container(sandbox, 'web', name, []);
+    ids.push(id);
+    await play.start(id);
+    runtime.exitContainer(id, 0);
+  }
+  expect(containerEvents).toEqual([]);
+  await clock.advance(700);
+  expect(containerEvents.map(({ containerId }) => ids.indexOf(containerId))).toEqual([2, 0, 0]);
+});
+
+test('an event that is on its way when the stream breaks is lost', async () => {
+  const simulation = simulate();
+  const { runtime, clock, cri } = simulation;
+  const { container } = await runOne(simulation);
+  const before = follow(cri);
+  before.ended.catch(() => {});
+  runtime.events.deliver(() => [500]);
+  runtime.exitContainer(container, 0);
+  runtime.restart();
+  const after = follow(cri);
+  await clock.advance(1000);
+  expect([...before.containerEvents, ...after.containerEvents]).toEqual([]);
+});
+
 test('the stream ends quietly by its signal, and breaks when the runtime goes', async () => {
   const { cri, runtime } = simulate();
   const caller = new AbortController();

@@ -61,6 +61,19 @@ describe('scripted faults', () => {
     await expect(play.sandbox('b')).rejects.toThrow('is reserved for');
   });
 
+  test('an answer can come so late that its container has ended before: the start succeeds all the same', async () => {
+    const simulation = simulate();
+    const { runtime, clock, play } = simulation;
+    const sandbox = await play.sandbox('web');
+    const container = await play.container(sandbox, 'web', 'main', ['true']);
+    runtime.faults.add({ call: 'startContainer', lateReplyMs: 3000 });
+    const start = play.start(container);
+    await clock.advance(1000);
+    expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED 0 Completed/);
+    await clock.advance(2000);
+    await expect(start).resolves.toBeUndefined();
+  });
+
   test.each(['before', 'after'] as const)('a crash %s it is done', async (crash) => {
     const { runtime, play } = simulate();
     runtime.faults.add({ call: 'runPodSandbox', crash });
@@ -97,6 +110,24 @@ describe('a runtime that goes away', () => {
     simulation.runtime.restart();
     expect(await simulation.play.containerState(container)).toMatch(/^CONTAINER_EXITED 0 Completed/);
     expect(await simulation.play.containerState(stubborn)).toMatch(/^CONTAINER_RUNNING/);
+  });
+
+  test('leaves what it was at as far as it was written down: a sandbox that is not ready, a container not started', async () => {
+    const simulation = simulate({ latency: { runPodSandbox: 84, startContainer: 56 } });
+    const { clock, runtime, play } = simulation;
+    const sandbox = await clock.drive(play.sandbox('web'));
+    const container = await clock.drive(play.container(sandbox, 'web', 'main', []));
+    const calls = [play.start(container), play.sandbox('other')].map((call) => expect(call).rejects.toBeDefined());
+    await clock.advance(40);
+    runtime.restart();
+    await Promise.all(calls);
+    expect(await clock.drive(play.containerState(container))).toMatch(/^CONTAINER_CREATED/);
+    await clock.drive(play.start(container));
+    expect([...runtime.sandboxes()].map(({ podName, ready }) => [podName, ready])).toEqual([
+      ['web', true],
+      ['other', false],
+    ]);
+    await expect(clock.drive(play.sandbox('other'))).rejects.toThrow('is reserved for');
   });
 
   test('after a reboot nothing runs: exits are unknown and sandboxes not ready', async () => {
@@ -145,6 +176,17 @@ describe('images', () => {
     await cri.removeImage(spec(imageRef), { signal: noAbort });
     const { images } = await cri.listImages({ filter: undefined }, { signal: noAbort });
     expect(images.map(({ repoTags }) => repoTags)).toEqual([[IMAGE]]);
+  });
+
+  test('that disappear leave what runs alone; nothing new can be made of them until they are back', async () => {
+    const simulation = simulate();
+    const { runtime, play } = simulation;
+    const { sandbox, container } = await runOne(simulation);
+    runtime.images.lose(IMAGE);
+    expect(await play.containerState(container)).toMatch(/^CONTAINER_RUNNING/);
+    await expect(play.container(sandbox, 'web', 'next', [])).rejects.toMatchObject({ reason: 'NotFound' });
+    runtime.images.add(IMAGE);
+    await expect(play.container(sandbox, 'web', 'next', [])).resolves.toBeDefined();
   });
 
   test('fail to be pulled as told, until the registry recovers', async () => {

@@ -49,6 +49,20 @@ describe('what containers do', () => {
     expect(await simulation.play.containerState(next)).toMatch(/^CONTAINER_RUNNING/);
   });
 
+  test('one can run out of memory by hand; if only a child is killed it runs on, and its end says so', async () => {
+    const simulation = simulate();
+    const { runtime, play } = simulation;
+    const { sandbox, container } = await runOne(simulation);
+    runtime.oomKill(container);
+    expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED 137 OOMKilled/);
+    const other = await play.container(sandbox, 'web', 'other', []);
+    await play.start(other);
+    runtime.oomKill(other, { child: true });
+    expect(await play.containerState(other)).toMatch(/^CONTAINER_RUNNING 0 OOMKilled/);
+    runtime.exitContainer(other, 1);
+    expect(await play.containerState(other)).toMatch(/^CONTAINER_EXITED 1 OOMKilled/);
+  });
+
   test('one that cannot be started is left with 128 StartError and the words of the OCI runtime', async () => {
     const startError = 'exec: "nope": executable file not found in $PATH';
     const { play } = simulate({ behaviours: { [IMAGE]: { startError } } });

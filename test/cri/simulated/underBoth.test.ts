@@ -3,17 +3,17 @@ import { underBoth } from '../../../cri/simulated/underBoth.ts';
 
 const aborted = (signal: AbortSignal) =>
   new Promise<string>((resolve) => {
-    if (signal.aborted) resolve('aborted');
-    signal.addEventListener('abort', () => resolve('aborted'));
+    if (signal.aborted) resolve(signal.reason);
+    signal.addEventListener('abort', () => resolve(signal.reason));
   });
 
 test.each([0, 1])('either of the two signals aborts: number %i', async (index) => {
   const signals = [new AbortController(), new AbortController()] as const;
   const outcome = underBoth(signals[0].signal, signals[1].signal, aborted);
-  signals[index]?.abort();
-  expect(await outcome).toBe('aborted');
+  signals[index]?.abort('enough');
+  expect(await outcome).toBe('enough');
 });
 
 test('one that is aborted already counts', async () => {
-  expect(await underBoth(new AbortController().signal, AbortSignal.abort(), aborted)).toBe('aborted');
+  expect(await underBoth(new AbortController().signal, AbortSignal.abort('enough'), aborted)).toBe('enough');
 });

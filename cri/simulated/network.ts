@@ -1,0 +1,55 @@
+import { AddressPool } from './addresses.ts';
+import { CallError } from './callError.ts';
+import type { SandboxRecord } from './records.ts';
+
+/** The pods' network: while it is not ready, no sandbox gets an address and none gives one back. */
+export class Network {
+  readonly #pool: AddressPool;
+  #problem: string | undefined;
+
+  constructor(addresses: number) {
+    this.#pool = new AddressPool(addresses);
+  }
+
+  /** Why it is not ready; absent when it is. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** It is not ready any more, with what its plugin says about it. */
+  fail(problem = 'cni plugin not initialized'): void {
+    this.#problem = problem;
+  }
+
+  recover(): void {
+    this.#problem = undefined;
+  }
+
+  /** Changes how many pods can have an address at a time; those that have one keep it. */
+  limitAddresses(count: number): void {
+    this.#pool.limit(count);
+  }
+
+  /** Gives a sandbox its address. */
+  attach(sandbox: SandboxRecord): void {
+    this.#requireReady('setup', sandbox);
+    sandbox.ip = this.#pool.take(sandbox.id);
+  }
+
+  /** Takes a sandbox off the network, as often as it is asked to. */
+  detach(sandbox: SandboxRecord): void {
+    this.#requireReady('destroy', sandbox);
+    this.release(sandbox);
+  }
+
+  /** Takes back a sandbox's address in any case. */
+  release(sandbox: SandboxRecord): void {
+    if (sandbox.ip !== undefined) this.#pool.giveBack(sandbox.ip);
+    delete sandbox.ip;
+  }
+
+  #requireReady(what: string, { id }: SandboxRecord): void {
+    if (this.#problem === undefined) return;
+    throw new CallError('UNKNOWN', `failed to ${what} network for sandbox "${id}": ${this.#problem}`);
+  }
+}

@@ -1,0 +1,65 @@
+import type { NameRegister } from './names.ts';
+import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
+import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
+
+/** Picks sandboxes and containers. */
+export type Picks = (each: SimulatedSandbox | SimulatedContainer) => boolean;
+
+interface Names {
+  readonly sandboxes: NameRegister;
+  readonly containers: NameRegister;
+}
+
+/**
+ * What the runtime has forgotten, because its store was lost or it could not read all of it when it started: processes
+ * run on without its knowing, addresses stay taken, and names are free again.
+ */
+export class Strays {
+  readonly sandboxes = new Set<SandboxRecord>();
+  readonly containers = new Set<ContainerRecord>();
+  readonly #records: Records;
+  readonly #names: Names;
+
+  constructor(records: Records, names: Names) {
+    this.#records = records;
+    this.#names = names;
+  }
+
+  forget(picks: Picks): void {
+    move(this.#records.sandboxes, this.sandboxes, this.#names.sandboxes, picks);
+    move(this.#records.containers, this.containers, this.#names.containers, picks);
+  }
+
+  /** The runtime finds again what it had forgotten, except where another has the name now. */
+  recall(): void {
+    moveBack(this.sandboxes, this.#records.sandboxes, this.#names.sandboxes);
+    moveBack(this.containers, this.#records.containers, this.#names.containers);
+  }
+}
+
+function move<R extends SandboxRecord | ContainerRecord>(
+  known: Map<string, R>,
+  strays: Set<R>,
+  names: NameRegister,
+  picks: Picks,
+): void {
+  for (const record of known.values()) {
+    if (!picks(record)) continue;
+    known.delete(record.id);
+    names.release(record.reservedName);
+    strays.add(record);
+  }
+}
+
+function moveBack<R extends SandboxRecord | ContainerRecord>(
+  strays: Set<R>,
+  known: Map<string, R>,
+  names: NameRegister,
+): void {
+  for (const record of strays) {
+    if (!names.isFree(record.reservedName)) continue;
+    strays.delete(record);
+    names.reserve(record.reservedName, record.id);
+    known.set(record.id, record);
+  }
+}
