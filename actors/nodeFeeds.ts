@@ -29,7 +29,7 @@ export const nodeFeeds = (parts: FeedParts, doings: Doings): Feeds => ({
 
 /** How the runtime is and what it shows; a broken event stream is a reason to ask for its health at once. */
 function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHealth' | 'pleg'> {
-  const { cri, clock, ownership, onError, onRuntimeHealth } = parts;
+  const { cri, files, clock, ownership, onError, onRuntimeHealth } = parts;
   // Rings once the health is watched.
   let askHealth = () => {};
   return {
@@ -45,7 +45,12 @@ function runtimeFeeds(parts: FeedParts, doings: Doings): Pick<Feeds, 'runtimeHea
     pleg: (send, { signal }) => {
       const tell = (fact: NodeFact) =>
         send(fact.type === 'runtime.podsObserved' ? { ...fact, pods: ownership.see(fact.pods) } : fact);
-      return observeRuntime({ ...{ cri, clock, signal, onError }, ...doings, send: tell, onBreak: () => askHealth() });
+      return observeRuntime({
+        ...{ cri, files, clock, signal, onError },
+        ...doings,
+        send: tell,
+        onBreak: () => askHealth(),
+      });
     },
   };
 }

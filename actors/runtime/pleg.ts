@@ -5,6 +5,7 @@
 import type { Cri, RuntimeEvent } from '../../cri/calls.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { observedPods } from '../../cri/observe.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { NodeFailure, toFailure } from '../../pod/failure.ts';
@@ -25,6 +26,8 @@ const LIST_TIMEOUT_MS = 20_000;
 
 export interface PlegOptions {
   readonly cri: Cri;
+  /** Where containers leave their last words. */
+  readonly files: FileSystem;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly send: (fact: NodeFact) => void;
@@ -184,8 +187,8 @@ class Pleg {
   }
 
   #inspect(id: string, sandboxId: string): Promise<ObservedContainer | null> {
-    const { cri, signal } = this.#options;
-    return readContainer(cri, { id, sandboxId }, { signal, timeoutMs: LIST_TIMEOUT_MS });
+    const { cri, files, signal } = this.#options;
+    return readContainer({ cri, files }, { id, sandboxId }, { signal, timeoutMs: LIST_TIMEOUT_MS });
   }
 
   async #isSandboxReady(podSandboxId: string): Promise<boolean> {

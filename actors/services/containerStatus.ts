@@ -2,7 +2,7 @@
 import type { CallOptions, Cri } from '../../cri/calls.ts';
 import { observedContainerStatus } from '../../cri/observe.ts';
 import { loggedText, type TerminationMessagePlace, terminationMessagePlace } from '../../cri/terminationMessage.ts';
-import { fileTail } from '../../host/files/fileTail.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
 import type { ObservedContainer } from '../../pod/lifecycle/observed.ts';
 import { unlessGone } from './sandboxes.ts';
@@ -15,7 +15,7 @@ const LOG_END = 65_536;
 
 /** Null when the runtime does not have it. A status does not name the sandbox; a list does. */
 export async function readContainer(
-  cri: Cri,
+  { cri, files }: { readonly cri: Cri; readonly files: FileSystem },
   { id, sandboxId = '' }: { readonly id: string; readonly sandboxId?: string },
   options: CallOptions,
 ): Promise<ObservedContainer | null> {
@@ -25,7 +25,7 @@ export async function readContainer(
     if (!shown) return null;
     if (shown.state !== 'exited') return shown;
     // The runtime's own word comes before the container's.
-    const message = [shown.message, await terminationMessage(terminationMessagePlace(status))]
+    const message = [shown.message, await terminationMessage(files, terminationMessagePlace(status))]
       .filter(Boolean)
       .join(': ');
     return message === '' ? shown : { ...shown, message };
@@ -35,22 +35,22 @@ export async function readContainer(
   }
 }
 
-async function terminationMessage({ file, log }: TerminationMessagePlace): Promise<string> {
+async function terminationMessage(files: FileSystem, { file, log }: TerminationMessagePlace): Promise<string> {
   if (file !== undefined) {
-    const written = await tailOf(file, LONGEST_FILE);
+    const written = await tailOf(files, file, LONGEST_FILE);
     if (typeof written === 'string') return `Error on reading termination log ${file}: ${written}`;
     if (written.length > 0) return textOf(written);
   }
   if (log === undefined) return '';
-  const end = await tailOf(log, LOG_END);
+  const end = await tailOf(files, log, LOG_END);
   if (typeof end === 'string') return `Error on reading termination message from logs: ${end}`;
   return textOf(loggedText(end, MOST_LINES).subarray(-LONGEST_FROM_LOG));
 }
 
 /** What stands there, nothing when there is no such file, or why it cannot be read. */
-async function tailOf(path: string, most: number): Promise<Buffer | string> {
+async function tailOf(files: FileSystem, path: string, most: number): Promise<Buffer | string> {
   try {
-    return await fileTail(path, most);
+    return await files.tail(path, most);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return Buffer.alloc(0);
     return messageOf(error);

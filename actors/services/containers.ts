@@ -7,6 +7,7 @@ import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../cri/labels.ts';
 import { type NodeDescription, withResolver } from '../../cri/nodeDescription.ts';
 import { observedContainer } from '../../cri/observe.ts';
 import { sandboxConfig } from '../../cri/sandboxConfig.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { writeHostsFile } from '../../host/pods/hostsFile.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { writeLogSymlink } from '../../host/pods/logLinks.ts';
@@ -54,12 +55,13 @@ type ContainerServices = Pick<
 
 export function containerServices(parts: ContainerParts): ContainerServices {
   const { cri, layout, clock, onError } = parts;
+  const { files } = layout;
   const imageUserOf = imageUsers(cri);
   return {
     createContainer: async (input, { signal }) => ({ id: await create({ ...parts, imageUserOf }, input, signal) }),
     startContainer: async ({ pod, container, id }, { signal }) => {
-      await start(cri, id, { signal });
-      const started = await readContainer(cri, { id }, { signal });
+      await start({ cri, files }, id, { signal });
+      const started = await readContainer({ cri, files }, { id }, { signal });
       if (started === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
       // The container runs, and its log is there: without the link only collectors of logs do not find it.
@@ -73,13 +75,13 @@ export function containerServices(parts: ContainerParts): ContainerServices {
       const seconds = Math.max(LEAST_GRACE_SECONDS, left);
       const options = { signal, timeoutMs: seconds * 1_000 + STOP_SLACK_MS };
       await cri.stopContainer({ containerId: id, timeout: BigInt(seconds) }, options).catch(unlessGone);
-      return readContainer(cri, { id }, { signal });
+      return readContainer({ cri, files }, { id }, { signal });
     },
     removeContainers: async ({ ids }, options) => {
       await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(unlessGone)));
       return null;
     },
-    inspectContainer: ({ id }, options) => readContainer(cri, { id }, options),
+    inspectContainer: ({ id }, options) => readContainer({ cri, files }, { id }, options),
   };
 }
 
@@ -187,12 +189,16 @@ async function runsOf(cri: Cri, pod: Pod, name: string, options: CallOptions): P
 }
 
 /** Starts a container that is only created; one that was started by a call whose answer was lost is left as it is. */
-async function start(cri: Cri, containerId: string, options: CallOptions): Promise<void> {
+async function start(
+  { cri, files }: { readonly cri: Cri; readonly files: FileSystem },
+  containerId: string,
+  options: CallOptions,
+): Promise<void> {
   try {
     await cri.startContainer({ containerId }, options);
   } catch (error) {
     if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') throw error;
-    const shown = await readContainer(cri, { id: containerId }, options);
+    const shown = await readContainer({ cri, files }, { id: containerId }, options);
     // The answer of a call that worked was lost; a start that failed shows as an end with its own reason.
     if (shown?.state === 'running' || (shown?.state === 'exited' && !isEndedFor(shown.reason, 'StartError'))) return;
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);

@@ -1,7 +1,7 @@
 /** Reads the ends of the logs of a pod's failed containers. */
 import { join } from 'node:path';
 import { loggedText } from '../../cri/terminationMessage.ts';
-import { fileTail } from '../../host/files/fileTail.ts';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { createLayout, type LayoutFolders } from '../../host/pods/layout.ts';
 import { failedRun, type LogTail, type LogTails } from '../../pod/show/logTail.ts';
 import { podActors, type SeenPod } from '../../pod/show/seenPod.ts';
@@ -11,9 +11,9 @@ const LINES = 5;
 const LOG_END = 16_384;
 const LONGEST_LINE = 500;
 
-async function tailOf(file: string): Promise<LogTail | undefined> {
+async function tailOf(files: FileSystem, file: string): Promise<LogTail | undefined> {
   try {
-    const text = loggedText(await fileTail(file, LOG_END), LINES)
+    const text = loggedText(await files.tail(file, LOG_END), LINES)
       .toString('utf8')
       .trimEnd();
     const lines = text === '' ? [] : text.split('\n');
@@ -26,12 +26,12 @@ async function tailOf(file: string): Promise<LogTail | undefined> {
 
 /** What the failed containers of a pod said last; those that did not fail, or have no log, are not in it. */
 export async function readLogTails(seen: SeenPod, folders: LayoutFolders): Promise<LogTails> {
-  const { containerLogDir } = createLayout(folders);
+  const { containerLogDir, files } = createLayout(folders);
   const found = podActors(seen).containers.map(async (container) => {
     const { name } = container.actor;
     const run = failedRun(container);
     const tail =
-      run === undefined ? undefined : await tailOf(join(containerLogDir(seen.pod.metadata, name), `${run}.log`));
+      run === undefined ? undefined : await tailOf(files, join(containerLogDir(seen.pod.metadata, name), `${run}.log`));
     return tail ? [[name, tail] as const] : [];
   });
   return new Map((await Promise.all(found)).flat());

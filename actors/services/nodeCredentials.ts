@@ -1,6 +1,6 @@
 /** The node's own credentials for registries: read from the files that a kubelet has them from, again for each pull. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hostFiles } from '../../host/files/fileSystem.ts';
 import { type Credential, credentialsFor, type Keyring, readKeyring } from '../../pod/images/keyring.ts';
 
 /** Finds the credentials for a repository, those to try first at the beginning. */
@@ -51,7 +51,7 @@ async function keyringIn(
   form: 'config.json' | '.dockercfg',
   tell: (file: string, why: string) => void,
 ): Promise<Keyring | undefined> {
-  const read = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => error);
+  const read = await hostFiles.readFile(file).catch((error: NodeJS.ErrnoException) => error);
   if (typeof read !== 'string') {
     if (read.code !== 'ENOENT' && read.code !== 'ENOTDIR') tell(file, `cannot be read (${read.code ?? read.name})`);
     return undefined;

@@ -1,6 +1,6 @@
 /** Finds the RuntimeClass of a pod: on a node without an API server, in the files of a directory. */
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { problemOf } from '../../pod/api/problem.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import type { PodSpec } from '../../pod/api/schema/pod.ts';
@@ -34,12 +34,16 @@ export function handlersOf(readClasses: (() => Promise<RuntimeClasses>) | undefi
 export type OnSkipped = (file: string, why: string) => void;
 
 /** All classes of a directory, by name; of two of the same name the first counts, and what is none is left out. */
-export async function readRuntimeClasses(directory: string, onSkipped: OnSkipped = () => {}): Promise<RuntimeClasses> {
+export async function readRuntimeClasses(
+  directory: string,
+  onSkipped: OnSkipped = () => {},
+  disk: FileSystem = hostFiles,
+): Promise<RuntimeClasses> {
   const classes = new Map<string, RuntimeClass>();
-  const files = (await readdir(directory).catch(() => [])).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
+  const files = (await disk.readdir(directory).catch(() => [])).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
   for (const file of files.map((name) => join(directory, name))) {
     const skip = (why: string) => onSkipped(file, why);
-    for (const each of classesOf(await regularText(file, skip), skip)) {
+    for (const each of classesOf(await regularText(disk, file, skip), skip)) {
       if (!classes.has(each.metadata.name)) classes.set(each.metadata.name, each);
     }
   }
@@ -82,9 +86,9 @@ const LIMITS: TextLimits = { tokens: 20_000, values: 10_000, characters: 65_536 
 const isRuntimeClass = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'RuntimeClass';
 
-async function regularText(file: string, skip: (why: string) => void): Promise<string> {
+async function regularText(disk: FileSystem, file: string, skip: (why: string) => void): Promise<string> {
   try {
-    const found = await readTextFile(file);
+    const found = await readTextFile(disk, file);
     if (found !== undefined && 'text' in found && found.text.length <= LIMITS.characters) return found.text;
     // It may have been removed since it was listed.
     if (found !== undefined) skip('noFile' in found ? found.noFile : `has more than ${LIMITS.characters} characters`);

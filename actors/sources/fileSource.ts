@@ -1,5 +1,5 @@
-import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import { goDuration } from '../../pod/api/duration.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
@@ -40,6 +40,7 @@ export interface FileSourceOptions {
   /** Reads the RuntimeClasses, which pods are admitted by when their files are read; absent: there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   readonly readManifests: ReadManifests;
+  readonly files: FileSystem;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with the full set once after the start and after each change. */
@@ -74,6 +75,7 @@ export async function watchManifests(options: FileSourceOptions): Promise<void> 
 class FileSource {
   readonly files: ManifestFiles;
   readonly #path: string;
+  readonly #disk: FileSystem;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #alarm;
@@ -89,7 +91,7 @@ class FileSource {
   #listAt: number;
   #retryMs = FIRST_RETRY_MS;
   #isThere = false;
-  #watched: { place: ManifestPlace; watcher: FSWatcher } | undefined;
+  #watched: { place: ManifestPlace; watcher: DirectoryWatcher } | undefined;
 
   constructor(options: FileSourceOptions) {
     const {
@@ -108,6 +110,7 @@ class FileSource {
     this.#listEveryMs = listEveryMs;
     this.files = new ManifestFiles({ nodeName, isLenient, lastGood, readManifests, onManifest });
     this.#path = path;
+    this.#disk = options.files;
     this.#clock = clock;
     this.#signal = signal;
     this.#alarm = createAlarm(clock);
@@ -150,14 +153,14 @@ class FileSource {
 
   async #list(now: number): Promise<void> {
     this.#listAt = now + this.#listEveryMs;
-    const place = await locateManifests(this.#path);
+    const place = await locateManifests(this.#disk, this.#path);
     if (this.#signal.aborted) return;
     this.#isThere = place !== undefined;
     if (place === undefined) return this.#absent(now);
     this.#retryMs = FIRST_RETRY_MS;
     this.files.odd(this.#path);
     await this.#attempt(INOTIFY, () => this.#watch(place), `inotify on ${place.directory}`);
-    const { files, unnameable } = await listManifests(place);
+    const { files, unnameable } = await listManifests(this.#disk, place);
     // What is being written has its own time.
     await this.#readFiles(files.filter((file) => !this.#due.has(basename(file))));
     if (this.#signal.aborted) return;
@@ -192,7 +195,7 @@ class FileSource {
   async #readFiles(files: readonly string[]): Promise<void> {
     for (let at = 0; at < files.length && !this.#signal.aborted; at += FILES_AT_ONCE) {
       const found = files.slice(at, at + FILES_AT_ONCE).map((file) => {
-        const reading = readTextFile(file, this.#signal);
+        const reading = readTextFile(this.#disk, file, this.#signal);
         // Whoever waits for it hears of it.
         reading.catch(() => {});
         return { file, reading };
@@ -250,8 +253,10 @@ class FileSource {
   #watch(place: ManifestPlace): void {
     if (this.#watched?.place.id === place.id && this.#watched.place.only === place.only) return;
     this.#unwatch();
-    const watcher = watch(place.directory, (_event, name) => this.#heard(place, name));
-    watcher.on('error', () => this.#lost());
+    const watcher = this.#disk.watch(place.directory, {
+      onChange: (name) => this.#heard(place, name),
+      onError: () => this.#lost(),
+    });
     this.#watched = { place, watcher };
   }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { orAbsent } from './yaml/textFile.ts';
 
 /** Where a source's files are: all of a directory, or one file of it. `id` tells one directory from another. */
@@ -11,12 +11,12 @@ export interface ManifestPlace {
 }
 
 /** Finds out what a path is; undefined when nothing is there. */
-export async function locateManifests(path: string): Promise<ManifestPlace | undefined> {
+export async function locateManifests(files: FileSystem, path: string): Promise<ManifestPlace | undefined> {
   return orAbsent(async () => {
-    const found = await stat(path);
+    const found = await files.stat(path);
     if (found.isDirectory()) return { directory: path, id: `${found.dev}:${found.ino}` };
     const directory = dirname(path);
-    const parent = await stat(directory);
+    const parent = await files.stat(directory);
     return { directory, only: basename(path), id: `${parent.dev}:${parent.ino}` };
   });
 }
@@ -34,8 +34,8 @@ export interface ListedManifests {
 }
 
 /** Lists what may be manifests. */
-export async function listManifests(place: ManifestPlace): Promise<ListedManifests> {
-  const names = await readdir(place.directory, { encoding: 'buffer' });
+export async function listManifests(disk: FileSystem, place: ManifestPlace): Promise<ListedManifests> {
+  const names = await disk.readdirBytes(place.directory);
   const path = (name: string) => join(place.directory, name);
   const files = names.filter(isUtf8).map((name) => name.toString('utf8'));
   const others = names.filter((name) => !isUtf8(name)).map(shownBytes);

@@ -1,4 +1,5 @@
 /** Where pods come from: each source tells its pods, side by side with the others. */
+import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { SourceStep } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
@@ -19,6 +20,8 @@ const FILE_CHECK_MS = 20_000;
 export interface SourceParts {
   readonly nodeName: string;
   readonly clock: Clock;
+  /** Where manifests are. */
+  readonly files: FileSystem;
   readonly store: NodeStore;
   /** What the store held at the start. */
   readonly durable: DurableFacts;
@@ -58,12 +61,12 @@ export function sourcesFeed(parts: SourceParts): Feed {
 
 /** Static pods from files; nothing at all when no path is given. */
 function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { durable, store, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
+  const { durable, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS, onError } = parts;
   return async (send, { signal }) => {
     if (path === undefined) return;
     const { common, onState } = following('file', parts, { place: path, everyMs: fileCheckMs, send });
     const watching = watchManifests({
-      ...{ ...common, readManifests, signal, path },
+      ...{ ...common, files, readManifests, signal, path },
       listEveryMs: fileCheckMs,
       lastGood: durable.manifests,
       onManifest: ({ file, manifest }) => {

@@ -1,5 +1,5 @@
 /** A file system as the agent uses one: the host's own, or one in memory. All that it fails with are errors of Node's. */
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats, watch } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats, watch } from 'node:fs';
 import {
   access,
   chmod,
@@ -17,6 +17,7 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
+import { fileTail } from './fileTail.ts';
 import { gzipFile } from './gzipFile.ts';
 import { type MountPoint, mountsUnder } from './mountinfo.ts';
 import { removeTree } from './removeTree.ts';
@@ -51,7 +52,7 @@ export interface OpenFile {
 }
 
 /** What follows a directory. */
-interface DirectoryWatcher {
+export interface DirectoryWatcher {
   close(): void;
 }
 
@@ -74,6 +75,8 @@ export interface FileSystem {
   /** The names as they are, which need not be UTF-8. */
   readdirBytes(path: string): Promise<Buffer[]>;
   readFile(path: string, options?: { readonly signal?: AbortSignal }): Promise<string>;
+  /** The last bytes of a file, at most so many; no link to one, and nothing that is none. */
+  tail(path: string, most: number): Promise<Buffer>;
   readlink(path: string): Promise<string>;
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options?: { readonly recursive?: boolean; readonly force?: boolean }): Promise<void>;
@@ -105,11 +108,15 @@ export interface FileSystem {
   ): DirectoryWatcher;
 }
 
+/** Opens what may be a device or a pipe for reading, without waiting for whoever writes it. */
+export const NON_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK;
+
 /** The host's own. */
 export const hostFiles: FileSystem = {
   ...{ access, chmod, lstat, stat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink, unlink, writeFile },
   readdirBytes: (path) => readdir(path, { encoding: 'buffer' }),
   readFile: (path, options) => readFile(path, { encoding: 'utf8', ...options }),
+  tail: fileTail,
   gzip: gzipFile,
   ...{ removeTree, mountsUnder },
   ...{ existsSync, readdirSync, realpathSync, isSamePathSync: isSamePath },

@@ -29,6 +29,13 @@ export class MemoryFiles implements FileSystem {
   readdirBytes = (path: string) =>
     this.#read('scandir', path, () => this.#namesAt(path).map((name) => Buffer.from(name, 'utf8')));
   readFile = (path: string) => this.#read('open', path, () => this.#textAt(path));
+  tail = (path: string, most: number) =>
+    this.#read('open', path, () => {
+      const found = this.#disk.at(path, 'open', { follow: false });
+      if (found.kind === 'link') throw fileError('ELOOP', 'open', path);
+      if (found.kind === 'directory') throw new Error('it is not a regular file');
+      return found.data.subarray(Math.max(0, found.data.length - most));
+    });
   readlink = (path: string) =>
     this.#read('readlink', path, () => targetOf(this.#disk.at(path, 'readlink', { follow: false }), path));
 

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { parseBounded } from '../../actors/sources/yaml/boundedYaml.ts';
 import { LARGEST_FILE, readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { hostFiles } from '../../host/files/fileSystem.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { fieldsActedOn } from './fieldsActedOn.ts';
@@ -57,7 +58,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
 
 /** Reads the file that `--config` names. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
-  const found = await readTextFile(path).catch((cause: unknown) => {
+  const found = await readTextFile(hostFiles, path).catch((cause: unknown) => {
     throw new ConfigError(`--config: ${messageOf(cause)}`, { cause });
   });
   if (found === undefined) throw new ConfigError(`--config: ${path}: no such file`);

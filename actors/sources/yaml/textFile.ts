@@ -1,6 +1,5 @@
 /** Reads files that somebody else has written: whatever lies there, it is read at once and to a bounded length. */
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileStats, type FileSystem, NON_BLOCKING, type OpenFile } from '../../../host/files/fileSystem.ts';
 
 /** The largest file in bytes that is read: an API server takes no larger object either. */
 export const LARGEST_FILE = 1024 * 1024;
@@ -12,12 +11,12 @@ export const A_DIRECTORY = 'a directory, not a file';
 export type FoundText = { readonly text: string } | { readonly noFile: string } | undefined;
 
 /** A file's text (symlinks are followed). Throws when it can not be read. */
-export async function readTextFile(file: string, signal?: AbortSignal): Promise<FoundText> {
+export async function readTextFile(files: FileSystem, file: string, signal?: AbortSignal): Promise<FoundText> {
   return orAbsent(async () => {
     // To open a device may already do something, and to open a FIFO may never end.
-    const noFile = kindOf(await stat(file));
+    const noFile = kindOf(await files.stat(file));
     if (noFile !== undefined) return { noFile };
-    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const handle = await files.open(file, NON_BLOCKING);
     try {
       return await textOf(handle, signal);
     } finally {
@@ -26,7 +25,7 @@ export async function readTextFile(file: string, signal?: AbortSignal): Promise<
   });
 }
 
-async function textOf(handle: FileHandle, signal: AbortSignal | undefined): Promise<FoundText> {
+async function textOf(handle: OpenFile, signal: AbortSignal | undefined): Promise<FoundText> {
   const found = await handle.stat();
   const noFile = kindOf(found);
   if (noFile !== undefined) return { noFile };
@@ -40,7 +39,7 @@ async function textOf(handle: FileHandle, signal: AbortSignal | undefined): Prom
 const tooLargeFile = (size: number): string => `the file has ${size} bytes; the limit is ${LARGEST_FILE}`;
 
 /** What something is that is no regular file, and why it is not read. */
-function kindOf(found: Stats): string | undefined {
+function kindOf(found: FileStats): string | undefined {
   if (found.isFile()) return undefined;
   if (found.isDirectory()) return A_DIRECTORY;
   if (found.isFIFO()) return 'a FIFO, not a file';

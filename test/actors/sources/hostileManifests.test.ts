@@ -10,6 +10,7 @@ import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
 import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
 
 const end = new AbortController();
 const readManifests = createManifestReader({ clock: systemClock, signal: end.signal });
@@ -39,6 +40,7 @@ afterEach(async () => {
 
 function start(listEveryMs = 20_000): void {
   ended = watchManifests({
+    files: hostFiles,
     ...{ path, nodeName: 'node', lastGood: new Map(), listEveryMs, clock: systemClock, signal: stop.signal },
     readManifests,
     onState: () => {},

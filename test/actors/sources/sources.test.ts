@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
 import { sourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 
@@ -49,7 +50,14 @@ async function follow(
   const states: State[] = [];
   const problems: string[] = [];
   const feed = sourcesFeed({
-    ...{ nodeName: 'node', clock: systemClock, store: opened.store, durable: opened.durable, onError: () => {} },
+    ...{
+      nodeName: 'node',
+      clock: systemClock,
+      files: hostFiles,
+      store: opened.store,
+      durable: opened.durable,
+      onError: () => {},
+    },
     onManifestProblem: (level, file, field) => problems.push(`${level} ${basename(file)} ${field}`),
     ...parts,
   });
