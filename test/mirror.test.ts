@@ -102,6 +102,10 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/cli/wrongPlaces.test.ts': { 'host/files': 'expectDirectory' },
   'test/volume/subPaths.test.ts': { 'host/files': 'safeOpen', volume: 'bindSubPath mount plugins' },
+  'test/volume/simulated/mounter.test.ts': {
+    'host/simulated': 'memoryMounts',
+    'volume/simulated': 'withinVolume',
+  },
   'test/volume/program.test.ts': { host: 'ownScript', volume: 'hostMounter memory volumeTasks' },
   // Commands, run as processes or over a real socket.
   'test/cli/process.test.ts': {

@@ -31,13 +31,14 @@ export async function setOwnership(root: string, ownership: Ownership): Promise<
 }
 
 function isRight(found: Stats, ownership: Ownership): boolean {
-  const rights = rightsOf(found, ownership);
+  const rights = rightsOf(found.isDirectory(), ownership.readOnly);
   return found.isDirectory() && found.gid === ownership.fsGroup && (found.mode & rights) === rights;
 }
 
-function rightsOf(found: Stats, { readOnly }: Ownership): number {
+/** What the group may do with a directory or with what is none. */
+export function rightsOf(isDirectory: boolean, readOnly: boolean): number {
   const rights = readOnly ? READABLE : WRITABLE;
-  return found.isDirectory() ? rights | EXECUTABLE | SETGID : rights;
+  return isDirectory ? rights | EXECUTABLE | SETGID : rights;
 }
 
 async function change(file: string | Buffer, ownership: Ownership, depth = 0): Promise<void> {
@@ -52,7 +53,8 @@ async function change(file: string | Buffer, ownership: Ownership, depth = 0): P
     const itself = `/proc/self/fd/${handle.fd}`;
     if (found.gid !== ownership.fsGroup) await chown(itself, found.uid, ownership.fsGroup);
     // A link has no rights of its own.
-    if (!found.isSymbolicLink()) await chmod(itself, (found.mode & 0o7777) | rightsOf(found, ownership));
+    if (!found.isSymbolicLink())
+      await chmod(itself, (found.mode & 0o7777) | rightsOf(found.isDirectory(), ownership.readOnly));
   } finally {
     await handle.close();
   }

@@ -1,16 +1,16 @@
 /** The files of a node on a disk in memory, each call of which can fail as a disk's can. */
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem, OpenFile, WriteOptions } from '../files/fileSystem.ts';
-import type { MountPoint } from '../files/mountinfo.ts';
 import { FaultyCalls, type FileFaults } from './faultyCalls.ts';
 import { fileError } from './fileErrors.ts';
 import { type Directory, type Inode, type RegularFile, sync } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 import { MemoryFile, statsOf } from './memoryFile.ts';
+import { mountsUnder } from './memoryMounts.ts';
 
 /** A file system as the agent uses one, over a disk in memory. Each call is answered in a turn of its own. */
 export class MemoryFiles implements FileSystem {
@@ -67,7 +67,7 @@ export class MemoryFiles implements FileSystem {
   removeTree = (directory: string, signal: AbortSignal) =>
     this.#write('rm', directory, () => {
       signal.throwIfAborted();
-      const list = this.#mountsUnder(directory).map(({ path }) => path);
+      const list = mountsUnder(this.#disk, directory).map(({ path }) => path);
       if (list.length > 0)
         throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${list.join(', ')}`);
       if (isThere(this.#disk, directory, { follow: false })) remove(this.#disk, directory, { recursive: true });
@@ -75,7 +75,7 @@ export class MemoryFiles implements FileSystem {
   mountsUnder = (directory: string, signal: AbortSignal) =>
     this.#read('mountinfo', directory, () => {
       signal.throwIfAborted();
-      return this.#mountsUnder(directory);
+      return mountsUnder(this.#disk, directory);
     });
 
   open(path: string, flags: string | number, mode?: number): Promise<OpenFile> {
@@ -116,12 +116,6 @@ export class MemoryFiles implements FileSystem {
 
   #write<T>(call: string, path: string, act: () => T): Promise<T> {
     return this.#calls.answer({ call, path, writes: true }, act);
-  }
-
-  #mountsUnder(directory: string): readonly MountPoint[] {
-    if (!isThere(this.#disk, dirname(directory))) return [];
-    const real = join(this.#disk.realPath(dirname(directory)), basename(directory));
-    return this.#disk.mounts.filter(({ path }) => `${path}/`.startsWith(`${real}/`)).toReversed();
   }
 
   #textAt(path: string): string {

@@ -1,0 +1,244 @@
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
+import { fileError } from '../../../host/simulated/fileErrors.ts';
+import { type Gate, openGate } from '../../../host/simulated/gate.ts';
+import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
+import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
+import { hostMounter } from '../../../volume/hostMounter.ts';
+import type { Mounter } from '../../../volume/mounter.ts';
+import { SimulatedMounter } from '../../../volume/simulated/mounter.ts';
+import { inFolder, signal, withRoot } from '../onDisk.ts';
+
+interface Place {
+  readonly mounter: Mounter;
+  readonly files: FileSystem;
+  /** A path in the folder of the story. */
+  readonly at: (path: string) => string;
+}
+
+type Story = (place: Place) => Promise<readonly unknown[]>;
+
+/** A volume with a directory and a file; a secret lies outside of it, to which links lead. */
+async function fill({ files, at }: Place): Promise<void> {
+  for (const each of ['volume/inside', 'volume-2', 'outside']) await files.mkdir(at(each), { recursive: true });
+  await files.chmod(at('volume'), 0o777);
+  await files.writeFile(at('volume/file'), 'mine');
+  await files.writeFile(at('outside/secret'), 'secret');
+  const rights = { 'volume/inside': 0o700, 'volume/file': 0o644, outside: 0o755 };
+  for (const [path, mode] of Object.entries(rights)) await files.chmod(at(path), mode);
+  const links = { in: 'inside', file: 'file', out: '../outside', near: '../volume-2', self: 'self', later: 'none' };
+  for (const [name, target] of Object.entries(links)) await files.symlink(target, at(`volume/to-${name}`));
+  await files.symlink('self', at('volume/self'));
+  await files.symlink('/outside/secret', at('volume/to-root'));
+}
+
+/** What an answer is in any folder. */
+const told = async (at: Place['at'], answer: Promise<unknown>): Promise<unknown> => {
+  const text = await answer.then(JSON.stringify, (error: unknown) => `refused: ${error}`);
+  return text?.replaceAll(at(''), '/');
+};
+
+function memory(gate: Gate = openGate): Place {
+  const disk = new MemoryDisk(() => 0);
+  disk.makeDirectories('/top/folder');
+  return {
+    mounter: new SimulatedMounter(disk, gate),
+    files: new MemoryFiles(disk),
+    at: (path) => join('/top/folder', path),
+  };
+}
+
+/** A story comes to the same on this host and in memory. */
+function alike(name: string, story: Story): void {
+  withRoot(name, () =>
+    inFolder(async (folder) => {
+      const host = { mounter: hostMounter, files: hostFiles, at: (path: string) => join(folder, path) };
+      const simulated = memory();
+      for (const each of [host, simulated]) await fill(each);
+      const expected = await story(host);
+      expect(expected.length).toBeGreaterThan(0);
+      expect(await story(simulated)).toEqual(expected);
+    }),
+  );
+}
+
+const mount = (mounter: Mounter, target: string, type = 'tmpfs') =>
+  mounter.mount({ source: type, type, target, options: [], signal });
+
+const rightsOf = async (files: FileSystem, path: string) => {
+  const { mode, gid } = await files.lstat(path);
+  return `${(mode & 0o7777).toString(8)} ${gid}`;
+};
+
+describe('as on this host', () => {
+  alike('what is mounted hides what is below it until it is unmounted, as often as that is asked', async (place) => {
+    const { mounter, files, at } = place;
+    const seen: unknown[] = [];
+    const look = async () => {
+      const mounts = files.mountsUnder(at('volume'), signal);
+      seen.push(await told(at, mounter.mountAt(at('volume/inside'), signal)), await told(at, mounts));
+      seen.push((await files.readdir(at('volume'))).sort(), await files.readdir(at('volume/inside')));
+    };
+    await look();
+    await mount(mounter, at('volume/inside'));
+    seen.push(await rightsOf(files, at('volume/inside')));
+    await files.writeFile(at('volume/inside/new'), '');
+    await look();
+    await mount(mounter, at('volume'));
+    await look().catch((error: unknown) => seen.push((error as NodeJS.ErrnoException).code));
+    for (let time = 0; time < 2; time += 1) await mounter.unmount(at('volume'), signal);
+    await look();
+    for (let time = 0; time < 2; time += 1) await mounter.unmount(at('volume/inside'), signal);
+    await look();
+    return [...seen, await told(at, mounter.mountAt(at('none/none'), signal))];
+  });
+
+  alike('what is mounted in a mount keeps that from being unmounted', async ({ mounter, files, at }) => {
+    await mount(mounter, at('volume'));
+    await files.mkdir(at('volume/in'));
+    await mount(mounter, at('volume/in'));
+    const refused = await mounter.unmount(at('volume'), signal).catch((error) => error.reason);
+    await mounter.unmount(at('volume/in'), signal);
+    await mounter.unmount(at('volume'), signal);
+    return [refused, await told(at, files.mountsUnder(at(''), signal))];
+  });
+
+  alike(
+    'C26: parts of a volume are shown once, what was replaced again, and missing directories made',
+    async (place) => {
+      const { mounter, files, at } = place;
+      const target = at('pods/one');
+      const bind = (subPath: string) =>
+        mounter.inVolumes([{ kind: 'bind', own: true, hostPath: at('volume'), subPath, target }], signal);
+      const seen: unknown[] = [];
+      for (const subPath of ['inside', 'inside', 'to-in/a/./b/', 'file', 'file', 'to-file', 'inside']) {
+        seen.push(
+          await bind(subPath),
+          await told(
+            at,
+            mounter.mountAt(target, signal).then((found) => found?.path),
+          ),
+        );
+      }
+      seen.push((await files.mountsUnder(at('pods'), signal)).length, await rightsOf(files, dirname(target)));
+      await bind('file');
+      await files.unlink(at('volume/file'));
+      await files.writeFile(at('volume/file'), 'new');
+      seen.push(await files.readFile(target), await bind('file'), await files.readFile(target));
+      for (const made of ['inside', 'inside/a', 'inside/a/b']) seen.push(await rightsOf(files, at(`volume/${made}`)));
+      return seen;
+    },
+  );
+
+  alike(
+    'C26: what leads outside, or through what is no directory, is refused, and nothing is mounted',
+    async (place) => {
+      const { mounter, files, at } = place;
+      const seen: unknown[] = [];
+      for (const subPath of ['to-out', 'to-out/new', 'to-near', 'to-later', 'to-root', 'file/a', 'self/a']) {
+        const task = { kind: 'bind', own: true, hostPath: at('volume'), subPath, target: at('pods/one') } as const;
+        const [answer] = await mounter.inVolumes([task], signal);
+        seen.push([subPath, answer?.failure !== undefined]);
+      }
+      return [...seen, await told(at, files.mountsUnder(at('pods'), signal)), await files.readdir(at('outside'))];
+    },
+  );
+
+  alike('a file within is read; what is too large, no file or outside is refused', async ({ mounter, at }) => {
+    const paths = ['file', 'to-file', 'none', 'none/file', 'inside', 'to-out/secret', 'file/none', 'to-root'];
+    const tasks = paths.map((path) => ({ kind: 'read', own: true, hostPath: at('volume'), path, largest: 9 }) as const);
+    const small = { ...tasks[0], kind: 'read', own: true, hostPath: at('volume'), path: 'file', largest: 3 } as const;
+    return mounter.inVolumes([...tasks, small], signal);
+  });
+
+  alike('fsGroup: the group owns the tree and what is made in it', async ({ mounter, files, at }) => {
+    const seen: string[] = [];
+    const look = async () => {
+      for (const each of ['', '/inside', '/file', '/to-out']) seen.push(await rightsOf(files, at(`volume${each}`)));
+      seen.push(await rightsOf(files, at('outside')));
+    };
+    const own = { fsGroup: 4711, signal };
+    await mounter.setOwnership(at('volume'), { ...own, readOnly: true });
+    await look();
+    await files.chmod(at('volume/file'), 0o600);
+    await mounter.setOwnership(at('volume'), { ...own, readOnly: true, policy: 'OnRootMismatch' });
+    await look();
+    await mounter.setOwnership(at('volume'), { ...own, readOnly: false, policy: 'OnRootMismatch' });
+    await look();
+    return seen;
+  });
+
+  alike('what a hostPath volume names is looked at and made', async ({ mounter, at }) => {
+    const kind = async (path: string) => (await mounter.kindOf(at(path), signal)) ?? 'nothing';
+    const seen: unknown[] = [];
+    for (const path of ['volume', 'volume/file', 'volume/to-in', 'volume/to-later', 'none', 'volume/file/none']) {
+      seen.push(await kind(path));
+    }
+    await mounter.make('directory', at('new/inner'), signal);
+    await mounter.make('file', at('new/file'), signal);
+    const made = [await kind('new/inner'), await kind('new/file')];
+    return [
+      ...seen,
+      ...made,
+      await mounter.make('file', at('not/there'), signal).then(
+        () => 'made',
+        () => 'refused',
+      ),
+    ];
+  });
+});
+
+test('each call passes the gate; what it fails with is told as the host tells it', async () => {
+  const calls: string[] = [];
+  let isBusy = true;
+  const gate: Gate = async ({ name, about, writes }, act) => {
+    calls.push(`${writes ? 'write' : 'read'} ${name} ${about.replace('/top/folder/', '')}`);
+    if (isBusy && name !== 'mountAt') throw fileError('EBUSY', name, about);
+    return act();
+  };
+  const place = memory(gate);
+  await fill(place);
+  const { mounter, at } = place;
+  await expect(mount(mounter, at('volume'))).rejects.toMatchObject({
+    reason: 'FailedMount',
+    message: expect.stringMatching(/^mounting tmpfs at .*volume: EBUSY/),
+  });
+  isBusy = false;
+  await mount(mounter, at('volume'));
+  isBusy = true;
+  await expect(mounter.unmount(at('volume'), signal)).rejects.toMatchObject({
+    reason: 'FailedUnmount',
+    message: expect.stringMatching(/^unmounting .*volume: EBUSY/),
+  });
+  const [answer] = await mounter.inVolumes(
+    [{ kind: 'read', own: true, hostPath: at('volume'), path: 'file', largest: 9 }],
+    signal,
+  );
+  expect(answer?.failure).toMatch(/^EBUSY/);
+  expect(calls).toEqual([
+    'write mount volume',
+    'write mount volume',
+    'write unmount volume',
+    'read mountAt volume',
+    'read read volume/file',
+  ]);
+});
+
+test('a call that hangs is given up with its signal', async () => {
+  const { mounter, at } = memory(() => new Promise(() => {}));
+  const abort = new AbortController();
+  const hung = mounter.unmount(at(''), abort.signal);
+  abort.abort(new Error('given up'));
+  await expect(hung).rejects.toThrow('given up');
+});
+
+test('what is mounted outlives the agent', async () => {
+  const disk = new MemoryDisk(() => 0);
+  disk.makeDirectories('/volume');
+  await mount(new SimulatedMounter(disk, openGate), '/volume');
+  expect(await new SimulatedMounter(disk, openGate).mountAt('/volume', signal)).toEqual({
+    path: '/volume',
+    type: 'tmpfs',
+  });
+});
