@@ -1,10 +1,12 @@
 /** Files that change all at once: whoever reads them sees the old set or the new one, never some of each. */
-import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
+import type { FileSystem } from '../host/files/fileSystem.ts';
 import type { ProjectedFile } from '../pod/environment/projection.ts';
 
 interface AtomicWrite {
+  /** These files, and no others. */
+  readonly shown: readonly ProjectedFile[];
   /** The time, in milliseconds since the epoch: the set is named after it. */
   readonly now: number;
   /** Called when the new set is written and not yet seen. */
@@ -17,47 +19,41 @@ const DATA = '..data';
 const NEXT = '..data_tmp';
 const READABLE = 0o755;
 
-/** Makes a directory show these files and no others; where it shows them already nothing is written. Idempotent. */
+/** Makes a directory show files; where it shows them already nothing is written. Idempotent. */
 export async function showFiles(
+  files: FileSystem,
   directory: string,
-  files: readonly ProjectedFile[],
-  { now, beforeShown, signal }: AtomicWrite,
+  { shown: wanted, now, beforeShown, signal }: AtomicWrite,
 ): Promise<void> {
   signal.throwIfAborted();
-  const current = await currentSet(directory);
-  const isSame = current !== undefined && (await holds(path.join(directory, current), files));
-  const shown = isSame ? current : await writeSet(directory, files, now);
+  const current = await currentSet(files, directory);
+  const isSame = current !== undefined && (await holds(files, path.join(directory, current), wanted));
+  const shown = isSame ? current : await writeSet(files, directory, { shown: wanted, now });
   if (!isSame) {
     await beforeShown();
-    await rm(path.join(directory, NEXT), { force: true });
-    await symlink(shown, path.join(directory, NEXT));
-    await rename(path.join(directory, NEXT), path.join(directory, DATA));
+    await files.rm(path.join(directory, NEXT), { force: true });
+    await files.symlink(shown, path.join(directory, NEXT));
+    await files.rename(path.join(directory, NEXT), path.join(directory, DATA));
   }
-  await tidy(directory, shown, files);
+  await tidy(files, directory, { set: shown, shown: wanted });
 }
 
 /** The name of the set that is shown. */
-async function currentSet(directory: string): Promise<string | undefined> {
+async function currentSet(files: FileSystem, directory: string): Promise<string | undefined> {
   try {
-    return path.basename(await readlink(path.join(directory, DATA)));
+    return path.basename(await files.readlink(path.join(directory, DATA)));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
 }
 
-async function holds(set: string, files: readonly ProjectedFile[]): Promise<boolean> {
-  const wanted = new Map(files.map(({ path: file, text }) => [file, text]));
+async function holds(files: FileSystem, set: string, shown: readonly ProjectedFile[]): Promise<boolean> {
+  const wanted = new Map(shown.map(({ path: file, text }) => [path.join(set, file), text]));
   try {
-    const entries = await readdir(set, { recursive: true, withFileTypes: true });
-    const found = entries.filter((entry) => !entry.isDirectory());
+    const found = await filesBelow(files, set);
     if (found.length !== wanted.size) return false;
-    const same = await Promise.all(
-      found.map(async ({ parentPath, name }) => {
-        const file = path.join(parentPath, name);
-        return (await readFile(file, 'utf8')) === wanted.get(path.relative(set, file));
-      }),
-    );
+    const same = await Promise.all(found.map(async (file) => (await files.readFile(file)) === wanted.get(file)));
     return same.every(Boolean);
   } catch (error) {
     if (isMissing(error)) return false;
@@ -65,14 +61,27 @@ async function holds(set: string, files: readonly ProjectedFile[]): Promise<bool
   }
 }
 
-async function writeSet(directory: string, files: readonly ProjectedFile[], now: number): Promise<string> {
-  const set = await mkdtemp(path.join(directory, stamp(now)));
-  await chmod(set, READABLE);
-  for (const { path: file, text, mode } of files) {
+async function filesBelow(files: FileSystem, directory: string): Promise<readonly string[]> {
+  const entries = await files.entries(directory);
+  const found = entries.map(async (entry) => {
+    const file = path.join(directory, entry.name);
+    return entry.isDirectory() ? filesBelow(files, file) : [file];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function writeSet(
+  files: FileSystem,
+  directory: string,
+  { shown, now }: Pick<AtomicWrite, 'shown' | 'now'>,
+): Promise<string> {
+  const set = await files.mkdtemp(path.join(directory, stamp(now)));
+  await files.chmod(set, READABLE);
+  for (const { path: file, text, mode } of shown) {
     const target = path.join(set, file);
-    await mkdir(path.dirname(target), { recursive: true, mode: READABLE });
-    await writeFile(target, text);
-    await chmod(target, mode);
+    await files.mkdir(path.dirname(target), { recursive: true, mode: READABLE });
+    await files.writeFile(target, text);
+    await files.chmod(target, mode);
   }
   return path.basename(set);
 }
@@ -83,17 +92,21 @@ function stamp(now: number): string {
 }
 
 /** Links what users are to see, takes away what they are not to see any more, and sets that are not shown. */
-async function tidy(directory: string, shown: string, files: readonly ProjectedFile[]): Promise<void> {
-  const wanted = new Set(files.map(({ path: file }) => file.split('/', 1)[0] ?? file));
-  const entries = await readdir(directory, { withFileTypes: true });
+async function tidy(
+  files: FileSystem,
+  directory: string,
+  { set, shown }: { readonly set: string; readonly shown: readonly ProjectedFile[] },
+): Promise<void> {
+  const wanted = new Set(shown.map(({ path: file }) => file.split('/', 1)[0] ?? file));
+  const entries = await files.entries(directory);
   const there = new Set(entries.map(({ name }) => name));
   for (const name of wanted) {
-    if (!there.has(name)) await symlink(path.join(DATA, name), path.join(directory, name));
+    if (!there.has(name)) await files.symlink(path.join(DATA, name), path.join(directory, name));
   }
   for (const entry of entries) {
     const isOld = entry.name.startsWith('..')
-      ? entry.name !== DATA && entry.name !== shown
+      ? entry.name !== DATA && entry.name !== set
       : entry.isSymbolicLink() && !wanted.has(entry.name);
-    if (isOld) await rm(path.join(directory, entry.name), { recursive: true, force: true });
+    if (isOld) await files.rm(path.join(directory, entry.name), { recursive: true, force: true });
   }
 }

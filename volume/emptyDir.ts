@@ -1,8 +1,8 @@
 /** emptyDir: a pod's scratch directory, on the node's disk or in memory. */
 
-import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
+import type { FileSystem } from '../host/files/fileSystem.ts';
 import { type Layout, PRIVATE } from '../host/pods/layout.ts';
 import { parseQuantity } from '../pod/api/quantity.ts';
 import type { PodSpec } from '../pod/api/schema/pod.ts';
@@ -27,27 +27,28 @@ export const emptyDirPlugin: VolumePlugin<MountedPath> = {
 
 async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
   const { pod, volume, layout, mounter, signal } = request;
+  const { files } = layout;
   const { uid } = pod.metadata;
   if (volume.emptyDir === undefined) throw new TypeError(`volume ${volume.name} has no emptyDir`);
   const hostPath = layout.volumeDir(uid, NAME, volume.name);
   const medium = mediumOf(request, volume.emptyDir);
   const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
   const ready = readyFile(layout, uid, volume.name);
-  const { wasThere } = await makeDirectory(hostPath, medium, { mounter, signal, rights: UNFINISHED });
+  const { wasThere } = await makeDirectory(hostPath, medium, { layout, mounter, signal, rights: UNFINISHED });
   // What containers have made of it since is theirs.
-  if (wasThere && (await (fsGroup === undefined ? isFinished(hostPath) : exists(ready))))
+  if (wasThere && (await (fsGroup === undefined ? isFinished(files, hostPath) : exists(files, ready))))
     return { kind: 'path', hostPath, own: true };
-  if (medium === undefined) await chmod(hostPath, ALL_RIGHTS);
+  if (medium === undefined) await files.chmod(hostPath, ALL_RIGHTS);
   if (fsGroup === undefined) return { kind: 'path', hostPath, own: true };
   await mounter.setOwnership(hostPath, { fsGroup, readOnly: false, ...(policy ? { policy } : {}), signal });
-  await mkdir(path.dirname(ready), { recursive: true, mode: PRIVATE });
-  await writeFile(ready, '');
+  await files.mkdir(path.dirname(ready), { recursive: true, mode: PRIVATE });
+  await files.writeFile(ready, '');
   return { kind: 'path', hostPath, own: true };
 }
 
 /** Whether it got its rights: unless a group is to own it that is all there is to do. */
-async function isFinished(hostPath: string): Promise<boolean> {
-  return ((await stat(hostPath)).mode & (ALL_RIGHTS | UNFINISHED)) !== UNFINISHED;
+async function isFinished(files: FileSystem, hostPath: string): Promise<boolean> {
+  return ((await files.stat(hostPath)).mode & (ALL_RIGHTS | UNFINISHED)) !== UNFINISHED;
 }
 
 /** Says that a volume was made in full once, its group included. */
@@ -55,9 +56,9 @@ function readyFile(layout: Layout, uid: string, volume: string): string {
   return path.join(layout.pluginDir(uid, NAME, volume), 'ready');
 }
 
-async function exists(file: string): Promise<boolean> {
+async function exists(files: FileSystem, file: string): Promise<boolean> {
   try {
-    await stat(file);
+    await files.stat(file);
     return true;
   } catch (error) {
     if (isMissing(error)) return false;
@@ -97,6 +98,6 @@ function refusal(message: string): NodeFailure {
 }
 
 async function unmountEmptyDir({ podUid, volumeName, layout, mounter, signal }: VolumeUnmount): Promise<void> {
-  await rm(layout.pluginDir(podUid, NAME, volumeName), { recursive: true, force: true });
-  await removeDirectory(layout.volumeDir(podUid, NAME, volumeName), { mounter, signal });
+  await layout.files.rm(layout.pluginDir(podUid, NAME, volumeName), { recursive: true, force: true });
+  await removeDirectory(layout.volumeDir(podUid, NAME, volumeName), { layout, mounter, signal });
 }

@@ -1,18 +1,20 @@
 /** File systems in memory that volumes lie on: mounted once, and taken away with what is in them. */
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode } from '../host/files/fileErrors.ts';
-import { removeTree } from '../host/files/removeTree.ts';
+import type { FileSystem } from '../host/files/fileSystem.ts';
 import { parseQuantity, wholeValue } from '../pod/api/quantity.ts';
 import { NodeFailure } from '../pod/failure.ts';
 import { podLimit } from '../pod/resources/resources.ts';
-import type { VolumeMount, VolumeUnmount } from './plugin.ts';
+import type { VolumeMount } from './plugin.ts';
 
 /** A file system to be mounted on a volume's directory. */
 export interface Medium {
   readonly type: 'tmpfs' | 'hugetlbfs';
   readonly options: readonly string[];
 }
+
+/** What it takes to make a directory, or to mount on it. */
+type MountParts = Pick<VolumeMount, 'layout' | 'mounter' | 'signal'>;
 
 const MEDIA = ['tmpfs', 'hugetlbfs'];
 const RIGHTS = 0o750;
@@ -24,18 +26,19 @@ const RIGHTS = 0o750;
 export async function makeDirectory(
   hostPath: string,
   medium: Medium | undefined,
-  { mounter, signal, rights = RIGHTS }: Pick<VolumeMount, 'mounter' | 'signal'> & { readonly rights?: number },
+  { layout, mounter, signal, rights = RIGHTS }: MountParts & { readonly rights?: number },
 ): Promise<{ wasThere: boolean }> {
+  const { files } = layout;
   signal.throwIfAborted();
-  await mkdir(path.dirname(hostPath), { recursive: true, mode: RIGHTS });
-  const made = await makeMissing(hostPath, rights);
+  await files.mkdir(path.dirname(hostPath), { recursive: true, mode: RIGHTS });
+  const made = await makeMissing(files, hostPath, rights);
   // On a directory that was made just now nothing can be mounted.
   const mounted = made ? undefined : await mounter.mountAt(hostPath, signal);
   if (mounted !== undefined && mounted.type !== medium?.type) {
     throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${mounted.type}`);
   }
   // A file in its place is told as such.
-  if (!made && mounted === undefined) await mkdir(hostPath, { recursive: true });
+  if (!made && mounted === undefined) await files.mkdir(hostPath, { recursive: true });
   if (mounted !== undefined || medium === undefined) return { wasThere: !made };
   await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });
   return { wasThere: false };
@@ -53,18 +56,15 @@ export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: stri
 }
 
 /** Unmounts what `makeDirectory` mounted and deletes the directory; what others mounted there is left. Idempotent. */
-export async function removeDirectory(
-  hostPath: string,
-  { mounter, signal }: Pick<VolumeUnmount, 'mounter' | 'signal'>,
-): Promise<void> {
+export async function removeDirectory(hostPath: string, { layout, mounter, signal }: MountParts): Promise<void> {
   while (MEDIA.includes((await mounter.mountAt(hostPath, signal))?.type ?? '')) await mounter.unmount(hostPath, signal);
-  await removeTree(hostPath, signal);
+  await layout.files.removeTree(hostPath, signal);
 }
 
 /** Says whether it made the directory. What is there already is not looked at: what others mounted may not answer. */
-async function makeMissing(directory: string, mode: number): Promise<boolean> {
+async function makeMissing(files: FileSystem, directory: string, mode: number): Promise<boolean> {
   try {
-    await mkdir(directory, { mode });
+    await files.mkdir(directory, { mode });
     return true;
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;

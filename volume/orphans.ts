@@ -1,5 +1,4 @@
 /** Pods of which only their directories are left: nobody knows them any more after a restart of the agent. */
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { Layout } from '../host/pods/layout.ts';
@@ -44,19 +43,19 @@ async function volumeDirectories(
   uid: string,
 ): Promise<readonly { readonly plugin: string; readonly volume: string }[]> {
   const root = layout.volumesDir(uid);
-  const plugins = await entriesOf(root);
+  const plugins = await entriesOf(layout, root);
   const found = await Promise.all(
     plugins.map(async (folder) => {
-      const names = await entriesOf(path.join(root, folder));
+      const names = await entriesOf(layout, path.join(root, folder));
       return names.map((volume) => ({ plugin: folder.replaceAll('~', '/'), volume }));
     }),
   );
   return found.flat();
 }
 
-async function entriesOf(directory: string): Promise<readonly string[]> {
+async function entriesOf({ files }: Layout, directory: string): Promise<readonly string[]> {
   try {
-    return await readdir(directory);
+    return await files.readdir(directory);
   } catch (error) {
     if (isMissing(error)) return [];
     throw error;

@@ -30,20 +30,20 @@ function filesPlugin(name: string, sourceOf: (volume: Volume) => unknown): Volum
     supports: (volume) => sourceOf(volume) !== undefined,
     mount: async (request) => {
       const { pod, volume, layout, mounter, allocatable, now, signal } = request;
-      const files = projectedFiles(pod, volume, allocatable);
+      const shown = projectedFiles(pod, volume, allocatable);
       const hostPath = layout.volumeDir(pod.metadata.uid, name, volume.name);
       const fsGroup = pod.spec.securityContext?.fsGroup;
       const beforeShown = async () => {
         if (fsGroup !== undefined) await mounter.setOwnership(hostPath, { fsGroup, readOnly: true, signal });
       };
-      await makeDirectory(hostPath, memoryMedium(request), { mounter, signal });
-      await showFiles(hostPath, files, { now, beforeShown, signal }).catch((error) => {
+      await makeDirectory(hostPath, memoryMedium(request), { layout, mounter, signal });
+      await showFiles(layout.files, hostPath, { shown, now, beforeShown, signal }).catch((error) => {
         throw errorCode(error) === undefined ? error : unwritable(volume, error);
       });
       return { kind: 'path', hostPath, own: true };
     },
     unmount: ({ podUid, volumeName, layout, mounter, signal }) =>
-      removeDirectory(layout.volumeDir(podUid, name, volumeName), { mounter, signal }),
+      removeDirectory(layout.volumeDir(podUid, name, volumeName), { layout, mounter, signal }),
   };
 }
 

@@ -1,8 +1,5 @@
 /** Takes away what containers mounted of a volume that is not the whole of it (C26). */
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { mountsUnder } from '../host/files/mountinfo.ts';
-import { removeTree } from '../host/files/removeTree.ts';
 import type { VolumeUnmount } from './plugin.ts';
 
 /** The folders below `volume-subpaths`: volume, container, index. */
@@ -15,11 +12,11 @@ export async function removeSubPaths(
 ): Promise<void> {
   const all = layout.subPathsDir(podUid);
   const below = volume === undefined ? all : layout.subPathsOf(podUid, volume);
-  const mounts = await mountsUnder(below, signal);
-  const base = mounts.length > 0 ? await realpath(all) : all;
+  const mounts = await layout.files.mountsUnder(below, signal);
+  const base = mounts.length > 0 ? await layout.files.realpath(all) : all;
   for (const mounted of mounts) {
     // What is mounted further in came there by others, and is theirs.
     if (path.relative(base, mounted.path).split('/').length === DEPTH) await mounter.unmount(mounted.path, signal);
   }
-  await removeTree(below, signal);
+  await layout.files.removeTree(below, signal);
 }

@@ -1,17 +1,17 @@
 /** A file system as the agent uses one: the host's own, or one in memory. All that it fails with are errors of Node's. */
-import { constants, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats, watch } from 'node:fs';
+import { constants, type Dirent, lstatSync, readFileSync, type Stats, watch } from 'node:fs';
 import {
-  access,
   chmod,
   lstat,
   mkdir,
+  mkdtemp,
   open,
   readdir,
   readFile,
   readlink,
+  realpath,
   rename,
   rm,
-  rmdir,
   stat,
   symlink,
   unlink,
@@ -40,6 +40,9 @@ export type FileStats = Pick<
   | 'mtimeMs'
 >;
 
+/** What is in a directory. */
+type DirectoryEntry = Pick<Dirent, 'name' | 'isDirectory' | 'isSymbolicLink'>;
+
 /** An open file or directory. */
 export interface OpenFile {
   readFile(options?: { readonly signal?: AbortSignal }): Promise<Buffer>;
@@ -65,22 +68,24 @@ export interface WriteOptions {
 
 /** What of `node:fs` is used on the files of a node. Modes, flags and options mean what they mean there. */
 export interface FileSystem {
-  access(path: string): Promise<void>;
   chmod(path: string, mode: number): Promise<void>;
   lstat(path: string): Promise<FileStats>;
   stat(path: string): Promise<FileStats>;
   mkdir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<unknown>;
+  /** Makes a directory whose name is the prefix and something that makes it the only one. */
+  mkdtemp(prefix: string): Promise<string>;
   open(path: string, flags: string | number, mode?: number): Promise<OpenFile>;
   readdir(path: string): Promise<string[]>;
+  entries(path: string): Promise<readonly DirectoryEntry[]>;
   /** The names as they are, which need not be UTF-8. */
   readdirBytes(path: string): Promise<Buffer[]>;
   readFile(path: string, options?: { readonly signal?: AbortSignal }): Promise<string>;
   /** The last bytes of a file, at most so many; no link to one, and nothing that is none. */
   tail(path: string, most: number): Promise<Buffer>;
   readlink(path: string): Promise<string>;
+  realpath(path: string): Promise<string>;
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options?: { readonly recursive?: boolean; readonly force?: boolean }): Promise<void>;
-  rmdir(path: string): Promise<void>;
   symlink(target: string, path: string): Promise<void>;
   unlink(path: string): Promise<void>;
   writeFile(path: string, text: string, options?: WriteOptions): Promise<void>;
@@ -90,12 +95,9 @@ export interface FileSystem {
   removeTree(directory: string, signal: AbortSignal): Promise<void>;
   /** What is mounted at a directory and below it, the last mounted first. */
   mountsUnder(directory: string, signal: AbortSignal): Promise<readonly MountPoint[]>;
-  existsSync(path: string): boolean;
   /** Undefined where there is nothing. */
   lstatSync(path: string): FileStats | undefined;
-  readdirSync(path: string): string[];
   readFileSync(path: string): string;
-  realpathSync(path: string): string;
   /** Whether two paths lead to one place, through whatever links. */
   isSamePathSync(one: string, other: string): boolean;
   /** Tells the names in a directory that were made, changed or removed; null where the name is not known. */
@@ -113,13 +115,28 @@ export const NON_BLOCKING = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** The host's own. */
 export const hostFiles: FileSystem = {
-  ...{ access, chmod, lstat, stat, mkdir, open, readdir, readlink, rename, rm, rmdir, symlink, unlink, writeFile },
+  ...{
+    chmod,
+    lstat,
+    stat,
+    mkdir,
+    mkdtemp,
+    open,
+    readdir,
+    readlink,
+    realpath,
+    rename,
+    rm,
+    symlink,
+    unlink,
+    writeFile,
+  },
+  entries: (path) => readdir(path, { withFileTypes: true }),
   readdirBytes: (path) => readdir(path, { encoding: 'buffer' }),
   readFile: (path, options) => readFile(path, { encoding: 'utf8', ...options }),
   tail: fileTail,
   gzip: gzipFile,
-  ...{ removeTree, mountsUnder },
-  ...{ existsSync, readdirSync, realpathSync, isSamePathSync: isSamePath },
+  ...{ removeTree, mountsUnder, isSamePathSync: isSamePath },
   lstatSync: (path) => lstatSync(path, { throwIfNoEntry: false }),
   readFileSync: (path) => readFileSync(path, 'utf8'),
   watch: (directory, { onChange, onError }) => {

@@ -7,7 +7,7 @@ import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem, OpenFile, WriteOptions } from '../files/fileSystem.ts';
 import { FaultyCalls, type FileFaults } from './faultyCalls.ts';
 import { fileError } from './fileErrors.ts';
-import { type Directory, type Inode, type RegularFile, sync } from './inodes.ts';
+import type { Directory, Inode, RegularFile } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 import { MemoryFile, statsOf } from './memoryFile.ts';
 import { mountsUnder } from './memoryMounts.ts';
@@ -22,10 +22,17 @@ export class MemoryFiles implements FileSystem {
     this.#calls = new FaultyCalls(faults);
   }
 
-  access = (path: string) => this.#read('access', path, () => void this.#disk.at(path, 'access'));
   lstat = (path: string) => this.#read('lstat', path, () => statsOf(this.#disk.at(path, 'lstat', { follow: false })));
   stat = (path: string) => this.#read('stat', path, () => statsOf(this.#disk.at(path, 'stat')));
   readdir = (path: string) => this.#read('scandir', path, () => this.#namesAt(path));
+  entries = (path: string) =>
+    this.#read('scandir', path, () =>
+      [...this.#disk.directoryAt(path, 'scandir').entries].map(([name, { kind }]) => ({
+        name,
+        isDirectory: () => kind === 'directory',
+        isSymbolicLink: () => kind === 'link',
+      })),
+    );
   readdirBytes = (path: string) =>
     this.#read('scandir', path, () => this.#namesAt(path).map((name) => Buffer.from(name, 'utf8')));
   readFile = (path: string) => this.#read('open', path, () => this.#textAt(path));
@@ -39,24 +46,27 @@ export class MemoryFiles implements FileSystem {
   readlink = (path: string) =>
     this.#read('readlink', path, () => targetOf(this.#disk.at(path, 'readlink', { follow: false }), path));
 
+  realpath = (path: string) => this.#read('realpath', path, () => this.#disk.realPath(path));
+
   chmod = (path: string, mode: number) =>
     this.#write('chmod', path, () => void Object.assign(this.#disk.at(path, 'chmod'), { mode }));
   mkdir = (path: string, { recursive = false, mode }: { recursive?: boolean; mode?: number } = {}) =>
     this.#write('mkdir', path, () =>
       recursive ? this.#disk.makeDirectories(path, mode) : this.#disk.makeDirectory(path, mode),
     );
+  mkdtemp = (prefix: string) =>
+    this.#write('mkdtemp', prefix, () => {
+      for (let count = 0; ; count += 1) {
+        const path = `${prefix}${String(count).padStart(6, '0')}`;
+        if (this.#disk.find(path, 'mkdtemp') !== undefined) continue;
+        this.#disk.makeDirectory(path, 0o700);
+        return path;
+      }
+    });
   rename = (from: string, to: string) => this.#write('rename', from, () => this.#disk.rename(from, to));
   rm = (path: string, options: Removing = {}) => this.#write('rm', path, () => remove(this.#disk, path, options));
-  rmdir = (path: string) => this.#write('rmdir', path, () => this.#disk.removeDirectory(path));
   symlink = (target: string, path: string) => this.#write('symlink', path, () => this.#disk.link(target, path));
   unlink = (path: string) => this.#write('unlink', path, () => this.#disk.unlink(path));
-  writeFile = (path: string, text: string, { mode, flush = false, signal }: WriteOptions = {}) =>
-    this.#write('open', path, () => {
-      signal?.throwIfAborted();
-      const file = this.#disk.openFile(path, { mode });
-      this.#disk.write(file, Buffer.from(text), path);
-      if (flush) sync(file);
-    });
   // Not compressed: what comes of that is not the same bytes on every machine.
   gzip = (from: string, to: string, signal: AbortSignal) =>
     this.#write('open', to, () => {
@@ -86,25 +96,36 @@ export class MemoryFiles implements FileSystem {
     });
   }
 
-  existsSync = (path: string) => {
-    try {
-      return isThere(this.#disk, path);
-    } catch {
-      return false;
-    }
-  };
   lstatSync = (path: string) =>
     this.#calls.atOnce({ call: 'lstat', path, writes: false }, () => {
       const found = this.#disk.find(path, 'lstat');
       return found && statsOf(found);
     });
-  readdirSync = (path: string) =>
-    this.#calls.atOnce({ call: 'scandir', path, writes: false }, () => this.#namesAt(path));
   readFileSync = (path: string) => this.#calls.atOnce({ call: 'open', path, writes: false }, () => this.#textAt(path));
-  realpathSync = (path: string) =>
-    this.#calls.atOnce({ call: 'realpath', path, writes: false }, () => this.#disk.realPath(path));
   isSamePathSync = (one: string, other: string) =>
     one === other || this.#disk.whereabouts(one) === this.#disk.whereabouts(other);
+
+  /** Truncated first, and then written: it may be cut off between the two. */
+  async writeFile(path: string, text: string, { mode, flush = false, signal }: WriteOptions = {}): Promise<void> {
+    signal?.throwIfAborted();
+    const file = await this.open(path, 'w', mode);
+    await file.writeFile(text);
+    if (flush) await file.sync();
+  }
+
+  /** For who looks at the disk from outside. */
+  existsSync(path: string): boolean {
+    try {
+      return isThere(this.#disk, path);
+    } catch {
+      return false;
+    }
+  }
+
+  /** As above. */
+  readdirSync(path: string): string[] {
+    return this.#namesAt(path);
+  }
 
   watch(directory: string, { onChange }: { readonly onChange: (name: string | null) => void }) {
     return { close: this.#disk.watch(directory, (name) => queueMicrotask(() => onChange(name))) };

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { hostFiles } from '../../host/files/fileSystem.ts';
 import { showFiles } from '../../volume/atomicFiles.ts';
 
 const { signal } = new AbortController();
@@ -29,7 +30,7 @@ afterEach(() => rm(volume, { recursive: true }));
 /** Shows files, given as path and text. */
 function show(files: Record<string, string>, beforeShown: () => Promise<void> = async () => {}) {
   const list = Object.entries(files).map(([path, text]) => ({ path, text, mode: 0o640 }));
-  return showFiles(volume, list, { now, beforeShown, signal });
+  return showFiles(hostFiles, volume, { shown: list, now, beforeShown, signal });
 }
 
 const text = (file: string) => readFile(join(volume, file), 'utf8');

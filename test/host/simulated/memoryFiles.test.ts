@@ -53,16 +53,19 @@ function call({ pick }: ReturnType<typeof dice>): { readonly what: string; reado
     rename: (files, at) => files.rename(at(one), at(other)),
     rm: (files, at) => files.rm(at(one)),
     rmForced: (files, at) => files.rm(at(one), { force: true, recursive: true }),
-    rmdir: (files, at) => files.rmdir(at(one)),
     unlink: (files, at) => files.unlink(at(one)),
     link: (files, at) => files.symlink(at(other), at(one)),
     readlink: async (files, at) => (await files.readlink(at(one))).replace(at(''), ''),
     look: (files, at) => stats(files, at(one)),
+    entries: async (files, at) =>
+      (await files.entries(at(one)))
+        .map((each) => `${each.name} ${each.isDirectory()} ${each.isSymbolicLink()}`)
+        .sort(),
+    tail: async (files, at) => (await files.tail(at(one), 5)).toString(),
     lookSync: async (files, at) => files.lstatSync(at(one))?.isDirectory(),
-    exists: async (files, at) => files.existsSync(at(one)),
     removeTree: (files, at) => files.removeTree(at(one), signal),
     same: async (files, at) => files.isSamePathSync(at(one), at(other)),
-    real: async (files, at) => files.realpathSync(at(one)).replace(at(''), ''),
+    real: async (files, at) => (await files.realpath(at(one))).replace(at(''), ''),
   };
   const what = pick(Object.keys(acts));
   const act = acts[what];
