@@ -28,6 +28,22 @@ const packagesPath = (packages) =>
   packages === '*' ? ['(^|/)node_modules/'] : packages.map((name) => `(^|/)node_modules/${name}/`);
 const listed = (names) => (names.length > 0 ? names.join(', ') : 'nothing');
 
+/** Those that reach the host's files by themselves, each for a reason. */
+const ON_THE_HOST = [
+  // By handles of directories, as containers may put links anywhere in a volume.
+  'volume/bindSubPath',
+  'volume/ownership',
+  'volume/volumeTasks',
+  // What the kernel has mounted.
+  'volume/hostMounter',
+  'volume/mount',
+  // Only the numbers of the kinds of files.
+  'volume/hostPath',
+  'volume/simulated/mounter',
+  // A temporary directory of its own.
+  'actors/simulated/startSimulatedNode',
+];
+
 module.exports = {
   forbidden: [
     ...only('pod', { packages: ['zod'], node: ['crypto'] }),
@@ -39,6 +55,18 @@ module.exports = {
     ...only('actors', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube'] }),
     ...only('server', { folders: ['pod', 'machines', 'host', 'actors'] }),
     ...only('node', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors', 'server'] }),
+    {
+      name: 'files-of-a-node-through-its-file-system',
+      comment: "A node's files are where its parts say: all access to them goes through its FileSystem.",
+      severity: 'error',
+      from: { path: '^(actors|volume|host/pods)/', pathNot: ON_THE_HOST.map((file) => `^${file}[.]ts$`) },
+      to: {
+        path: [
+          '^fs(/promises)?$',
+          '^host/files/(entries|fileTail|gzipFile|mountinfo|removeTree|safeOpen|withoutLinks)[.]ts$',
+        ],
+      },
+    },
     {
       name: 'nobody-imports-tests',
       severity: 'error',

@@ -42,6 +42,7 @@ test('what is allowed is allowed', () => {
       'pod/a.ts': `import * as z from 'zod/mini';\nexport const a = z.string();\n`,
       'machines/b.ts': `import { setup } from 'xstate';\nimport { a } from '../pod/a.ts';\nexport const b = [setup, a];\n`,
       'server/c.ts': `import { createServer } from 'node:http';\nimport type { b } from '../machines/b.ts';\n`,
+      'volume/ownership.ts': `import { open } from 'node:fs/promises';\n`,
     }),
   ).toEqual([]);
 });
@@ -55,6 +56,9 @@ test.each([
   ['a package', 'pod/a.ts', `${used}import 'xstate';\n`],
   ['a package that only development has', 'cli/a.ts', `${used}import 'esbuild';\n`],
   ['the disk, from the machines', 'machines/a.ts', `${used}import type { Stats } from 'node:fs';\n`],
+  ['the disk, from a service', 'actors/a.ts', `${used}import { open } from 'node:fs/promises';\n`],
+  ['the disk, from a plugin', 'volume/a.ts', `${used}import { readFileSync } from 'node:fs';\n`],
+  ['what works on the host alone', 'host/pods/a.ts', `${used}import '../files/removeTree.ts';\n`],
   ['the command line', 'server/a.ts', `import '../cli/used.ts';\n`],
   ['tests', 'cli/a.ts', `import type { X } from '../test/used.ts';\n`],
 ])('%s: found', (_, file, text) => {
@@ -63,6 +67,7 @@ test.each([
     [file]: text,
     [`${folder}/used.ts`]: 'export type X = 1;\n',
     'cri/used.ts': 'export type X = 1;\n',
+    'host/files/removeTree.ts': 'export type X = 1;\n',
     'cli/used.ts': 'export type X = 1;\n',
     'test/used.ts': 'export type X = 1;\n',
   });

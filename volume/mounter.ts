@@ -1,4 +1,4 @@
-import type { MountPoint } from '../host/files/mountinfo.ts';
+import type { MountPoint } from '../host/files/mountPoint.ts';
 import type { MountRequest } from './mount.ts';
 import type { Ownership } from './ownership.ts';
 import type { VolumeAnswer, VolumeTask } from './volumeTasks.ts';

@@ -19,7 +19,8 @@ import {
 } from 'node:fs/promises';
 import { fileTail } from './fileTail.ts';
 import { gzipFile } from './gzipFile.ts';
-import { type MountPoint, mountsUnder } from './mountinfo.ts';
+import { mountsUnder } from './mountinfo.ts';
+import type { MountPoint } from './mountPoint.ts';
 import { removeTree } from './removeTree.ts';
 import { isSamePath } from './withoutLinks.ts';
 

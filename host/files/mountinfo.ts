@@ -2,13 +2,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from './fileErrors.ts';
-
-export interface MountPoint {
-  /** An absolute path without symbolic links. */
-  readonly path: string;
-  /** The file system's type: `tmpfs`, `cgroup2`, … */
-  readonly type: string;
-}
+import type { MountPoint } from './mountPoint.ts';
 
 /** The read that has begun last, whatever becomes of it; and the one that all who ask meanwhile will share. */
 let running: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { type MountPoint, parseMountInfo } from './mountinfo.ts';
+import { parseMountInfo } from './mountinfo.ts';
+import type { MountPoint } from './mountPoint.ts';
 
 /** A path without symbolic links, as far as it exists. */
 export function withoutLinks(path: string): string {

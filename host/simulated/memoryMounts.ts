@@ -1,7 +1,7 @@
 /** Looks at what is mounted in a disk in memory, as the kernel's list of mounts shows it. */
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../files/fileErrors.ts';
-import type { MountPoint } from '../files/mountinfo.ts';
+import type { MountPoint } from '../files/mountPoint.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 
 /** The mount points at a directory and below it, the last mounted first. */

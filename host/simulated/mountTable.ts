@@ -1,5 +1,5 @@
 /** What is mounted where in a disk in memory. */
-import type { MountPoint } from '../files/mountinfo.ts';
+import type { MountPoint } from '../files/mountPoint.ts';
 import type { Inode } from './inodes.ts';
 
 /** A mounted file system, or a part of one that is bound to another place. */

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing } from '../../host/files/fileErrors.ts';
-import type { MountPoint } from '../../host/files/mountinfo.ts';
+import type { MountPoint } from '../../host/files/mountPoint.ts';
 import { unlessAborted } from '../../host/limit.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
 import type { Inode } from '../../host/simulated/inodes.ts';

@@ -88,7 +88,7 @@ describe('a disk in memory is as that of the host', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  test.each(Array.from({ length: 20 }, (_, i) => i + 1))(
+  test.each(Array.from({ length: 12 }, (_, i) => i + 1))(
     'in what it answers and refuses, whatever is done (seed %i)',
     async (seed) => {
       const { random } = dice(seed);
