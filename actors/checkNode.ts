@@ -43,6 +43,7 @@ const schema = z.looseObject({
   logs: z.optional(z.looseObject({ maxBytes: amount, maxFiles: amount, workers: slots, checkMs: interval })),
   cri: z.looseObject({}),
   ...{ files: z.optional(z.looseObject({})), mounter: z.optional(z.looseObject({})) },
+  network: z.optional(z.looseObject({ connect: aFunction, checkHealth: aFunction, fetch: aFunction })),
   clock: z.optional(z.looseObject({ now: aFunction, setTimeout: aFunction, clearTimeout: aFunction })),
   ports: z.optional(z.record(z.string(), maybe)),
   feeds: z.optional(z.record(z.string(), maybe)),

@@ -17,6 +17,7 @@ import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAg
 import { nodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
+import { hostNetwork } from './services/hostNetwork.ts';
 import { defaultLogPolicy } from './services/logs.ts';
 import { noCredentials } from './services/nodeCredentials.ts';
 import { handlersOf } from './services/runtimeClasses.ts';
@@ -102,11 +103,12 @@ async function openGround(told: FullConfig, parts: NodeParts): Promise<Ground> {
 /** What is behind the ports and feeds: real services, but those that the parts bring themselves. */
 function worldOf(ground: Ground, { isEvidence }: FactWriter, reports: StatusReports, facts: NodeAgent['facts']): World {
   const { fullConfig: told, jitter = systemJitter, readClasses, findCredentials = noCredentials } = ground;
-  const { mounter = hostMounter } = ground;
+  const { mounter = hostMounter, network = hostNetwork } = ground;
   const { owner, podLogsDir } = told;
   const layout = createLayout(told, ground.files);
   const shared = {
     ...ground,
+    network,
     ownership: createOwnership({ layout, maker: makerOf(told), podLogsDir, owner, onAdopted: ground.onAdopted }),
   };
   const { ports, doings } = nodeServices({

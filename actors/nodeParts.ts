@@ -12,6 +12,7 @@ import type { Clock } from './clock.ts';
 import type { EventSink } from './events/eventSink.ts';
 import type { Redaction } from './redaction.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
+import type { Network } from './services/network.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
 import type { StatusSink } from './status/statusReports.ts';
 import type { openNodeStore } from './store/durableFacts.ts';
@@ -27,6 +28,8 @@ export interface NodeParts {
   readonly files?: FileSystem;
   /** Mounts volumes, and works in them; absent: on the host. */
   readonly mounter?: Mounter;
+  /** What probes, hooks and the source of a URL dial; absent: the host's own. */
+  readonly network?: Network;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
   /** Reads the RuntimeClasses; absent: there are none. */

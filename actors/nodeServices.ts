@@ -12,6 +12,7 @@ import { garbageServices } from './services/garbage.ts';
 import { hookService } from './services/hooks.ts';
 import { imageServices } from './services/images.ts';
 import { type LogPolicy, logServices } from './services/logs.ts';
+import type { Network } from './services/network.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
 import { probeServices } from './services/probes.ts';
 import { resizeServices } from './services/resizing.ts';
@@ -29,6 +30,7 @@ export interface ServiceParts
   readonly node: () => NodeDescription;
   readonly layout: Layout;
   readonly mounter: Mounter;
+  readonly network: Network;
   readonly users: UserNamespaces;
   readonly ownership: Ownership;
   readonly findHandler: FindRuntimeHandler;

@@ -12,6 +12,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/status': 'podTrees since',
   },
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },
+  'test/actors/simulated/network.test.ts': { 'actors/simulated': 'connection' },
   'test/actors/runtime/pleg.test.ts': { actors: 'alarm' },
   'test/actors/events/eventRecorder.test.ts': { 'actors/events': 'eventSink' },
   'test/actors/garbage.test.ts': { 'actors/store': 'leftOnDisk', 'host/pods': 'takePodDirectory' },
@@ -19,7 +20,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/actors/store/store.test.ts': { 'actors/store': 'storeBatches storeFiles' },
   'test/actors/services/hooks.test.ts': { 'actors/services': 'httpExchange timeLimit' },
   'test/actors/services/probes.test.ts': {
-    'actors/services': 'handlerTarget httpGet probeExec probeHttp probeTcp',
+    'actors/services': 'handlerTarget hostNetwork httpGet probeExec probeHttp probeTcp',
   },
   // Manifests.
   'test/actors/sources/hostileManifests.test.ts': {

@@ -17,6 +17,7 @@ import type { Clock } from '../clock.ts';
 import { containerNamed } from './containers.ts';
 import { BodyFailure, dialedOf } from './httpExchange.ts';
 import { type HttpGetAction, type HttpTarget, httpGet, httpTarget, isAnsweredInPlain } from './httpGet.ts';
+import type { Network } from './network.ts';
 import { withinLimit } from './timeLimit.ts';
 
 type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
@@ -41,11 +42,13 @@ const STOPPED_MS = 120_000;
 export interface HookParts {
   readonly cri: Cri;
   readonly clock: Clock;
+  readonly network: Network;
   /** A pod without addresses of its own is reached at those of the node. */
   readonly node: () => Pick<NodeDescription, 'hostIps'>;
 }
 
-export function hookService({ cri, clock, node }: HookParts): Service<'runHook'> {
+export function hookService(parts: HookParts): Service<'runHook'> {
+  const { cri, clock, node } = parts;
   return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: given }, { signal }) => {
     const deadline = given ?? clock.now() + graceSeconds * 1_000;
     const container = containerNamed(pod, name);
@@ -56,7 +59,7 @@ export function hookService({ cri, clock, node }: HookParts): Service<'runHook'>
     const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
     try {
       const known = isUnknown ? await addressOf(cri, id, signal) : undefined;
-      const warnings = await runHandler(cri, clock, {
+      const warnings = await runHandler(parts, {
         hook,
         handler,
         container,
@@ -110,13 +113,14 @@ class CommandFailure extends Error {
   }
 }
 
-async function runHandler(cri: Cri, clock: Clock, run: HookRun): Promise<EventMessage[]> {
+async function runHandler(parts: HookParts, run: HookRun): Promise<EventMessage[]> {
+  const { cri, clock } = parts;
   const { handler, timeoutMs, signal } = run;
   if (handler.exec) {
     await execute(cri, clock, run, handler.exec.command ?? []);
     return [];
   }
-  if (handler.httpGet) return get(clock, run, handler.httpGet);
+  if (handler.httpGet) return get(parts, run, handler.httpGet);
   const seconds = handler.sleep?.seconds ?? 0;
   await createAlarm(clock, signal).wait(clock.now() + Math.min(timeoutMs, seconds * 1_000));
   return [];
@@ -153,13 +157,13 @@ function concluded(cmd: readonly string[], { exitCode, stdout, stderr }: ExecSyn
 }
 
 /** That it was answered is enough: neither the status of an answer nor its body, which may break off, says anything. */
-async function get(clock: Clock, run: HookRun, action: HttpGetAction): Promise<EventMessage[]> {
+async function get({ clock, network }: HookParts, run: HookRun, action: HttpGetAction): Promise<EventMessage[]> {
   const { container, address, timeoutMs, signal } = run;
   const targetOf = (asked: HttpGetAction) => httpTarget(asked, container, { address, purpose: 'lifecycle' });
   const act = async (limited: AbortSignal) => {
     const target = targetOf(action);
     try {
-      await answered(target, limited);
+      await answered(network, target, limited);
       return [];
     } catch (error) {
       if (!isAnsweredInPlain(error)) throw error;
@@ -167,16 +171,16 @@ async function get(clock: Clock, run: HookRun, action: HttpGetAction): Promise<E
       const httpHeaders = action.httpHeaders?.filter(({ name }) => name.toLowerCase() !== 'authorization') ?? [];
       const plain = targetOf({ ...action, httpHeaders, scheme: 'HTTP' });
       // When that fails too, what is told of is what was wrong first.
-      await answered(plain, limited).catch(() => Promise.reject(error));
+      await answered(network, plain, limited).catch(() => Promise.reject(error));
       return [fallback(target.url)];
     }
   };
   return withinLimit(act, { clock, timeoutMs, signal });
 }
 
-async function answered(target: HttpTarget, signal: AbortSignal): Promise<void> {
+async function answered(network: Network, target: HttpTarget, signal: AbortSignal): Promise<void> {
   try {
-    await httpGet(target, { signal, leavesHost: false });
+    await httpGet(target, { network, signal, leavesHost: false });
   } catch (error) {
     if (!(error instanceof BodyFailure)) throw error;
   }

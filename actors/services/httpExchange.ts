@@ -2,17 +2,17 @@
  * One GET over a connection of its own, and its answer. Node's own client does far more (bodies to send, connections
  * kept, streams), at twice the processor time: of a node's hundreds of probes a second that is most of the cost.
  */
-import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
 import { messageOf } from '../../pod/failure.ts';
 import { quoted } from '../../pod/show/quoted.ts';
 import { addressOf, readFailure } from './dialError.ts';
 import { append, type HttpAnswer, type HttpHead, type Incoming, readAnswer } from './httpAnswer.ts';
+import type { Network } from './network.ts';
 
 /** By their names in lower case. */
 export type HttpHeaders = ReadonlyMap<string, readonly string[]>;
 
 export interface ExchangeOptions {
+  readonly network: Pick<Network, 'connect'>;
   readonly signal: AbortSignal;
   /** How many bytes of the body are read. */
   readonly wanted: (head: HttpHead) => number;
@@ -27,15 +27,18 @@ export const portOf = ({ port, protocol }: URL): number => Number(port) || (prot
 export const dialedOf = (url: URL): string => addressOf(hostOf(url), portOf(url));
 
 /** Rejects with a `BodyFailure`, or with what is wrong with the request, the connection or the head of the answer. */
-export function exchange(url: URL, headers: HttpHeaders, { signal, wanted }: ExchangeOptions): Promise<HttpAnswer> {
+export function exchange(
+  url: URL,
+  headers: HttpHeaders,
+  { network, signal, wanted }: ExchangeOptions,
+): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const request = requestOf(url, headers);
     const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
     const reading = readAnswer(incoming, wanted);
-    const socket = connected(url);
     const end = () => {
       signal.removeEventListener('abort', giveUp);
-      socket.destroy();
+      connection.destroy();
     };
     const fail = (error: unknown) => {
       end();
@@ -52,35 +55,26 @@ export function exchange(url: URL, headers: HttpHeaders, { signal, wanted }: Exc
         fail(error);
       }
     };
-    socket.on('data', (chunk) => {
-      append(incoming, chunk);
-      goOn();
+    const endpoint = { host: hostOf(url), port: portOf(url), isSecure: url.protocol === 'https:' };
+    const connection = network.connect(endpoint, {
+      onData: (chunk) => {
+        append(incoming, chunk);
+        goOn();
+      },
+      onEnd: () => {
+        incoming.ended = true;
+        goOn();
+      },
+      onError: fail,
     });
-    socket.once('end', () => {
-      incoming.ended = true;
-      goOn();
-    });
-    socket.on('error', fail);
     if (signal.aborted) return giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
-    socket.write(request);
+    connection.write(request);
   });
 }
 
 function bodyFailure(cause: unknown): BodyFailure {
   return new BodyFailure(readFailure(cause) ?? messageOf(cause), { cause });
-}
-
-/** Made when it is needed first, and once: it takes longer to make than a connection. */
-let secureContext: SecureContext | undefined;
-
-function connected(url: URL): Socket {
-  const [host, port] = [hostOf(url), portOf(url)];
-  if (url.protocol !== 'https:') return connect({ host, port });
-  // The name that a certificate is asked for is that of the host, whatever the Host header says.
-  const servername = isIP(host) === 0 ? host : '';
-  secureContext ??= createSecureContext();
-  return connectSecurely({ host, port, servername, secureContext, rejectUnauthorized: false });
 }
 
 /** What the client itself says, or says nothing of, whatever is asked for. */

@@ -6,7 +6,15 @@ import { quoted } from '../../pod/show/quoted.ts';
 import { addressOf, codeOf, dialFailure, readFailure } from './dialError.ts';
 import { handlerPort } from './handlerTarget.ts';
 import type { HttpHead } from './httpAnswer.ts';
-import { BodyFailure, dialedOf, exchange, type HttpHeaders, hostOf, portOf } from './httpExchange.ts';
+import {
+  BodyFailure,
+  dialedOf,
+  type ExchangeOptions,
+  exchange,
+  type HttpHeaders,
+  hostOf,
+  portOf,
+} from './httpExchange.ts';
 
 export type HttpGetAction = NonNullable<LifecycleHandler['httpGet']>;
 
@@ -21,7 +29,7 @@ export interface HttpResult {
   readonly body: string;
 }
 
-export interface HttpOptions {
+export interface HttpOptions extends Pick<ExchangeOptions, 'network'> {
   readonly signal: AbortSignal;
   /** Whether a redirect to another host is followed. */
   readonly leavesHost: boolean;
@@ -53,14 +61,15 @@ export function httpTarget(
 }
 
 /** The answer after all redirects that may be followed; a failed request rejects with the words of a kubelet. */
-export async function httpGet({ url, headers }: HttpTarget, { signal, leavesHost }: HttpOptions): Promise<HttpResult> {
+export async function httpGet({ url, headers }: HttpTarget, given: HttpOptions): Promise<HttpResult> {
+  const { network, signal, leavesHost } = given;
   let at = url;
   for (let seen = 1; ; seen += 1) {
     const nextOf = (head: HttpHead): URL | undefined => {
       const next = redirectOf(head, at);
       return next && (next.hostname === url.hostname || leavesHost) ? next : undefined;
     };
-    const options = { signal, wanted: (head: HttpHead) => (nextOf(head) ? 0 : BODY_BYTES) };
+    const options = { network, signal, wanted: (head: HttpHead) => (nextOf(head) ? 0 : BODY_BYTES) };
     const answer = await exchange(at, at === url ? headers : withoutHost(headers), options).catch((error: Error) => {
       if (error instanceof BodyFailure) throw signal.aborted ? new BodyFailure(LATE_BODY, { cause: error }) : error;
       throw new Error(`Get "${textOf(at)}": ${wordsOf(error, at, signal)}`, { cause: error });

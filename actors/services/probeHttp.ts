@@ -1,12 +1,17 @@
 /** Tries a probe by a GET over HTTP or HTTPS. */
 import { BodyFailure } from './httpExchange.ts';
 import { type HttpTarget, httpGet } from './httpGet.ts';
+import type { Network } from './network.ts';
 import type { Try } from './probeTry.ts';
 
 /** 200 to 399 is success; a redirect to another host is not followed, and a success with a warning. */
-export async function tryHttp(target: HttpTarget, signal: AbortSignal): Promise<Try> {
+export async function tryHttp(
+  network: Pick<Network, 'connect'>,
+  target: HttpTarget,
+  signal: AbortSignal,
+): Promise<Try> {
   try {
-    const { status, body } = await httpGet(target, { signal, leavesHost: false });
+    const { status, body } = await httpGet(target, { network, signal, leavesHost: false });
     if (status < 200 || status >= 400) {
       return { result: 'failure', message: `HTTP probe failed with statuscode: ${status}` };
     }

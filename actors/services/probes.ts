@@ -11,6 +11,7 @@ import type { Clock } from '../clock.ts';
 import { containerNamed } from './containers.ts';
 import { handlerPort } from './handlerTarget.ts';
 import { httpTarget } from './httpGet.ts';
+import type { Network } from './network.ts';
 import { tryExec } from './probeExec.ts';
 import { tryGrpc } from './probeGrpc.ts';
 import { tryHttp } from './probeHttp.ts';
@@ -21,6 +22,7 @@ import { withinLimit } from './timeLimit.ts';
 export interface ProbeParts {
   readonly cri: Cri;
   readonly clock: Clock;
+  readonly network: Network;
   /** A pod without addresses of its own is reached at those of the node. */
   readonly node: () => Pick<NodeDescription, 'hostIps'>;
   /** At least 0 and less than 1. */
@@ -50,7 +52,7 @@ export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'p
 }
 
 async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): Promise<Try> {
-  const { cri, clock, node } = parts;
+  const { cri, clock, network, node } = parts;
   const { pod, kind, id, podIp } = run;
   const container = containerNamed(pod, run.container);
   const { exec, httpGet, tcpSocket, grpc, timeoutSeconds: given } = probeOf(pod, run.container, kind) ?? {};
@@ -60,15 +62,18 @@ async function tryOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): P
   // The runtime counts the time of a command itself, from its start.
   if (exec) return tryExec(cri, { container, id, command: exec.command ?? [] }, { timeoutSeconds, signal });
   const act = async (limited: AbortSignal): Promise<Try> => {
-    if (httpGet) return tryHttp(httpTarget(httpGet, container, { address, purpose: 'probe' }), limited);
-    if (tcpSocket) return tryTcp(tcpSocket.host || address, handlerPort(container, tcpSocket.port), limited);
+    if (httpGet) return tryHttp(network, httpTarget(httpGet, container, { address, purpose: 'probe' }), limited);
+    if (tcpSocket) {
+      const target = { host: tcpSocket.host || address, port: handlerPort(container, tcpSocket.port) };
+      return tryTcp(network, target, limited);
+    }
     if (grpc) {
       const target = { host: address, port: grpc.port, service: grpc.service ?? '' };
       // A deadline further away than a timer can count would have passed at once: then the clock ends the try.
       if (timeoutMs > LONGEST_TIMER_MS) {
-        return tryGrpc(target, { timeoutSeconds, deadline: Number.POSITIVE_INFINITY, signal: limited });
+        return tryGrpc(network, target, { timeoutSeconds, deadline: Number.POSITIVE_INFINITY, signal: limited });
       }
-      return tryGrpc(target, { timeoutSeconds, deadline: clock.now() + timeoutMs, signal });
+      return tryGrpc(network, target, { timeoutSeconds, deadline: clock.now() + timeoutMs, signal });
     }
     throw new Error(`missing probe handler for ${pod.metadata.namespace}/${pod.metadata.name}:${container.name}`);
   };

@@ -1,5 +1,6 @@
 import { messageOf } from '../../pod/failure.ts';
 import type { Clock } from '../clock.ts';
+import type { FetchedAnswer, Network } from '../services/network.ts';
 import { LARGEST_ANSWER } from './manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';
 
@@ -10,17 +11,18 @@ export interface FetchOptions {
   /** Several values of one name are sent in their order. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly clock: Clock;
+  readonly network: Pick<Network, 'fetch'>;
   readonly signal: AbortSignal;
 }
 
 /** Reads what a URL answers, at most 10 MiB within 10 s; whatever is no answer throws with a message for people. */
-export async function fetchText({ url, headers, clock, signal }: FetchOptions): Promise<string> {
+export async function fetchText({ url, headers, clock, network, signal }: FetchOptions): Promise<string> {
   const late = new AbortController();
   const timer = clock.setTimeout(() => late.abort(), ANSWER_WITHIN_MS);
   const { url: asked, authorization } = splitCredentials(url);
   const isAuthorized = headers.some(([name]) => name.toLowerCase() === 'authorization');
   try {
-    const response = await fetch(asked, {
+    const response = await network.fetch(asked, {
       headers: [
         ...headers.map(([name, value]): [string, string] => [name, value]),
         ...(authorization === undefined || isAuthorized
@@ -45,7 +47,7 @@ export async function fetchText({ url, headers, clock, signal }: FetchOptions): 
 }
 
 /** However small the pieces are that it comes in, they take no more room than what they hold. */
-async function bodyOf(response: Response): Promise<string> {
+async function bodyOf(response: FetchedAnswer): Promise<string> {
   let room = Buffer.allocUnsafe(64 * 1024);
   let length = 0;
   for await (const part of response.body ?? []) {

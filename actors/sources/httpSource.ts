@@ -8,6 +8,7 @@ import type { Pod } from '../../pod/api/schema/pod.ts';
 import { messageOf } from '../../pod/failure.ts';
 import { createAlarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
+import type { Network } from '../services/network.ts';
 import { fetchText } from './fetchText.ts';
 import { type ListProblem, podsOf } from './manifestList.ts';
 import type { ReadManifests } from './manifestReader.ts';
@@ -33,6 +34,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly lastGood: readonly Pod[] | undefined;
   readonly readManifests: ReadManifests;
   readonly clock: Clock;
+  readonly network: Pick<Network, 'fetch'>;
   readonly signal: AbortSignal;
   /** Called with the full set at first and whenever it, or what is wrong, has changed. */
   readonly onSet: (set: ManifestSet) => void;

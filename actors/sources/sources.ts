@@ -6,6 +6,7 @@ import type { RuntimeClasses } from '../../pod/api/runtimeClass.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { Feed } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
+import type { Network } from '../services/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
 import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
@@ -20,6 +21,7 @@ const FILE_CHECK_MS = 20_000;
 export interface SourceParts {
   readonly nodeName: string;
   readonly clock: Clock;
+  readonly network: Pick<Network, 'fetch'>;
   /** Where manifests are. */
   readonly files: FileSystem;
   readonly store: NodeStore;
@@ -80,7 +82,7 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
 
 /** Static pods from a URL; nothing at all when none is given. */
 function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { durable, store, manifestUrl, onError } = parts;
+  const { durable, store, manifestUrl, network, onError } = parts;
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;
     const { url, everyMs } = manifestUrl;
@@ -89,7 +91,7 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
     for (const other of durable.fetched.keys()) if (other !== key) keep(store.remove('fetched', other));
     const { common, onState, tell } = following('http', parts, { place: withoutSecrets(url), everyMs, send });
     const watching = watchManifestUrl({
-      ...{ ...common, ...manifestUrl, readManifests, signal },
+      ...{ ...common, ...manifestUrl, network, readManifests, signal },
       lastGood: durable.fetched.get(key),
       onUnread: (problems) => tell({ type: 'config.sourceUnread', source: 'http', problems }),
       onGood: (pods) => keep(store.write('fetched', key, [...pods])),

@@ -3,6 +3,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { hookService } from '../../../actors/services/hooks.ts';
+import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Cri } from '../../../cri/calls.ts';
 import { type ExecSyncRequest, type ExecSyncResponse, PodSandboxStatus } from '../../../cri/generated/runtime.ts';
@@ -76,7 +77,7 @@ async function run(handler: LifecycleHandler, { hook = 'postStart', deadline, ex
     },
   } as unknown as Cri;
   const container = aContainer({ lifecycle: { [hook]: handler }, ports: [{ name: 'web', containerPort: plain }] });
-  const ended = hookService({ cri, clock, node: () => ({ hostIps: ['127.0.0.1'] }) })(
+  const ended = hookService({ cri, clock, network, node: () => ({ hostIps: ['127.0.0.1'] }) })(
     {
       ...{ pod: aPod({ hostNetwork: true, containers: [container] }), container: 'main', id: 'c1' },
       ...{ hook, podIp: undefined },
@@ -121,7 +122,7 @@ describe('C10: a hook by exec', () => {
     };
     const leaving = new AbortController();
     const ended = [new AbortController(), leaving].map(({ signal }) =>
-      hookService({ cri, clock, node: () => ({ hostIps: [] }) })(input, { signal }),
+      hookService({ cri, clock, network, node: () => ({ hostIps: [] }) })(input, { signal }),
     );
     leaving.abort();
     expect(await ended[1]).toMatchObject({ failure: null });
@@ -166,7 +167,7 @@ describe('C10: a hook by httpGet', () => {
     const container = aContainer({ lifecycle: { preStop: action('/bye') } });
     const clock = new SimulatedClock();
     // Nobody listens at the node's own address.
-    const ended = await hookService({ cri, clock, node: () => ({ hostIps: ['127.0.0.9'] }) })(
+    const ended = await hookService({ cri, clock, network, node: () => ({ hostIps: ['127.0.0.9'] }) })(
       {
         ...{ pod: aPod({ containers: [container] }), container: 'main', id: 'c1', podIp: undefined },
         ...{ hook: 'preStop', graceSeconds: 1, deadline: undefined },

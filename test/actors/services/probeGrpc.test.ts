@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
+import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { tryGrpc } from '../../../actors/services/probeGrpc.ts';
 import { probeServices } from '../../../actors/services/probes.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
@@ -56,7 +57,7 @@ async function healthServer(path = '/grpc.health.v1.Health/Check'): Promise<{ po
 }
 
 const tried = (port: number, service = '') =>
-  tryGrpc({ host, port, service }, { timeoutSeconds: 1, deadline: systemClock.now() + 1_000, signal: never });
+  tryGrpc(network, { host, port, service }, { timeoutSeconds: 1, deadline: systemClock.now() + 1_000, signal: never });
 const failure = (message: string) => ({ result: 'failure', message });
 
 test('only SERVING is success', async () => {
@@ -94,7 +95,7 @@ test('a probe whose timeout no timer can count is tried, and over when the clock
     node: () => ({ hostIps: [host] }),
     jitter: () => 0,
   };
-  const { runProbe } = probeServices({ ...parts, clock });
+  const { runProbe } = probeServices({ ...parts, network, clock });
   const timeoutSeconds = 30 * 86_400;
   const probed = (service: string) => {
     const containers = [aContainer({ readinessProbe: { grpc: { port, service }, timeoutSeconds } })];
@@ -114,8 +115,8 @@ test('a time limit that no timer can count is not over at once: only the signal 
   const { port } = await healthServer();
   const [limit, timeoutSeconds, deadline] = [new AbortController(), 30 * 86_400, Number.POSITIVE_INFINITY];
   const options = { timeoutSeconds, deadline, signal: limit.signal };
-  expect(await tryGrpc({ host, port, service: '' }, options)).toMatchObject({ result: 'success' });
-  const silent = tryGrpc({ host, port, service: 'silent' }, options);
+  expect(await tryGrpc(network, { host, port, service: '' }, options)).toMatchObject({ result: 'success' });
+  const silent = tryGrpc(network, { host, port, service: 'silent' }, options);
   setTimeout(() => limit.abort(), 100);
   expect(await silent).toEqual(failure('timeout: health rpc did not complete within 2592000s'));
 });

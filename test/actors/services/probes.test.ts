@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
+import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { probeServices } from '../../../actors/services/probes.ts';
 import type { Container, Probe } from '../../../pod/api/schema/container.ts';
 import { NodeFailure } from '../../../pod/failure.ts';
@@ -49,6 +50,7 @@ async function tried(
   const pod = aPod({ containers: [aContainer({ readinessProbe: probe, ...more })] });
   const cri = { execSync } as Parameters<typeof probeServices>[0]['cri'];
   const { runProbe } = probeServices({
+    network,
     cri,
     clock: systemClock,
     node: () => ({ hostIps: ['192.0.2.1'] }),

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
+import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { fetchText } from '../../../actors/sources/fetchText.ts';
 import { LARGEST_ANSWER } from '../../../actors/sources/manifestLimits.ts';
@@ -27,7 +28,7 @@ afterEach(() => {
   server.close();
 });
 
-const get = (clock: Clock = systemClock) => fetchText({ url, headers: [], clock, signal: stop.signal });
+const get = (clock: Clock = systemClock) => fetchText({ url, headers: [], clock, network, signal: stop.signal });
 const tooMuch = `the response is larger than ${LARGEST_ANSWER} bytes`;
 
 describe('an answer has at most 10 MiB, as they are once they are decompressed', () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
+import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { type ManifestUrl, watchManifestUrl } from '../../../actors/sources/httpSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
@@ -58,6 +59,7 @@ interface Start {
 
 function start({ lastGood, clock = systemClock, headers = [], classes }: Start = {}): void {
   ended = watchManifestUrl({
+    network,
     ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, signal: stop.signal },
     readManifests: createManifestReader({ clock, signal: stop.signal }),
     ...(classes ? { readClasses: async () => classes() } : {}),

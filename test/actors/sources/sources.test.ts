@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../actors/clock.ts';
+import { hostNetwork as network } from '../../../actors/services/hostNetwork.ts';
 import { sourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
@@ -54,6 +55,7 @@ async function follow(
       nodeName: 'node',
       clock: systemClock,
       files: hostFiles,
+      network,
       store: opened.store,
       durable: opened.durable,
       onError: () => {},

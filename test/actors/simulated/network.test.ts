@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { hookService } from '../../../actors/services/hooks.ts';
+import { probeServices } from '../../../actors/services/probes.ts';
+import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
+import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { fetchText } from '../../../actors/sources/fetchText.ts';
+import type { Cri } from '../../../cri/calls.ts';
+import { type Gate, openGate } from '../../../host/simulated/gate.ts';
+import type { Container, Probe } from '../../../pod/api/schema/container.ts';
+import { aContainer, aPod } from '../../pod/fixtures.ts';
+
+let clock: SimulatedClock;
+let servers: Record<string, SimulatedServer>;
+let gate: Gate;
+
+beforeEach(() => {
+  clock = new SimulatedClock();
+  servers = {};
+  gate = openGate;
+});
+
+const network = () =>
+  new SimulatedNetwork({
+    clock,
+    serverAt: (host, port) => servers[`${host}:${port}`],
+    gate: (call, act) => gate(call, act),
+  });
+
+const { signal } = new AbortController();
+// None of its calls is made.
+const cri = {} as Cri;
+const node = () => ({ hostIps: ['192.0.2.1'] });
+
+/** What a probe of a container at 10.0.0.1 comes to, and how long it took. */
+async function probed(probe: Probe) {
+  const { runProbe } = probeServices({ cri, clock, network: network(), node, jitter: () => 0 });
+  const pod = aPod({ containers: [aContainer({ livenessProbe: probe })] });
+  const run = { pod, container: 'main', kind: 'liveness', id: 'id', podIp: '10.0.0.1' } as const;
+  const { result, message, beganAt, at } = await clock.drive(runProbe(run, { signal }));
+  return { result, message, took: at - beganAt };
+}
+
+const httpProbe = (path = '/') => probed({ httpGet: { port: 80, path }, timeoutSeconds: 2 });
+const tcpProbe = () => probed({ tcpSocket: { port: 80 }, timeoutSeconds: 2 });
+const grpcProbe = (service = '') => probed({ grpc: { port: 80, service }, timeoutSeconds: 2 });
+
+const listen = (server: SimulatedServer) => {
+  servers['10.0.0.1:80'] = server;
+};
+
+describe('probes see what a server does', () => {
+  test('it answers by path, after a while', async () => {
+    listen({
+      connectMs: 30,
+      answer: (path) => (path === '/ready?now' ? { body: 'yes', delayMs: 70 } : { status: 503 }),
+      health: (service) => ({ served: service === 'db' ? 2 : 1 }),
+    });
+    expect(await httpProbe('/ready?now')).toEqual({ result: 'success', message: 'yes', took: 100 });
+    expect(await httpProbe()).toMatchObject({ result: 'failure', message: 'HTTP probe failed with statuscode: 503' });
+    expect(await tcpProbe()).toEqual({ result: 'success', message: '', took: 30 });
+    expect(await grpcProbe()).toEqual({ result: 'success', message: 'service healthy', took: 30 });
+    expect(await grpcProbe('db')).toMatchObject({ message: 'service unhealthy (responded with "NOT_SERVING")' });
+  });
+
+  test('nobody listens, or nothing leads there', async () => {
+    const refused = 'dial tcp 10.0.0.1:80: connect: connection refused';
+    expect(await tcpProbe()).toEqual({ result: 'failure', message: refused, took: 0 });
+    expect(await httpProbe()).toMatchObject({ result: 'failure', message: `Get "http://10.0.0.1:80/": ${refused}` });
+    expect(await grpcProbe()).toMatchObject({ message: expect.stringMatching(/failed to connect .* 2s/), took: 2_000 });
+    listen({ connection: 'unreachable', connectMs: 10 });
+    expect(await tcpProbe()).toMatchObject({ message: expect.stringMatching(/no route to host$/), took: 10 });
+  });
+
+  test('it takes no connection, or never answers', async () => {
+    listen({ connection: 'silent' });
+    expect(await tcpProbe()).toMatchObject({ message: 'dial tcp 10.0.0.1:80: i/o timeout', took: 2_000 });
+    listen({});
+    expect(await tcpProbe()).toMatchObject({ result: 'success' });
+    expect(await httpProbe()).toMatchObject({ message: expect.stringContaining('awaiting headers'), took: 2_000 });
+    expect(await grpcProbe()).toMatchObject({ message: expect.stringContaining('did not complete'), took: 2_000 });
+  });
+
+  test('it breaks off in the head or in the body, is closed there, or falls silent', async () => {
+    const cutting = (bytes: number, ending: 'closed' | 'reset' | 'silent') =>
+      listen({ answer: () => ({ body: 'a long text', cut: { bytes, ending } }) });
+    cutting(10, 'reset');
+    expect(await httpProbe()).toMatchObject({ result: 'failure', message: expect.stringMatching(/connection reset/) });
+    cutting(10, 'closed');
+    expect(await httpProbe()).toMatchObject({ result: 'failure', message: expect.stringMatching(/malformed HTTP/) });
+    cutting(45, 'reset');
+    expect(await httpProbe()).toMatchObject({ result: 'error', message: 'read: connection reset by peer' });
+    cutting(45, 'closed');
+    expect(await httpProbe()).toMatchObject({ result: 'error', message: 'unexpected EOF' });
+    cutting(45, 'silent');
+    expect(await httpProbe()).toMatchObject({ result: 'error', message: expect.stringMatching(/while reading body/) });
+  });
+
+  test('no timer is left of any of them', async () => {
+    listen({ connectMs: 5_000, answer: () => ({ delayMs: 5_000 }) });
+    for (const probe of [httpProbe, tcpProbe, grpcProbe]) await probe();
+    listen({ answer: () => ({ delayMs: 5_000 }) });
+    await httpProbe();
+    expect(clock.pending).toBe(0);
+  });
+});
+
+test('a hook over TLS that is answered in plain text is sent once more without', async () => {
+  listen({ answer: (path) => (path === '/end' ? {} : undefined) });
+  const asked: string[] = [];
+  gate = (call, act) => {
+    asked.push(`${call.name} ${call.about}`);
+    return openGate(call, act);
+  };
+  const httpGet = { port: 80, path: '/end', scheme: 'HTTPS' as const };
+  const lifecycle: NonNullable<Container['lifecycle']> = { preStop: { httpGet } };
+  const pod = aPod({ containers: [aContainer({ lifecycle })] });
+  const run = hookService({ cri, clock, network: network(), node })(
+    { pod, container: 'main', id: 'id', hook: 'preStop', podIp: '10.0.0.1', graceSeconds: 30, deadline: undefined },
+    { signal },
+  );
+  expect(await clock.drive(run)).toMatchObject({ failure: null, warnings: [{ reason: 'LifecycleHTTPFallback' }] });
+  expect(asked).toEqual(['connect 10.0.0.1:80', 'connect 10.0.0.1:80']);
+});
+
+describe('a URL is fetched', () => {
+  const get = () =>
+    clock.drive(fetchText({ url: 'http://pods.example/list?a=b', headers: [], clock, network: network(), signal }));
+  const serve = (server: SimulatedServer) => {
+    servers['pods.example:80'] = server;
+  };
+
+  test('with what the server answers', async () => {
+    serve({ connectMs: 1_000, answer: (path) => ({ body: `at ${path}`, delayMs: 1_000 }) });
+    expect(await get()).toBe('at /list?a=b');
+    serve({ answer: () => ({ status: 404 }) });
+    await expect(get()).rejects.toThrow('the server answered 404 Not Found');
+  });
+
+  test('not with half an answer, or none', async () => {
+    await expect(get()).rejects.toThrow('connect ECONNREFUSED pods.example:80');
+    for (const bytes of [5, 45]) {
+      serve({ answer: () => ({ body: 'a long text', cut: { bytes, ending: 'reset' } }) });
+      await expect(get()).rejects.toThrow('read ECONNRESET');
+      serve({ answer: () => ({ body: 'a long text', cut: { bytes, ending: 'silent' } }) });
+      await expect(get()).rejects.toThrow('no response within 10 s');
+    }
+    serve({});
+    await expect(get()).rejects.toThrow('no response within 10 s');
+    expect(clock.pending).toBe(0);
+  });
+});
+
+test('a connection that the gate refuses has failed for that reason', async () => {
+  listen({ answer: () => ({}) });
+  gate = () => Promise.reject(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
+  expect(await tcpProbe()).toMatchObject({ result: 'failure', message: 'too many open files' });
+});
