@@ -88,8 +88,9 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'test/cri/simulated/operations.test.ts': {
     'cri/simulated':
-      'addresses clock containers exec ids images inProcess names process records resizing running sandboxes statuses struck',
+      'addresses clock containers exec ids images inProcess names process records resizing running sandboxes statuses struck worldOf',
   },
+  'test/cri/simulated/crictl.test.ts': { 'cri/simulated': 'info stats' },
   'test/cri/simulated/command.test.ts': { 'cri/simulated': 'shell shellScript shellTokens' },
   'test/cri/simulated/server.test.ts': { 'cri/simulated': 'callError selfReport' },
   // The host.

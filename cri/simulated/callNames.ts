@@ -1,11 +1,20 @@
-import type { Cri } from '../calls.ts';
+import type { Cri, CriCall } from '../calls.ts';
+import type * as wire from '../generated/runtime.ts';
 
-/** A call with one answer, by its name in `Cri`. */
-export type CallName = Exclude<keyof Cri, 'containerEvents' | 'close'>;
+/** The calls that are served: those of the node agent, and what `crictl` asks for besides. */
+interface Served extends Omit<Cri, 'containerEvents' | 'close'> {
+  readonly imageFsInfo: CriCall<wire.ImageFsInfoRequest, wire.ImageFsInfoResponse>;
+  readonly listContainerStats: CriCall<wire.ListContainerStatsRequest, wire.ListContainerStatsResponse>;
+  readonly podSandboxStats: CriCall<wire.PodSandboxStatsRequest, wire.PodSandboxStatsResponse>;
+  readonly listPodSandboxStats: CriCall<wire.ListPodSandboxStatsRequest, wire.ListPodSandboxStatsResponse>;
+}
 
-export type RequestOf<K extends CallName> = Parameters<Cri[K]>[0];
+/** A call with one answer, by its name in the protocol. */
+export type CallName = keyof Served;
 
-export type AnswerOf<K extends CallName> = Awaited<ReturnType<Cri[K]>>;
+export type RequestOf<K extends CallName> = Parameters<Served[K]>[0];
+
+export type AnswerOf<K extends CallName> = Awaited<ReturnType<Served[K]>>;
 
 /** A call that arrived, answered or not. */
 export interface LoggedCall {

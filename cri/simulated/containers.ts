@@ -1,14 +1,16 @@
 import { messageOf } from '../../pod/failure.ts';
 import type * as wire from '../generated/runtime.ts';
+import { findById, requireById, wholeId } from './byId.ts';
 import { CallError, isGone } from './callError.ts';
 import { within } from './clock.ts';
 import { tellOfContainer } from './effects.ts';
 import { fullImageName } from './imageName.ts';
 import type { Images } from './images.ts';
+import { containerInfo } from './info.ts';
 import type { Lists } from './lists.ts';
 import { NameRegister } from './names.ts';
 import { ContainerRecord, containerStateName, matchesLabels, type Records, type SandboxRecord } from './records.ts';
-import { statsOf, updateResources } from './resizing.ts';
+import { updateResources } from './resizing.ts';
 import { endAsNotStarted, run, type StartRules } from './running.ts';
 import { containerStatus } from './statuses.ts';
 import type { World } from './world.ts';
@@ -31,18 +33,19 @@ export class Containers {
   }
 
   async create(
-    { podSandboxId, config }: wire.CreateContainerRequest,
+    { podSandboxId, config, sandboxConfig }: wire.CreateContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.CreateContainerResponse> {
     const sandbox = this.#readySandbox(podSandboxId);
     if (!config?.metadata) throw new CallError('UNKNOWN', 'container config must include metadata');
-    const image = this.#resolve(config.image?.image ?? '');
     const { name, attempt } = config.metadata;
-    const pod = sandbox.metadata;
+    const pod = sandboxConfig?.metadata ?? sandbox.metadata;
     const reservedName = [name, pod.name, pod.namespace, pod.uid, attempt].join('_');
     const id = this.#world.newId();
     this.names.reserve(reservedName, id);
+    let image: ContainerRecord['image'];
     try {
+      image = this.#resolve(config.image?.image ?? '');
       await this.#world.work('createContainer', signal);
       this.#readySandbox(podSandboxId);
     } catch (error) {
@@ -62,13 +65,13 @@ export class Containers {
     const record = this.#find(containerId);
     const refusal = startRefusal(record);
     if (refusal) {
-      throw new CallError('UNKNOWN', `failed to set starting state for container "${containerId}": ${refusal}`);
+      throw new CallError('UNKNOWN', `failed to set starting state for container "${record.id}": ${refusal}`);
     }
     record.life = { state: 'created', starting: true };
     try {
-      requireSandbox(record);
+      this.#requireSandbox(record);
       await this.#world.work('startContainer', signal);
-      requireSandbox(record);
+      this.#requireSandbox(record);
       run(this.#world, record, this.#rules);
     } catch (error) {
       // Nothing was written down of a start that the runtime's own end cut off.
@@ -84,7 +87,7 @@ export class Containers {
     { containerId, timeout }: wire.StopContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.StopContainerResponse> {
-    const record = this.#world.absentStopsFail ? this.#find(containerId) : this.#records.containers.get(containerId);
+    const record = this.#world.absentStopsFail ? this.#find(containerId) : this.#findIfThere(containerId);
     if (record) await this.#end(record, Number(timeout) * 1000, signal);
     await this.#world.work('stopContainer', signal);
     return {};
@@ -94,15 +97,12 @@ export class Containers {
     { containerId }: wire.RemoveContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.RemoveContainerResponse> {
-    const record = this.#records.containers.get(containerId);
+    const record = this.#findIfThere(containerId);
     if (!record) return {};
-    const refusal = removeRefusal(record);
-    if (refusal) {
-      throw new CallError('UNKNOWN', `failed to set removing state for container "${containerId}": ${refusal}`);
-    }
+    await this.#end(record, 0, signal);
+    this.requireRemovable(record);
     record.removing = true;
     try {
-      await this.#end(record, 0, signal);
       await this.#world.work('removeContainer', signal);
     } finally {
       record.removing = false;
@@ -114,15 +114,19 @@ export class Containers {
   async list({ filter }: wire.ListContainersRequest, signal: AbortSignal): Promise<wire.ListContainersResponse> {
     await this.#world.work('listContainers', signal);
     const all = this.#lists.containers();
-    return { containers: filter ? all.filter((each) => matches(each, filter)) : [...all] };
+    if (!filter) return { containers: [...all] };
+    const id = wholeId(this.#records.containers, filter.id);
+    const podSandboxId = wholeId(this.#records.sandboxes, filter.podSandboxId);
+    return { containers: all.filter((each) => matches(each, { ...filter, id, podSandboxId })) };
   }
 
   async status(
-    { containerId }: wire.ContainerStatusRequest,
+    { containerId, verbose }: wire.ContainerStatusRequest,
     signal: AbortSignal,
   ): Promise<wire.ContainerStatusResponse> {
     await this.#world.work('containerStatus', signal);
-    return { status: containerStatus(this.#find(containerId)), info: {} };
+    const record = this.#find(containerId);
+    return { status: containerStatus(record), info: verbose ? containerInfo(record) : {} };
   }
 
   /** There are no log files here: whoever wants one writes it. */
@@ -140,13 +144,9 @@ export class Containers {
     signal: AbortSignal,
   ): Promise<wire.UpdateContainerResourcesResponse> {
     await this.#world.work('updateContainerResources', signal);
-    updateResources(this.#find(request.containerId), request);
+    const record = requireById(this.#records.containers, request.containerId, 'failed to find container');
+    updateResources(record, request);
     return {};
-  }
-
-  async stats({ containerId }: wire.ContainerStatsRequest, signal: AbortSignal): Promise<wire.ContainerStatsResponse> {
-    await this.#world.work('containerStats', signal);
-    return { stats: statsOf(this.#find(containerId)) };
   }
 
   /** The containers of a sandbox. */
@@ -177,20 +177,31 @@ export class Containers {
     await within(life.ended, this.#world.clock, undefined, signal);
   }
 
+  /** Fails when a container cannot be removed now. */
+  requireRemovable(record: ContainerRecord): void {
+    const refusal = removeRefusal(record);
+    if (refusal === undefined) return;
+    throw new CallError('UNKNOWN', `failed to set removing state for container "${record.id}": ${refusal}`);
+  }
+
   #find(id: string): ContainerRecord {
-    const record = this.#records.containers.get(id);
-    if (!record) {
-      throw new CallError('NOT_FOUND', `an error occurred when try to find container "${id}": not found`);
-    }
-    return record;
+    return requireById(this.#records.containers, id, `an error occurred when try to find container "${id}"`);
+  }
+
+  #findIfThere(id: string): ContainerRecord | undefined {
+    return findById(this.#records.containers, id, `an error occurred when try to find container "${id}"`);
   }
 
   #readySandbox(id: string): SandboxRecord {
-    const sandbox = this.#records.sandboxes.get(id);
-    if (!sandbox) throw new CallError('NOT_FOUND', `failed to find sandbox id "${id}": not found`);
+    const sandbox = requireById(this.#records.sandboxes, id, `failed to find sandbox id "${id}"`);
     if (sandbox.ready) return sandbox;
-    const reason = `no running task found: task ${id} not found: not found`;
+    const reason = `no running task found: task ${sandbox.id} not found: not found`;
     throw new CallError('NOT_FOUND', `failed to get sandbox container task: ${reason}`);
+  }
+
+  #requireSandbox({ sandbox }: ContainerRecord): void {
+    requireById(this.#records.sandboxes, sandbox.id, `sandbox "${sandbox.id}" not found`);
+    if (!sandbox.ready) throw new CallError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
   }
 
   #resolve(name: string): ContainerRecord['image'] {
@@ -199,10 +210,6 @@ export class Containers {
     const [tag = fullImageName(name)] = image.repoTags;
     return { id: image.id, name: tag, digest: image.repoDigests[0] ?? image.id };
   }
-}
-
-function requireSandbox({ sandbox }: ContainerRecord): void {
-  if (!sandbox.ready) throw new CallError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
 }
 
 function startRefusal(record: ContainerRecord): string | undefined {

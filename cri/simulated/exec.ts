@@ -1,4 +1,5 @@
 import type { ExecSyncRequest, ExecSyncResponse } from '../generated/runtime.ts';
+import { requireById } from './byId.ts';
 import { CallError } from './callError.ts';
 import { within } from './clock.ts';
 import { behaviourOf } from './command.ts';
@@ -32,11 +33,8 @@ export async function execSync(
   { containerId, cmd, timeout }: ExecSyncRequest,
   signal: AbortSignal,
 ): Promise<ExecSyncResponse> {
-  const record = containers.get(containerId);
-  if (!record) {
-    const message = `failed to exec in container: failed to find container "${containerId}" in store: not found`;
-    throw new CallError('NOT_FOUND', message);
-  }
+  const sentence = `failed to exec in container: failed to find container "${containerId}" in store`;
+  const record = requireById(containers, containerId, sentence);
   const ended = whileRunning(record);
   await world.work('execSync', signal);
   const { afterMs = 0, exitCode = 0, stdout = '', stderr = '' } = answerTo(record, cmd, script);

@@ -25,3 +25,9 @@ function hex4(fraction: number): string {
     .toString(16)
     .padStart(4, '0');
 }
+
+/** Gives process ids, each one more than the one before. */
+export function pidsFrom(first: number): () => number {
+  let next = first;
+  return () => next++;
+}

@@ -10,6 +10,15 @@ export function fullImageName(name: string): string {
   return last.includes(':') || last.includes('@') ? path : `${path}:latest`;
 }
 
+const HOST = String.raw`(?:[A-Za-z0-9.-]+(?::\d+)?\/)?`;
+const PATH = String.raw`[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`;
+const REFERENCE = new RegExp(String.raw`^${HOST}${PATH}(?:\/${PATH})*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`);
+
+/** Whether this can be an image's name. */
+export function isReference(name: string): boolean {
+  return REFERENCE.test(name);
+}
+
 /** The name without tag and digest. */
 export function repositoryOf(fullName: string): string {
   const [path = ''] = fullName.split('@');

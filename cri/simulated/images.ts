@@ -11,7 +11,8 @@ import {
 } from '../generated/runtime.ts';
 import { CallError, type CodeName } from './callError.ts';
 import { pause } from './clock.ts';
-import { digestOf, fullImageName, repositoryOf } from './imageName.ts';
+import { digestOf, fullImageName, isReference, repositoryOf } from './imageName.ts';
+import { imageInfo } from './info.ts';
 import type { World } from './world.ts';
 
 const MIB = 1024 * 1024;
@@ -65,30 +66,37 @@ export class Images {
     this.#registry.set(fullImageName(name), image);
   }
 
-  /** The image on the node under this name, id or digest. */
+  /** The image on the node under this name, digest or id, which may be cut off as long as it is the only such one. */
   find(name: string): Image | undefined {
     const fullName = fullImageName(name);
-    return (
-      this.#present.get(fullName) ??
-      [...this.#present.values()].find((image) => image.id === name || image.repoDigests.includes(fullName))
-    );
+    const images = this.#present;
+    return images.get(fullName) ?? withDigest(images.values(), fullName) ?? withId(images.values(), name);
   }
 
-  async list({ filter }: ListImagesRequest, signal: AbortSignal): Promise<ListImagesResponse> {
+  /** Every image on the node. */
+  all(): readonly Image[] {
+    return [...this.#present.values()];
+  }
+
+  /** Lists all images whatever the filter, as containerd does. */
+  async list(_: ListImagesRequest, signal: AbortSignal): Promise<ListImagesResponse> {
     await this.#world.work('listImages', signal);
-    const wanted = filter?.image?.image;
-    const found = wanted ? this.find(wanted) : undefined;
-    return { images: wanted ? (found ? [found] : []) : [...this.#present.values()] };
+    return { images: [...this.all()] };
   }
 
-  async status({ image }: ImageStatusRequest, signal: AbortSignal): Promise<ImageStatusResponse> {
+  async status({ image, verbose }: ImageStatusRequest, signal: AbortSignal): Promise<ImageStatusResponse> {
     await this.#world.work('imageStatus', signal);
-    return { image: this.find(image?.image ?? ''), info: {} };
+    const found = this.find(image?.image ?? '');
+    return { image: found, info: verbose && found ? imageInfo(found) : {} };
   }
 
   async pull({ image }: PullImageRequest, signal: AbortSignal): Promise<PullImageResponse> {
     await this.#world.work('pullImage', signal);
-    const name = fullImageName(image?.image ?? '');
+    const asked = image?.image ?? '';
+    if (!isReference(asked)) {
+      throw new CallError('UNKNOWN', `failed to parse image reference "${asked}": invalid reference format`);
+    }
+    const name = fullImageName(asked);
     const found = this.#registry.get(name) ?? (this.#anyPullable ? {} : undefined);
     if (!found) {
       const resolving = `failed to resolve reference "${name}": ${name}: not found`;
@@ -117,6 +125,18 @@ export class Images {
     this.#present.set(fullName, image);
     return image;
   }
+}
+
+function withDigest(images: Iterable<Image>, name: string): Image | undefined {
+  for (const image of images) if (image.repoDigests.includes(name)) return image;
+  return undefined;
+}
+
+function withId(images: Iterable<Image>, id: string): Image | undefined {
+  const digits = id.replace(/^sha256:/, '');
+  const found = [...images].filter((image) => image.id.startsWith(digits, 'sha256:'.length));
+  if (found.length > 1) throw new CallError('UNKNOWN', `can not resolve "${id}" locally: ambiguous digest string`);
+  return found[0];
 }
 
 function pullError(code: CodeName, name: string, message: string): CallError {

@@ -5,6 +5,7 @@ import type { Network } from './network.ts';
 import type { RuntimeCan } from './options.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { runtimeConfig, runtimeStatus, VERSION } from './selfReport.ts';
+import type { Stats } from './stats.ts';
 import type { World } from './world.ts';
 
 interface Parts {
@@ -12,12 +13,13 @@ interface Parts {
   readonly containers: Containers;
   readonly images: Images;
   readonly network: Network;
+  readonly stats: Stats;
 }
 
 /** Which part of the runtime does which call. */
 export function operationsOf(
   world: World,
-  { sandboxes, containers, images, network }: Parts,
+  { sandboxes, containers, images, network, stats }: Parts,
   execSync: Operations['execSync'],
   features: RuntimeCan,
 ): Operations {
@@ -26,7 +28,7 @@ export function operationsOf(
   };
   return {
     version: own('version', () => VERSION),
-    status: own('status', () => runtimeStatus(features, network)),
+    status: ({ verbose }, signal) => world.work('status', signal).then(() => runtimeStatus(features, network, verbose)),
     runtimeConfig: own('runtimeConfig', runtimeConfig),
     runPodSandbox: (request, signal) => sandboxes.run(request, signal),
     stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),
@@ -41,7 +43,11 @@ export function operationsOf(
     containerStatus: (request, signal) => containers.status(request, signal),
     reopenContainerLog: (request, signal) => containers.reopenLog(request, signal),
     updateContainerResources: (request, signal) => containers.update(request, signal),
-    containerStats: (request, signal) => containers.stats(request, signal),
+    containerStats: (request, signal) => stats.container(request, signal),
+    listContainerStats: (request, signal) => stats.listContainers(request, signal),
+    podSandboxStats: (request, signal) => stats.sandbox(request, signal),
+    listPodSandboxStats: (request, signal) => stats.listSandboxes(request, signal),
+    imageFsInfo: (request, signal) => stats.imageFs(request, signal),
     execSync,
     listImages: (request, signal) => images.list(request, signal),
     imageStatus: (request, signal) => images.status(request, signal),

@@ -27,6 +27,8 @@ export interface SimulatedRuntimeOptions {
   readonly absentStopsFail?: boolean;
   /** What it can do that only some runtimes can: nothing when absent. */
   readonly features?: RuntimeCan;
+  /** The runtime handlers that it has beside the default one; absent: any name will do. */
+  readonly handlers?: readonly string[];
   /** How many pods can have an address at a time; 65,000 when absent. */
   readonly addresses?: number;
   /** Whether `calls` keeps every call that arrives; true when absent. A long run does without. */

@@ -21,11 +21,13 @@ export class SandboxRecord implements SimulatedSandbox {
   readonly config: PodSandboxConfig;
   readonly runtimeHandler: string;
   readonly createdAt: number;
+  /** Of its own process, for as long as that runs. */
+  readonly pid: number;
   ready = true;
   ip?: string;
 
   constructor(
-    made: Pick<SandboxRecord, 'id' | 'reservedName' | 'metadata' | 'config' | 'runtimeHandler' | 'createdAt'>,
+    made: Pick<SandboxRecord, 'id' | 'reservedName' | 'metadata' | 'config' | 'runtimeHandler' | 'createdAt' | 'pid'>,
   ) {
     this.id = made.id;
     this.reservedName = made.reservedName;
@@ -33,6 +35,7 @@ export class SandboxRecord implements SimulatedSandbox {
     this.config = made.config;
     this.runtimeHandler = made.runtimeHandler;
     this.createdAt = made.createdAt;
+    this.pid = made.pid;
   }
 
   get podUid(): string {
@@ -74,6 +77,7 @@ type Life =
   | {
       readonly state: 'running';
       readonly startedAt: number;
+      readonly pid: number;
       readonly process: Process;
       /** Resolves when the exit shows. */
       readonly ended: Promise<void>;
@@ -98,8 +102,8 @@ export class ContainerRecord implements SimulatedContainer {
   readonly image: { readonly id: string; readonly name: string; readonly digest: string };
   readonly createdAt: number;
   life: Life = { state: 'created', starting: false };
-  /** What it uses; nothing when absent. */
-  memoryBytes?: number;
+  /** What it uses while it runs. */
+  memoryBytes = 1024 * 1024;
   removing = false;
   /** Whether the kernel has ever killed a process in it for want of memory. */
   oomKilled = false;

@@ -1,24 +1,12 @@
-/** What containers may use and do use, where there are none. */
-import { ContainerStats, LinuxContainerResources, type UpdateContainerResourcesRequest } from '../generated/runtime.ts';
+import { LinuxContainerResources, type UpdateContainerResourcesRequest } from '../generated/runtime.ts';
 import { CallError } from './callError.ts';
-import { type ContainerRecord, containerStateName } from './records.ts';
+import type { ContainerRecord } from './records.ts';
 
-/** Gives a container other resources; one that has ended has none to give. */
+/** Gives a container other resources; one that does not run has them for later. */
 export function updateResources(record: ContainerRecord, { linux }: UpdateContainerResourcesRequest): void {
-  if (record.life.state === 'exited') {
-    throw new CallError(
-      'UNKNOWN',
-      `cannot update container "${record.id}": it is in ${containerStateName(record)} state`,
-    );
+  if (record.removing) {
+    throw new CallError('UNKNOWN', `failed to update resources: container "${record.id}" is in removing state`);
   }
   if (linux === undefined || record.config.linux === undefined) return;
   record.config.linux.resources = LinuxContainerResources.fromPartial(linux);
-}
-
-/** What a container uses: the memory that a test has told. */
-export function statsOf({ id, memoryBytes = 0 }: ContainerRecord): ContainerStats {
-  return ContainerStats.fromPartial({
-    attributes: { id },
-    memory: { usageBytes: { value: BigInt(memoryBytes) }, workingSetBytes: { value: BigInt(memoryBytes) } },
-  });
 }

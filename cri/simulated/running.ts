@@ -28,7 +28,7 @@ export function run(world: World, record: ContainerRecord, rules: StartRules): v
     };
     showExit(world, record, rules.eventLeadMs(), show);
   });
-  record.life = { state: 'running', startedAt, process, ended };
+  record.life = { state: 'running', startedAt, pid: world.newPid(), process, ended };
   tellOfContainer(world, 'started', record);
 }
 

@@ -2,15 +2,13 @@ import type { Container, LinuxContainerResources, PodSandbox } from '../generate
 import type { BehaviourSource } from './behaviour.ts';
 import { gone } from './callError.ts';
 import type { AnswerOf, CallName, LoggedCall, Operations, RequestOf } from './callNames.ts';
-import { type Clock, pause } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { Containers } from './containers.ts';
 import { type EventListener, EventStreams } from './events.ts';
 import { type ExecScript, execSync } from './exec.ts';
 import { Faults } from './faults.ts';
-import { idsFrom, seededRandom } from './ids.ts';
 import { fullImageName } from './imageName.ts';
 import { Images } from './images.ts';
-import { latencyFrom } from './latency.ts';
 import { Lists } from './lists.ts';
 import { Network } from './network.ts';
 import { operationsOf } from './operations.ts';
@@ -19,12 +17,14 @@ import { exitWith } from './process.ts';
 import { type ContainerRecord, listedContainer, listedSandbox, type Records, type SandboxRecord } from './records.ts';
 import { Sandboxes } from './sandboxes.ts';
 import { Stall } from './stall.ts';
+import { Stats } from './stats.ts';
 import { type Picks, Strays } from './strays.ts';
 import { struck } from './struck.ts';
 import { underBoth } from './underBoth.ts';
 import { type Undo, undoOf } from './undo.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 import type { World } from './world.ts';
+import { worldOf } from './worldOf.ts';
 
 /** How the runtime comes back. */
 export interface RestartOptions {
@@ -62,8 +62,7 @@ export class SimulatedRuntime {
   #life: AbortController | undefined = new AbortController();
 
   constructor(options: SimulatedRuntimeOptions) {
-    const { clock, images = {}, behaviours = {}, random = seededRandom(1), addresses = 65_000 } = options;
-    const latencyOf = latencyFrom(options.latency);
+    const { clock, images = {}, behaviours = {}, addresses = 65_000 } = options;
     this.clock = clock;
     this.events = new EventStreams(clock);
     this.network = new Network(addresses);
@@ -71,18 +70,7 @@ export class SimulatedRuntime {
     this.#stall = new Stall(clock);
     this.exec = options.exec;
     this.#log = this.#logger(options);
-    this.#world = {
-      clock,
-      events: this.events,
-      onEffect: options.onEffect,
-      newId: idsFrom(random),
-      absentStopsFail: options.absentStopsFail ?? false,
-      latencyOf,
-      work: async (call, signal) => {
-        await pause(clock, latencyOf(call), signal);
-        await this.#stall.passed(signal);
-      },
-    };
+    this.#world = worldOf(options, this.events, this.#stall);
     for (const [image, source] of Object.entries(behaviours)) this.behave(image, source);
     this.images = new Images(this.#world, images);
     const rules = { behaviours: this.#behaviours, eventLeadMs: () => this.eventLeadMs };
@@ -90,7 +78,13 @@ export class SimulatedRuntime {
     this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, this.lists, this.network);
     this.#undo = undoOf(this.#world, this.#records, this.#sandboxes, containers);
     this.#strays = new Strays(this.#records, { sandboxes: this.#sandboxes.names, containers: containers.names });
-    const parts = { sandboxes: this.#sandboxes, containers, images: this.images, network: this.network };
+    const parts = {
+      sandboxes: this.#sandboxes,
+      containers,
+      images: this.images,
+      network: this.network,
+      stats: new Stats(this.#world, this.#records, this.images),
+    };
     const exec: Operations['execSync'] = (...call) => execSync(this.#world, this.#records, this.exec, ...call);
     this.#operations = operationsOf(this.#world, parts, exec, options.features ?? {});
   }

@@ -1,7 +1,9 @@
 import type * as wire from '../generated/runtime.ts';
+import { findById, requireById, wholeId } from './byId.ts';
 import { CallError, isGone } from './callError.ts';
 import type { Containers } from './containers.ts';
 import { tellOfSandbox } from './effects.ts';
+import { sandboxInfo } from './info.ts';
 import type { Lists } from './lists.ts';
 import { NameRegister } from './names.ts';
 import type { Network } from './network.ts';
@@ -31,12 +33,14 @@ export class Sandboxes {
     signal: AbortSignal,
   ): Promise<wire.RunPodSandboxResponse> {
     if (!config?.metadata) throw new CallError('UNKNOWN', 'sandbox config must include metadata');
+    this.#requireHandler(runtimeHandler);
     const id = this.#world.newId();
     const copy = structuredClone(config);
     const metadata = { ...config.metadata };
     const reservedName = [metadata.name, metadata.namespace, metadata.uid, metadata.attempt].join('_');
     const createdAt = this.#world.clock.now();
-    const record = new SandboxRecord({ id, reservedName, metadata, config: copy, runtimeHandler, createdAt });
+    const pid = this.#world.newPid();
+    const record = new SandboxRecord({ id, reservedName, metadata, config: copy, runtimeHandler, createdAt, pid });
     this.names.reserve(reservedName, id);
     try {
       if (!record.onHostNetwork) this.#network.attach(record);
@@ -53,9 +57,10 @@ export class Sandboxes {
 
   async stop({ podSandboxId }: wire.StopPodSandboxRequest, signal: AbortSignal): Promise<wire.StopPodSandboxResponse> {
     await this.#world.work('stopPodSandbox', signal);
-    const record = this.#records.sandboxes.get(podSandboxId);
+    const sentence = `an error occurred when try to find sandbox "${podSandboxId}"`;
+    const find = this.#world.absentStopsFail ? requireById : findById;
+    const record = find(this.#records.sandboxes, podSandboxId, sentence);
     if (record) await this.#stop(record, signal);
-    else if (this.#world.absentStopsFail) throw absent(podSandboxId);
     return {};
   }
 
@@ -64,9 +69,11 @@ export class Sandboxes {
     signal: AbortSignal,
   ): Promise<wire.RemovePodSandboxResponse> {
     await this.#world.work('removePodSandbox', signal);
-    const record = this.#records.sandboxes.get(podSandboxId);
+    const sentence = `an error occurred when try to find sandbox "${podSandboxId}"`;
+    const record = findById(this.#records.sandboxes, podSandboxId, sentence);
     if (!record) return {};
     await this.#stop(record, signal);
+    for (const container of this.#containers.of(record)) this.#containers.requireRemovable(container);
     this.drop(record);
     return {};
   }
@@ -74,17 +81,19 @@ export class Sandboxes {
   async list({ filter }: wire.ListPodSandboxRequest, signal: AbortSignal): Promise<wire.ListPodSandboxResponse> {
     await this.#world.work('listPodSandbox', signal);
     const all = this.#lists.sandboxes();
-    return { items: filter ? all.filter((each) => matches(each, filter)) : [...all] };
+    if (!filter) return { items: [...all] };
+    const whole = { ...filter, id: wholeId(this.#records.sandboxes, filter.id) };
+    return { items: all.filter((each) => matches(each, whole)) };
   }
 
   async status(
-    { podSandboxId }: wire.PodSandboxStatusRequest,
+    { podSandboxId, verbose }: wire.PodSandboxStatusRequest,
     signal: AbortSignal,
   ): Promise<wire.PodSandboxStatusResponse> {
     await this.#world.work('podSandboxStatus', signal);
-    const record = this.#records.sandboxes.get(podSandboxId);
-    if (!record) throw new CallError('NOT_FOUND', 'an error occurred when try to find sandbox: not found');
-    return { status: sandboxStatus(record), info: {}, containersStatuses: [], timestamp: 0n };
+    const record = requireById(this.#records.sandboxes, podSandboxId, 'an error occurred when try to find sandbox');
+    const info = verbose ? sandboxInfo(record) : {};
+    return { status: sandboxStatus(record), info, containersStatuses: [], timestamp: 0n };
   }
 
   /** The event stream's picture of a sandbox: its status and its containers'; undefined when it is gone. */
@@ -113,6 +122,12 @@ export class Sandboxes {
     this.#network.release(record);
     this.names.release(record.reservedName);
     tellOfSandbox(this.#world, 'removed', record);
+  }
+
+  #requireHandler(name: string): void {
+    const { handlers } = this.#world;
+    if (name === '' || handlers === undefined || handlers.includes(name)) return;
+    throw new CallError('UNKNOWN', `failed to get sandbox runtime: no runtime for "${name}" is configured`);
   }
 
   /** In a real runtime's order: what runs in it first, then the sandbox itself, its network last. */
@@ -144,10 +159,6 @@ export class Sandboxes {
     this.#records.sandboxes.set(record.id, record);
     tellOfSandbox(this.#world, 'created', record);
   }
-}
-
-function absent(id: string): CallError {
-  return new CallError('NOT_FOUND', `an error occurred when try to find sandbox "${id}": not found`);
 }
 
 function matches(listed: wire.PodSandbox, filter: wire.PodSandboxFilter): boolean {

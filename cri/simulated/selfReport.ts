@@ -4,6 +4,7 @@ import {
   StatusResponse,
   type VersionResponse,
 } from '../generated/runtime.ts';
+import { runtimeInfo } from './info.ts';
 import type { Network } from './network.ts';
 import type { RuntimeCan } from './options.ts';
 
@@ -19,6 +20,7 @@ export const VERSION: VersionResponse = {
 export function runtimeStatus(
   { userNamespaces = false, supplementalGroupsPolicy = false }: RuntimeCan,
   { problem }: Network,
+  verbose: boolean,
 ): StatusResponse {
   const networkReady = problem === undefined ? { status: true } : networkNotReady(problem);
   return StatusResponse.fromPartial({
@@ -30,6 +32,7 @@ export function runtimeStatus(
     },
     runtimeHandlers: [{ name: '', features: { userNamespaces } }],
     features: { supplementalGroupsPolicy },
+    info: verbose ? runtimeInfo(problem) : {},
   });
 }
 

@@ -12,8 +12,11 @@ export interface World {
   readonly onEffect: ((effect: RuntimeEffect) => void) | undefined;
   /** A fresh id: 64 hex digits. */
   readonly newId: () => string;
+  readonly newPid: () => number;
   /** Whether stopping what does not exist fails. */
   readonly absentStopsFail: boolean;
+  /** The names of its runtime handlers; absent: any name will do. */
+  readonly handlers: readonly string[] | undefined;
   readonly latencyOf: LatencyOf;
   /** The time that a call takes; rejects when the call is ended meanwhile. */
   readonly work: (call: CallName, signal: AbortSignal) => Promise<void>;

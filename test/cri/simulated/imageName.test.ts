@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fullImageName, repositoryOf } from '../../../cri/simulated/imageName.ts';
+import { fullImageName, isReference, repositoryOf } from '../../../cri/simulated/imageName.ts';
 
 test.each([
   ['busybox', 'docker.io/library/busybox:latest', 'docker.io/library/busybox'],
@@ -15,4 +15,17 @@ test.each([
 
 test('an id is no name', () => {
   expect(fullImageName('sha256:0123')).toBe('sha256:0123');
+});
+
+test.each([
+  ['busybox', true],
+  ['registry.example:5000/team/app_one:v1.2-rc', true],
+  [`busybox@sha256:${'0'.repeat(64)}`, true],
+  ['', false],
+  ['Busybox', false],
+  ['busybox:', false],
+  ['a b', false],
+  ['busybox@sha256:123', false],
+])('%j can be the name of an image: %j', (name, is) => {
+  expect(isReference(name)).toBe(is);
 });

@@ -1,0 +1,29 @@
+import { Client, credentials, type MethodDefinition, type ServiceError } from '@grpc/grpc-js';
+import { ImageServiceService, RuntimeServiceService } from '../../cri/generated/runtime.ts';
+import type { AnswerOf, CallName, RequestOf } from '../../cri/simulated/callNames.ts';
+
+/** The calls of a runtime behind a socket, just as the protocol has them: any client's, without the agent's limits. */
+export interface RawCalls {
+  readonly call: <K extends CallName>(name: K, request: RequestOf<K>) => Promise<AnswerOf<K>>;
+  readonly close: () => void;
+}
+
+/** The endpoint looks like `unix:///run/containerd/containerd.sock`. */
+export function rawCalls(endpoint: string): RawCalls {
+  const client = new Client(endpoint, credentials.createInsecure());
+  const call = <K extends CallName>(name: K, request: RequestOf<K>) =>
+    new Promise<AnswerOf<K>>((resolve, reject) => {
+      const { path, requestSerialize, responseDeserialize } = methodOf(name);
+      const deadline = Date.now() + 60_000;
+      const done = (error: ServiceError | null, answer?: AnswerOf<K>) =>
+        answer === undefined ? reject(error) : resolve(answer);
+      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, { deadline }, done);
+    });
+  return { call, close: () => client.close() };
+}
+
+function methodOf<K extends CallName>(name: K): MethodDefinition<RequestOf<K>, AnswerOf<K>> {
+  const methods: object = { ...RuntimeServiceService, ...ImageServiceService };
+  // The names of calls are those of the protocol's methods, of these very messages.
+  return (methods as Record<CallName, MethodDefinition<RequestOf<K>, AnswerOf<K>>>)[name];
+}
