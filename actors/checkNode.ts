@@ -48,6 +48,7 @@ const schema = z.looseObject({
   ports: z.optional(z.record(z.string(), maybe)),
   feeds: z.optional(z.record(z.string(), maybe)),
   ...{ jitter: maybe, readClasses: maybe, findCredentials: maybe, restartRuntime: maybe, openStore: maybe },
+  ...{ startThread: maybe, nextTurn: maybe },
   sinks: z.optional(sinks),
   redaction: z.optional(z.looseObject({ learn: aFunction, redact: aFunction, texts: aFunction })),
   ...{ events: maybe, record: maybe, inspect: maybe },

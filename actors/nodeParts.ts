@@ -14,6 +14,7 @@ import type { Redaction } from './redaction.ts';
 import type { RestartRuntime } from './services/lostTasks.ts';
 import type { Network } from './services/network.ts';
 import type { FindCredentials } from './services/nodeCredentials.ts';
+import type { StartThread } from './sources/manifestReader.ts';
 import type { StatusSink } from './status/statusReports.ts';
 import type { openNodeStore } from './store/durableFacts.ts';
 
@@ -30,6 +31,10 @@ export interface NodeParts {
   readonly mounter?: Mounter;
   /** What probes, hooks and the source of a URL dial; absent: the host's own. */
   readonly network?: Network;
+  /** Starts the thread that large manifests are read in; absent: a real one. */
+  readonly startThread?: StartThread;
+  /** Lets whoever else waits for the event loop have a turn; absent: before the next events of the host. */
+  readonly nextTurn?: () => Promise<void>;
   /** Absent where pods have no cgroups of their own, or no containers. */
   readonly cgroups?: Cgroups | undefined;
   /** Reads the RuntimeClasses; absent: there are none. */

@@ -9,7 +9,6 @@ import type { Clock } from '../clock.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifestDirectory.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import { type GoodManifest, ManifestFiles, type ManifestSet, type ManifestToStore } from './manifestSet.ts';
-import { nextTurn } from './manifestThread.ts';
 import { A_DIRECTORY, type FoundText, readTextFile } from './yaml/textFile.ts';
 
 const FIRST_RETRY_MS = 1_000;
@@ -42,6 +41,8 @@ export interface FileSourceOptions {
   readonly readManifests: ReadManifests;
   readonly files: FileSystem;
   readonly clock: Clock;
+  /** Lets whoever else waits for the event loop have a turn. */
+  readonly nextTurn: () => Promise<void>;
   readonly signal: AbortSignal;
   /** Called with the full set once after the start and after each change. */
   readonly onSet: (set: ManifestSet) => void;
@@ -77,6 +78,7 @@ class FileSource {
   readonly #path: string;
   readonly #disk: FileSystem;
   readonly #clock: Clock;
+  readonly #nextTurn: () => Promise<void>;
   readonly #signal: AbortSignal;
   readonly #alarm;
   /** When each file that changed may be read, by its name in the directory. */
@@ -112,6 +114,7 @@ class FileSource {
     this.#path = path;
     this.#disk = options.files;
     this.#clock = clock;
+    this.#nextTurn = options.nextTurn;
     this.#signal = signal;
     this.#alarm = createAlarm(clock);
     this.#listAt = clock.now();
@@ -211,7 +214,7 @@ class FileSource {
     if ('noFile' in found) throw new Error(found.noFile === A_DIRECTORY ? NO_RECURSION : found.noFile);
     if (this.#isBegun(file, found.text)) return;
     await this.files.update(file, found.text, this.#clock.now(), this.#classes);
-    if (found.text.length > SHORT) await nextTurn();
+    if (found.text.length > SHORT) await this.#nextTurn();
   }
 
   #forget(file: string): void {

@@ -13,7 +13,6 @@ import { fetchText } from './fetchText.ts';
 import { type ListProblem, podsOf } from './manifestList.ts';
 import type { ReadManifests } from './manifestReader.ts';
 import { isEcho, type ManifestSet } from './manifestSet.ts';
-import { nextTurn } from './manifestThread.ts';
 import { shortProblem } from './problemsToTell.ts';
 import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
 
@@ -34,6 +33,8 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly lastGood: readonly Pod[] | undefined;
   readonly readManifests: ReadManifests;
   readonly clock: Clock;
+  /** Lets whoever else waits for the event loop have a turn. */
+  readonly nextTurn: () => Promise<void>;
   readonly network: Pick<Network, 'fetch'>;
   readonly signal: AbortSignal;
   /** Called with the full set at first and whenever it, or what is wrong, has changed. */
@@ -99,7 +100,7 @@ class HttpSource {
   }
 
   async #take(text: string, classes: RuntimeClasses = new Map()): Promise<void> {
-    const { nodeName, clock, lastGood, onGood, isLenient = false, url, readManifests } = this.#options;
+    const { nodeName, clock, lastGood, onGood, isLenient = false, url, readManifests, nextTurn } = this.#options;
     // What was admitted stays so whatever becomes of its class; what was refused others may admit.
     const isOther = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
     if (text === this.#text && !isOther) return;

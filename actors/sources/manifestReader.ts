@@ -10,11 +10,14 @@ const KEPT_MS = 5_000;
 /** Reads the text of a file or an answer; it rejects where no thread can be started or one takes too long. */
 export type ReadManifests = (text: ManifestText) => Promise<readonly ReadManifest[]>;
 
+/** Starts what reads large texts. */
+export type StartThread = (clock: Clock) => Pick<ManifestThread, 'read' | 'isAlive' | 'end'>;
+
 export interface ReaderOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Starts a thread; absent: a real one. */
-  readonly startThread?: (clock: Clock) => Pick<ManifestThread, 'read' | 'isAlive' | 'end'>;
+  readonly startThread?: StartThread | undefined;
 }
 
 /** A reader with one thread at most, that lives from the first large text until some seconds after the last. */
@@ -23,7 +26,7 @@ export function createManifestReader({
   signal,
   startThread = () => new ManifestThread(clock),
 }: ReaderOptions): ReadManifests {
-  let thread: ReturnType<typeof startThread> | undefined;
+  let thread: ReturnType<StartThread> | undefined;
   let idle: unknown;
   let last: Promise<unknown> = Promise.resolve();
   const end = () => {

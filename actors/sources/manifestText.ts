@@ -1,6 +1,6 @@
 import { readManifest } from '../../pod/api/manifest.ts';
 import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
-import { podLimits } from './manifestLimits.ts';
+import { answerLimits, podLimits } from './manifestLimits.ts';
 import { excessOf, parseBounded, type TextLimits } from './yaml/boundedYaml.ts';
 
 /** What holds a text: a file has one pod, an answer one or a list. */
@@ -33,6 +33,12 @@ export function manifestsIn({ text, kind, origin }: ManifestText, limits: TextLi
   return { manifests: reading(kind === 'file' ? [{ path: '', value }] : itemsOf(value), origin) };
 }
 
+/** All manifests of a text of any size, but one that is larger than any is to be: it is refused. */
+export function allManifestsIn(text: ManifestText): Iterable<ReadManifest> {
+  const read = manifestsIn(text, text.kind === 'file' ? podLimits : answerLimits);
+  return 'beyond' in read ? refused(tooLarge(read.beyond)).manifests : read.manifests;
+}
+
 function* reading(items: Iterable<{ path: string; value: unknown }>, origin: ManifestOrigin): Generator<ReadManifest> {
   for (const { path, value } of items) yield { path, read: readPod(value, origin) };
 }
@@ -49,7 +55,7 @@ export const refused = (message: string): { readonly manifests: readonly ReadMan
 });
 
 /** What is told of a text that is beyond the limits. */
-export const tooLarge = (beyond: string): string => `has ${beyond}, more than this node accepts`;
+const tooLarge = (beyond: string): string => `has ${beyond}, more than this node accepts`;
 
 /** The items of a list, which need not say of themselves what they are; of anything else the one that it is. */
 function itemsOf(value: unknown): { path: string; value: unknown }[] {

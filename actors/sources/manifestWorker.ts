@@ -1,7 +1,6 @@
 /** The thread that reads large manifests. It is asked for each part of what it gives, so that nobody gets too much at once. */
 import { parentPort } from 'node:worker_threads';
-import { answerLimits, podLimits } from './manifestLimits.ts';
-import { type ManifestText, manifestsIn, type ReadManifest, refused, tooLarge } from './manifestText.ts';
+import { allManifestsIn, type ManifestText, type ReadManifest } from './manifestText.ts';
 
 /** A text to read, or that more is wanted of the one that is being read. */
 export type ReadingTask = ManifestText | 'more';
@@ -18,7 +17,7 @@ Error.stackTraceLimit = 0;
 let rest: Iterator<ReadManifest> = [].values();
 
 parentPort?.on('message', (task: ReadingTask) => {
-  if (task !== 'more') rest = manifestsOf(task)[Symbol.iterator]();
+  if (task !== 'more') rest = allManifestsIn(task)[Symbol.iterator]();
   const some: string[] = [];
   let length = 0;
   while (length < ENOUGH) {
@@ -30,8 +29,3 @@ parentPort?.on('message', (task: ReadingTask) => {
   }
   parentPort?.postMessage(some);
 });
-
-function manifestsOf(task: ManifestText): Iterable<ReadManifest> {
-  const read = manifestsIn(task, task.kind === 'file' ? podLimits : answerLimits);
-  return 'beyond' in read ? refused(tooLarge(read.beyond)).manifests : read.manifests;
-}

@@ -11,8 +11,9 @@ import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
 import { changesOf } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './httpSource.ts';
-import { createManifestReader, type ReadManifests } from './manifestReader.ts';
+import { createManifestReader, type ReadManifests, type StartThread } from './manifestReader.ts';
 import type { ManifestSet } from './manifestSet.ts';
+import { nextTurn as nextTurnOfHost } from './manifestThread.ts';
 import { tellingProblems, tellingState } from './sourceNews.ts';
 import { keyOf, withoutSecrets } from './urlSecrets.ts';
 
@@ -37,6 +38,10 @@ export interface SourceParts {
   readonly isLenient?: boolean;
   /** Reads the RuntimeClasses that pods may name; absent: there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
+  /** Starts the thread that large manifests are read in; absent: a real one. */
+  readonly startThread?: StartThread;
+  /** Lets whoever else waits for the event loop have a turn; absent: before the next events of the host. */
+  readonly nextTurn?: () => Promise<void>;
   readonly onError: (source: string, error: unknown) => void;
   /** Told of each problem and warning in a manifest once. */
   readonly onManifestProblem?: (level: 'error' | 'warning', file: string, path: string, message: string) => void;
@@ -54,7 +59,8 @@ export const sourceNames = ({
 /** All sources as one feed; a fault in one ends no other. */
 export function sourcesFeed(parts: SourceParts): Feed {
   return async (send, options) => {
-    const readManifests = createManifestReader({ clock: parts.clock, signal: options.signal });
+    const { clock, startThread } = parts;
+    const readManifests = createManifestReader({ clock, startThread, signal: options.signal });
     const sources = [fileSource(parts, readManifests), httpSource(parts, readManifests)];
     const follow = async (source: Feed) => source(send, options);
     await Promise.all(sources.map((source) => follow(source).catch((error) => parts.onError('sources', error))));
@@ -106,12 +112,12 @@ function following(
   parts: SourceParts,
   { send, ...own }: { readonly place: string; readonly everyMs: number; readonly send: (fact: NodeFact) => void },
 ) {
-  const { clock, nodeName, isLenient, readClasses } = parts;
+  const { clock, nodeName, nextTurn = nextTurnOfHost, isLenient, readClasses } = parts;
   const changes = changesOf(source, clock);
   const tell = tellingProblems(parts.onManifestProblem, send);
   const onState = tellingState(send, source, { ...own, clock });
   const common = {
-    ...{ nodeName, clock, onState },
+    ...{ nodeName, clock, nextTurn, onState },
     ...(isLenient ? { isLenient: true } : {}),
     ...(readClasses ? { readClasses } : {}),
     onSet: (set: ManifestSet) => {

@@ -8,6 +8,7 @@ import { systemClock } from '../../../actors/clock.ts';
 import { handlersOf, readRuntimeClasses, runtimeHandlerOf } from '../../../actors/services/runtimeClasses.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
+import { nextTurn } from '../../../actors/sources/manifestThread.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
 import { readAnswer, readAtOnce, readFileText } from '../../fakes/manifests.ts';
@@ -85,6 +86,7 @@ describe('C25: the source of static pods', () => {
     const reads: RuntimeClasses[] = [];
     const end = new AbortController();
     const ended = watchManifests({
+      nextTurn,
       files: hostFiles,
       ...{ path: join(directory, 'pods'), nodeName: 'node', lastGood, listEveryMs, clock: systemClock },
       readManifests: readAtOnce,
@@ -150,6 +152,7 @@ describe('C25: the source of static pods', () => {
     const end = new AbortController();
     const last = await new Promise<ManifestSet>((resolve) => {
       void watchManifests({
+        nextTurn,
         files: hostFiles,
         ...{ path: join(directory, 'pods'), nodeName: 'node', lastGood: new Map(), listEveryMs: 5, clock: systemClock },
         readManifests: readAtOnce,

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Clock, systemClock } from '../../../actors/clock.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifestSet.ts';
+import { nextTurn } from '../../../actors/sources/manifestThread.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 
@@ -44,6 +45,7 @@ function start({
 } = {}): void {
   const own = sets;
   ended = watchManifests({
+    nextTurn,
     files: hostFiles,
     path: at,
     nodeName: 'Node-1',

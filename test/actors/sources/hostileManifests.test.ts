@@ -9,6 +9,7 @@ import { systemClock } from '../../../actors/clock.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import { nextTurn } from '../../../actors/sources/manifestThread.ts';
 import { LARGEST_FILE } from '../../../actors/sources/yaml/textFile.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 
@@ -40,6 +41,7 @@ afterEach(async () => {
 
 function start(listEveryMs = 20_000): void {
   ended = watchManifests({
+    nextTurn,
     files: hostFiles,
     ...{ path, nodeName: 'node', lastGood: new Map(), listEveryMs, clock: systemClock, signal: stop.signal },
     readManifests,

@@ -7,6 +7,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { type ManifestUrl, watchManifestUrl } from '../../../actors/sources/httpSource.ts';
 import { createManifestReader } from '../../../actors/sources/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import { nextTurn } from '../../../actors/sources/manifestThread.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import type { RuntimeClasses } from '../../../pod/api/runtimeClass.ts';
 import type { Pod } from '../../../pod/api/schema/pod.ts';
@@ -59,6 +60,7 @@ interface Start {
 
 function start({ lastGood, clock = systemClock, headers = [], classes }: Start = {}): void {
   ended = watchManifestUrl({
+    nextTurn,
     network,
     ...{ url, headers, everyMs: 10, nodeName: 'node-1', clock, lastGood, signal: stop.signal },
     readManifests: createManifestReader({ clock, signal: stop.signal }),
