@@ -37,6 +37,8 @@ export interface SimulatedContainer {
   readonly startedAt: number | undefined;
   /** Of one that has ended. */
   readonly exitCode: number | undefined;
+  /** What it uses while it runs. */
+  readonly memoryBytes: number;
   /** The cgroup of the pod. */
   readonly cgroupParent: string;
   /** The cgroup of its processes, below the pod's. */

@@ -12,7 +12,7 @@ export interface CgroupProcess {
 
 /** The processes in cgroups: whoever runs them says where. */
 export interface CgroupProcesses {
-  /** Those of one cgroup, without those below it; by its path below the root, such as `kubepods/burstable/pod<uid>`. */
+  /** Those of one cgroup, without those below it that are in the tree; by its path below the root, such as `kubepods/burstable/pod<uid>`. */
   in(path: string): readonly CgroupProcess[];
   /** What hangs in the kernel may stay. */
   kill(pid: number, why: 'SIGKILL' | 'OOM'): void;

@@ -1,27 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ContainerConfig, PodSandboxConfig } from '../../../cri/generated/runtime.ts';
-import { IMAGE, noAbort, type Simulation, simulate } from './support.ts';
-
-/** A running container with one mount, in a pod with a cgroup of its own. */
-async function runIn({ cri }: Simulation, pod: string): Promise<{ sandbox: string; container: string }> {
-  const options = { signal: noAbort };
-  const sandboxConfig = PodSandboxConfig.fromPartial({
-    metadata: { name: pod, namespace: 'default', uid: `uid-of-${pod}` },
-    labels: { app: pod },
-    linux: { cgroupParent: `/kubepods/burstable/${pod}` },
-  });
-  const config = ContainerConfig.fromPartial({
-    metadata: { name: 'main', attempt: 2 },
-    image: { image: IMAGE },
-    labels: { part: 'main' },
-    mounts: [{ containerPath: '/data', hostPath: '/srv/data', readonly: true }],
-  });
-  const { podSandboxId: sandbox } = await cri.runPodSandbox({ config: sandboxConfig, runtimeHandler: '' }, options);
-  const request = { podSandboxId: sandbox, config, sandboxConfig };
-  const { containerId: container } = await cri.createContainer(request, options);
-  await cri.startContainer({ containerId: container }, options);
-  return { sandbox, container };
-}
+import { runIn, simulate } from './support.ts';
 
 test('what it has can be looked at without a call: the same objects, up to date', async () => {
   const simulation = simulate();

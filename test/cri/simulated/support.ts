@@ -1,5 +1,6 @@
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Cri, RuntimeEvent } from '../../../cri/calls.ts';
+import { ContainerConfig, PodSandboxConfig } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import type { SimulatedRuntimeOptions } from '../../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
@@ -41,4 +42,25 @@ export function follow(cri: Cri, signal: AbortSignal = noAbort) {
   const ended = cri.containerEvents((hint) => containerEvents.push(hint), { signal, onOpen: opened.resolve });
   ended.catch(opened.reject);
   return { containerEvents, opened: opened.promise, ended };
+}
+
+/** A running container with one mount, in a pod with a cgroup of its own. */
+export async function runIn({ cri }: Simulation, pod: string): Promise<{ sandbox: string; container: string }> {
+  const options = { signal: noAbort };
+  const sandboxConfig = PodSandboxConfig.fromPartial({
+    metadata: { name: pod, namespace: 'default', uid: `uid-of-${pod}` },
+    labels: { app: pod },
+    linux: { cgroupParent: `/kubepods/burstable/${pod}` },
+  });
+  const config = ContainerConfig.fromPartial({
+    metadata: { name: 'main', attempt: 2 },
+    image: { image: IMAGE },
+    labels: { part: 'main' },
+    mounts: [{ containerPath: '/data', hostPath: '/srv/data', readonly: true }],
+  });
+  const { podSandboxId: sandbox } = await cri.runPodSandbox({ config: sandboxConfig, runtimeHandler: '' }, options);
+  const request = { podSandboxId: sandbox, config, sandboxConfig };
+  const { containerId: container } = await cri.createContainer(request, options);
+  await cri.startContainer({ containerId: container }, options);
+  return { sandbox, container };
 }
