@@ -25,6 +25,9 @@ export type ExecScript = (exec: {
   readonly podUid: string;
 }) => ExecAnswer | undefined;
 
+const NO_COMMAND =
+  'failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: args must not be empty: unknown';
+
 /** Runs a command in a running container, for at most the request's timeout (seconds; zero is no limit). */
 export async function execSync(
   world: World,
@@ -36,6 +39,7 @@ export async function execSync(
   const sentence = `failed to exec in container: failed to find container "${containerId}" in store`;
   const record = requireById(containers, containerId, sentence);
   const ended = whileRunning(record);
+  if (cmd.length === 0) throw new CallError('UNKNOWN', NO_COMMAND);
   await world.work('execSync', signal);
   const { afterMs = 0, exitCode = 0, stdout = '', stderr = '' } = answerTo(record, cmd, script);
   const limitMs = timeout > 0n ? Number(timeout) * 1000 : Number.POSITIVE_INFINITY;

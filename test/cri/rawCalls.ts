@@ -1,4 +1,4 @@
-import { Client, credentials, type MethodDefinition, type ServiceError } from '@grpc/grpc-js';
+import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../cri/generated/runtime.ts';
 import type { AnswerOf, CallName, RequestOf } from '../../cri/simulated/callNames.ts';
 
@@ -26,4 +26,14 @@ function methodOf<K extends CallName>(name: K): MethodDefinition<RequestOf<K>, A
   const methods: object = { ...RuntimeServiceService, ...ImageServiceService };
   // The names of calls are those of the protocol's methods, of these very messages.
   return (methods as Record<CallName, MethodDefinition<RequestOf<K>, AnswerOf<K>>>)[name];
+}
+
+/** What a call comes to: `OK`, or the name of its code. */
+export async function outcomeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return 'OK';
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? (status[Number(error.code)] ?? 'no code') : 'no code';
+  }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { NamespaceMode } from '../../../cri/generated/runtime.ts';
+import { networkStoryExpected, playNetworkStory } from '../networkStory.ts';
 import { noAbort, type Simulation, simulate } from './support.ts';
 
 const conditions = async ({ cri }: Simulation) =>
@@ -53,4 +54,13 @@ test('the number of addresses can change: those that are taken stay, and no furt
   const last = await play.sandbox('d');
   expect([...runtime.sandboxes()].find(({ id }) => id === last)).toMatchObject({ ip: '10.88.0.3' });
   expect(await play.sandboxState(sandboxes[2] ?? '')).toBe('SANDBOX_READY with an address');
+});
+
+test('all of this is what a real containerd does', async () => {
+  const { clock, runtime } = simulate();
+  const story = playNetworkStory({
+    call: (name, request) => runtime.call(name, request, noAbort),
+    setNetwork: async (ready) => (ready ? runtime.network.recover() : runtime.network.fail()),
+  });
+  expect(await clock.drive(story)).toEqual(networkStoryExpected);
 });

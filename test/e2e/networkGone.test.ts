@@ -1,0 +1,30 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { layoutOf } from '../../cri/managed/layout.ts';
+import { networkStoryExpected, playNetworkStory } from '../cri/networkStory.ts';
+import { rawCalls } from '../cri/rawCalls.ts';
+import { withContainerd } from './support/containerd.ts';
+import { eventually } from './support/eventually.ts';
+
+test('a real containerd without a ready network answers as the simulated runtime does', async () => {
+  const seen = await withContainerd(async ({ containerd, directory }) => {
+    const folder = layoutOf(directory).cniConfig;
+    const [name = 'none'] = await readdir(folder);
+    const file = join(folder, name);
+    const config = await readFile(file, 'utf8');
+    const { call, close } = rawCalls(containerd.endpoint);
+    const isReady = async () =>
+      (await call('status', { verbose: false })).status?.conditions.every(({ status }) => status);
+    const setNetwork = async (ready: boolean) => {
+      await (ready ? writeFile(file, config) : rm(file));
+      await eventually(`the network is ${ready ? '' : 'not '}ready`, async () => (await isReady()) === ready);
+    };
+    try {
+      return await playNetworkStory({ call, setNetwork });
+    } finally {
+      close();
+    }
+  });
+  expect(seen).toEqual(networkStoryExpected);
+}, 60_000);
