@@ -100,7 +100,7 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'test/host/files/removeTree.test.ts': { 'host/files': 'entries fileErrors' },
   'test/host/simulated/memoryFiles.test.ts': {
     'host/files': 'fileSystem',
-    'host/simulated': 'faultyCalls fileErrors inodes memoryDisk memoryFile',
+    'host/simulated': 'faultyCalls fileErrors inodes journal memoryDisk memoryFile places',
   },
   'test/cli/wrongPlaces.test.ts': { 'host/files': 'expectDirectory' },
   'test/volume/subPaths.test.ts': { 'host/files': 'safeOpen', volume: 'bindSubPath mount plugins' },

@@ -5,7 +5,7 @@ import { expectDirectory } from '../../host/files/expectDirectory.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { systemClock } from '../clock.ts';
 import { batchWriter, type Retrying, type StoreFailure } from './storeBatches.ts';
-import { type FactFolder, type ReadFact, readFacts, removeHalfWritten } from './storeFiles.ts';
+import { type FactFolder, type ReadFact, readFacts, removeHalfWritten, syncDirectory } from './storeFiles.ts';
 
 /** The kinds of facts, each with the schema that reads them; reading again what was read must change nothing. */
 type FactSchemas = Readonly<Record<string, z.ZodMiniType>>;
@@ -56,14 +56,16 @@ export async function openStore<Schemas extends FactSchemas>(
   { files = hostFiles, clock = systemClock, ...retrying }: StoreOptions = {},
 ): Promise<Store<Schemas>> {
   const folderOf = (kind: string): FactFolder => ({ files, directory: path.join(directory, kind) });
-  await Promise.all(
+  const made = await Promise.all(
     Object.keys(schemas).map(async (kind) => {
       const folder = folderOf(kind);
       await expectDirectory(folder.directory, files);
-      await files.mkdir(folder.directory, { recursive: true, mode: 0o700 });
+      const first = await files.mkdir(folder.directory, { recursive: true, mode: 0o700 });
       await removeHalfWritten(folder);
+      return first ?? [];
     }),
   );
+  await syncFolders(files, directory, made.flat());
   const writer = batchWriter(folderOf, { clock, ...retrying });
   return {
     read: async () => {
@@ -77,6 +79,15 @@ export async function openStore<Schemas extends FactSchemas>(
     failure: () => writer.failure(),
     isUnwritten: (kind, key) => writer.isUnwritten(kind, key),
   };
+}
+
+/** What is made durable in a folder is so once the folder is, and all that were made above it. */
+async function syncFolders(files: FileSystem, directory: string, made: readonly string[]): Promise<void> {
+  const highest = Math.min(...[directory, ...made].map((each) => path.dirname(each).length));
+  for (let above = directory; above.length >= highest; above = path.dirname(above)) {
+    await syncDirectory({ files, directory: above });
+    if (above === '/') return;
+  }
 }
 
 async function readContent<Schemas extends FactSchemas>(

@@ -72,7 +72,8 @@ export interface FileSystem {
   chmod(path: string, mode: number): Promise<void>;
   lstat(path: string): Promise<FileStats>;
   stat(path: string): Promise<FileStats>;
-  mkdir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<unknown>;
+  /** `recursive`: the answer is the first directory that was made, undefined where all are there. */
+  mkdir(path: string, options?: { readonly recursive?: boolean; readonly mode?: number }): Promise<string | undefined>;
   /** Makes a directory whose name is the prefix and something that makes it the only one. */
   mkdtemp(prefix: string): Promise<string>;
   open(path: string, flags: string | number, mode?: number): Promise<OpenFile>;

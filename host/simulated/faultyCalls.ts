@@ -10,11 +10,17 @@ export interface FileCall {
 }
 
 /** What goes wrong with a call: it fails, or it is done and the disk's answer is a failure; or it never answers. */
-export type FileFault = FailedCall | { readonly hangs: true };
+export type FileFault = FailedCall | HangingCall;
 
 /** `done`: it fails although it was done. */
 interface FailedCall {
   readonly code: FileErrorCode;
+  readonly done?: boolean;
+}
+
+/** `done`: it is done all the same. */
+interface HangingCall {
+  readonly hangs: true;
   readonly done?: boolean;
 }
 
@@ -33,8 +39,9 @@ export class FaultyCalls {
 
   async answer<T>(call: FileCall, act: () => T): Promise<T> {
     const fault = this.#faults(call);
-    if (fault !== undefined && 'hangs' in fault) return never;
-    return done(call, fault, act);
+    if (fault === undefined || !('hangs' in fault)) return done(call, fault, act);
+    if (fault.done === true) act();
+    return never;
   }
 
   /** What is asked for on the spot does not hang. */

@@ -1,24 +1,13 @@
 /** A disk in memory: directories, files and symbolic links, and what a power cut leaves of them. */
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../files/fileErrors.ts';
-import { type FileErrorCode, fileError } from './fileErrors.ts';
-import { changeEntries, cutPower, type Directory, type Inode, type RegularFile, sizeOf } from './inodes.ts';
+import { fileError } from './fileErrors.ts';
+import { type Directory, type Inode, type RegularFile, sizeOf } from './inodes.ts';
+import { Journal } from './journal.ts';
 import { type Mounted, MountTable } from './mountTable.ts';
+import { isMountPoint, type Place, placeOf, type Walk } from './places.ts';
 
-const MOST_LINKS = 40;
-const LONGEST_NAME = 255;
 const NOTHING = Buffer.alloc(0);
-
-/** Where a path leads: the directory that its last name is in, and what is there. */
-interface Place {
-  readonly directory: Directory;
-  readonly name: string;
-  /** Without links on the way. */
-  readonly path: string;
-  readonly found: Inode | undefined;
-  /** The mount that it is in; absent for the disk itself. */
-  readonly within: Mounted | undefined;
-}
 
 /** A change of the names of a directory, for who watches it. */
 export type DirectoryListener = (name: string) => void;
@@ -27,6 +16,7 @@ export class MemoryDisk {
   readonly root: Directory;
   /** What it can hold, in bytes. */
   capacity = Number.POSITIVE_INFINITY;
+  readonly #journal = new Journal();
   readonly #mounts = new MountTable();
   readonly #now: () => number;
   readonly #watchers = new Map<Directory, Set<DirectoryListener>>();
@@ -84,18 +74,19 @@ export class MemoryDisk {
     this.#change(directory, [[name, this.#directory(mode)]]);
   }
 
-  /** Makes a directory with all above it; what is there stays. */
-  makeDirectories(path: string, mode?: number): void {
+  /** Makes a directory with all above it, and gives the first that it made; what is there stays. */
+  makeDirectories(path: string, mode?: number): string | undefined {
     const found = orAbsent(() => this.#place(path, { syscall: 'mkdir', follow: true }).found);
-    if (found?.kind === 'directory') return;
+    if (found?.kind === 'directory') return undefined;
     if (found !== undefined) throw fileError('EEXIST', 'mkdir', path);
     // A link that leads nowhere is in the way.
     if (this.find(path, 'mkdir') !== undefined) throw fileError('ENOENT', 'mkdir', path);
     const above = dirname(path);
     const isLost = orAbsent(() => this.at(above, 'mkdir')) === undefined && this.find(above, 'mkdir') !== undefined;
     if (isLost) throw fileError('ENOTDIR', 'mkdir', path);
-    this.makeDirectories(above, mode);
+    const first = this.makeDirectories(above, mode);
     this.makeDirectory(path, mode);
+    return first ?? path;
   }
 
   /** The file at a path, made where there is none. */
@@ -211,11 +202,16 @@ export class MemoryDisk {
     };
   }
 
+  /** Makes durable what a file contains, or which names a directory has. */
+  sync(inode: Inode): void {
+    this.#journal.sync(inode);
+  }
+
   /** Leaves what a power cut leaves; `random` gives numbers in [0, 1). */
   cutPower(random: () => number): void {
     this.#watchers.clear();
     this.#mounts.clear();
-    cutPower(this.root, random);
+    this.#journal.cutPower(this.root, { random, now: this.#now() });
     this.#used = sizeOf(this.root);
   }
 
@@ -225,12 +221,13 @@ export class MemoryDisk {
   }
 
   #directory(mode: number): Directory {
-    return { kind: 'directory', entries: new Map(), synced: new Map(), unsynced: [], ...this.#common(mode) };
+    return { kind: 'directory', entries: new Map(), synced: new Map(), ...this.#common(mode) };
   }
 
   #change(directory: Directory, change: readonly (readonly [string, Inode | undefined])[]): void {
-    changeEntries(directory, change);
-    directory.mtimeMs = this.#now();
+    const now = this.#now();
+    this.#journal.change(directory, change, now);
+    directory.mtimeMs = now;
     for (const [name] of change) for (const listener of this.#watchers.get(directory) ?? []) listener(name);
   }
 
@@ -244,37 +241,10 @@ export class MemoryDisk {
     if (inode !== undefined) this.#used -= sizeOf(inode);
   }
 
-  #place(path: string, { syscall, follow }: { syscall: string; follow: boolean }): Place {
-    const fail = (code: FileErrorCode) => fileError(code, syscall, path);
-    let names = namesOf(path);
-    let directory = this.root;
-    let within: Mounted | undefined;
-    let walked: string[] = [];
-    for (let links = 0; ; ) {
-      const [name, ...rest] = names;
-      if (name === undefined) return { directory, name: '.', path: `/${walked.join('/')}`, found: directory, within };
-      if (name.length > LONGEST_NAME) throw fail('ENAMETOOLONG');
-      const own = directory.entries.get(name);
-      const on = own && this.#mounts.top(own, within);
-      const found = on?.root ?? own;
-      if (found?.kind === 'link' && (follow || rest.length > 0)) {
-        links += 1;
-        if (links > MOST_LINKS) throw fail('ELOOP');
-        names = [...namesOf(resolve(`/${walked.join('/')}`, found.target)), ...rest];
-        [directory, within, walked] = [this.root, undefined, []];
-        continue;
-      }
-      within = on ?? within;
-      if (rest.length === 0) return { directory, name, path: `/${[...walked, name].join('/')}`, found, within };
-      if (found === undefined) throw fail('ENOENT');
-      if (found.kind !== 'directory') throw fail('ENOTDIR');
-      walked.push(name);
-      [directory, names] = [found, rest];
-    }
+  #place(path: string, how: Walk): Place {
+    return placeOf({ root: this.root, mounts: this.#mounts }, path, how);
   }
 }
-
-const isMountPoint = ({ path, within }: Place): boolean => within?.path === path;
 
 function orAbsent<T>(look: () => T): T | undefined {
   try {
@@ -284,8 +254,6 @@ function orAbsent<T>(look: () => T): T | undefined {
     throw error;
   }
 }
-
-const namesOf = (path: string): string[] => resolve(path).split('/').filter(Boolean);
 
 function refuseReplacing(source: Inode, target: Inode | undefined, to: string): void {
   if (target === undefined) return;

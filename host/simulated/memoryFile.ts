@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import type { FileStats, OpenFile } from '../files/fileSystem.ts';
 import type { FaultyCalls } from './faultyCalls.ts';
 import { fileError } from './fileErrors.ts';
-import { type Directory, type Inode, type RegularFile, sync } from './inodes.ts';
+import type { Directory, Inode, RegularFile } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 
 interface Opened {
@@ -34,7 +34,7 @@ export class MemoryFile implements OpenFile {
       const bytes = Buffer.from(text);
       this.#disk.write(file, appends ? Buffer.concat([file.data, bytes]) : bytes, path);
     });
-  sync = () => this.#call('fsync', true, () => sync(this.#opened.inode));
+  sync = () => this.#call('fsync', true, () => this.#disk.sync(this.#opened.inode));
   chmod = (mode: number) => this.#call('fchmod', true, () => void Object.assign(this.#opened.inode, { mode }));
   stat = () => this.#call('fstat', false, () => statsOf(this.#opened.inode));
 

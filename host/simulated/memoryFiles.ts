@@ -52,7 +52,7 @@ export class MemoryFiles implements FileSystem {
     this.#write('chmod', path, () => void Object.assign(this.#disk.at(path, 'chmod'), { mode }));
   mkdir = (path: string, { recursive = false, mode }: { recursive?: boolean; mode?: number } = {}) =>
     this.#write('mkdir', path, () =>
-      recursive ? this.#disk.makeDirectories(path, mode) : this.#disk.makeDirectory(path, mode),
+      recursive ? this.#disk.makeDirectories(path, mode) : void this.#disk.makeDirectory(path, mode),
     );
   mkdtemp = (prefix: string) =>
     this.#write('mkdtemp', prefix, () => {

@@ -39,7 +39,7 @@ function call({ pick }: ReturnType<typeof dice>): { readonly what: string; reado
   const [one, other] = [path(), path()];
   const acts: Record<string, Act> = {
     mkdir: (files, at) => files.mkdir(at(one)),
-    mkdirs: async (files, at) => void (await files.mkdir(at(one), { recursive: true })),
+    mkdirs: async (files, at) => (await files.mkdir(at(one), { recursive: true }))?.replace(at(''), ''),
     write: (files, at) => files.writeFile(at(one), `text of ${one}`),
     writeOpen: async (files, at) => {
       const file = await files.open(at(one), pick(['w', 'wx', 'a']), 0o600);
@@ -180,7 +180,16 @@ describe('a power cut', () => {
   }
 
   test('leaves nothing, a part or all of what was not synced', async () => {
-    expect(await outcomes((files) => files.writeFile('/file', 'new'))).toEqual(['', 'n', 'ne', 'new', 'nothing']);
+    expect(await outcomes((files) => files.writeFile('/file', 'new'))).toEqual([
+      '',
+      '\0\0\0',
+      'n',
+      'n\0\0',
+      'ne',
+      'ne\0',
+      'new',
+      'nothing',
+    ]);
   });
 
   test('leaves what was synced, and the name of it only with its directory', async () => {
@@ -195,5 +204,35 @@ describe('a power cut', () => {
       await (await files.open('/', 'r')).sync();
     };
     expect(await outcomes(named)).toEqual(['new']);
+  });
+
+  test('leaves the first few changes of names, whatever directory they were made in', async () => {
+    const left = new Set<string>();
+    for (let seed = 1; seed <= 50; seed += 1) {
+      const disk = new MemoryDisk(() => NOW);
+      const files = new MemoryFiles(disk);
+      await files.mkdir('/new');
+      await files.symlink('/target', '/new/link');
+      await files.rename('/new', '/old');
+      disk.cutPower(dice(seed).random);
+      left.add(
+        files
+          .readdirSync('/')
+          .flatMap((name) => [name, ...files.readdirSync(`/${name}`)])
+          .join(' '),
+      );
+    }
+    expect([...left].sort()).toEqual(['', 'new', 'new link', 'old link']);
+  });
+
+  test('leaves what was written long before', async () => {
+    let now = NOW;
+    const disk = new MemoryDisk(() => now);
+    const files = new MemoryFiles(disk);
+    await files.writeFile('/file', 'new');
+    now += 60_000;
+    await files.writeFile('/other', 'new');
+    disk.cutPower(() => 0);
+    expect([files.readdirSync('/'), files.readFileSync('/file')]).toEqual([['file'], 'new']);
   });
 });
