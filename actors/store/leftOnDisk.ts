@@ -67,8 +67,8 @@ export async function podsLeftOnDisk(
 }
 
 /** The UIDs of the pods whose directories are this agent's: their cgroups were made, or adopted, by it. */
-export async function podsOfAgent(place: AgentPlace): Promise<readonly string[]> {
-  const layout = createLayout(place);
+export async function podsOfAgent(place: AgentPlace, files?: FileSystem): Promise<readonly string[]> {
+  const layout = createLayout(place, files);
   const maker = makerOf(place);
   return (await podDirectories(layout)).filter((uid) => ownerOfPodDirectory(layout, maker, uid).kind === 'ours');
 }

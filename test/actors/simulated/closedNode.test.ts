@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { beforeAll, expect, jest, test } from '@jest/globals';
+import { runProgram } from '../../../host/program.ts';
+
+jest.setTimeout(120_000);
+
+interface Result {
+  readonly seen?: object;
+  readonly errors: readonly string[];
+  readonly reached: readonly string[];
+}
+
+/** What a node reaches for that lacks a part. */
+const LACKING = {
+  clock: 'Date.now',
+  files: 'fs/promises.stat',
+  jitter: 'Math.random',
+  mounter: 'fs/promises.lstat',
+  network: 'net.connect',
+  nextTurn: 'setImmediate',
+  redaction: 'crypto.randomBytes',
+  startThread: 'fs.existsSync',
+};
+
+let results: Readonly<Record<string, Result>>;
+
+beforeAll(async () => {
+  const script = join(import.meta.dirname, 'closedNode.ts');
+  const { signal } = new AbortController();
+  const args = ['--disable-warning=ExperimentalWarning', script, ...Object.keys(LACKING)];
+  // Of a program beside this one, so it is what it is said to be.
+  results = JSON.parse(await runProgram(process.execPath, args, { signal, limitMs: 100_000 })) as typeof results;
+});
+
+test('a node all parts of which are simulated takes pods through their life without anything of the host', () => {
+  expect(results['']).toEqual({
+    reached: [],
+    errors: [],
+    seen: {
+      mounts: [
+        '/root/pods/UID/volumes/kubernetes.io~empty-dir/memory',
+        '/root/pods/UID/volumes/kubernetes.io~downward-api/labels',
+        '/root/pods/UID/volume-subpaths/host/http/3',
+      ],
+      timersAfterStop: 0,
+      explained: 3,
+      left: { mounts: 0, cgroups: ['kubepods', 'kubepods/burstable', 'kubepods/besteffort'], timers: 0 },
+    },
+  });
+});
+
+test.each(Object.entries(LACKING))('without %s it would reach for %s', (part, reached) => {
+  expect(results[part]?.reached).toContain(reached);
+});

@@ -1,0 +1,30 @@
+import type { Clock } from '../../../actors/clock.ts';
+import { Timers } from '../../../actors/simulated/timers.ts';
+import { openTurn } from '../../support/closedHost.ts';
+
+/** A clock that jumps to the next timer once nothing else is ready. */
+export class JumpingClock implements Clock {
+  readonly #timers = new Timers();
+  #now = Date.UTC(2026, 0, 1);
+
+  now = () => this.#now;
+  setTimeout = (fn: () => void, ms: number) => this.#timers.set({ fn, due: this.#now + Math.max(0, ms) });
+  clearTimeout = (id: unknown) => void (typeof id === 'number' && this.#timers.clear(id));
+
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Lets time pass until something holds; at most so many minutes. */
+  async until(what: string, holds: () => boolean, minutes = 10): Promise<void> {
+    for (const end = this.#now + minutes * 60_000; this.#now < end; ) {
+      await openTurn();
+      if (holds()) return;
+      const next = this.#timers.take();
+      if (next === undefined) throw new Error(`nothing goes on any more: ${what}`);
+      this.#now = Math.max(this.#now, next.due);
+      next.fn();
+    }
+    throw new Error(`not in ${minutes} minutes: ${what}`);
+  }
+}
