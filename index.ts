@@ -14,6 +14,8 @@ export type { NodeAgentConfig } from './actors/nodeAgentConfig.ts';
 export type { NodeParts } from './actors/nodeParts.ts';
 /** A recording, fed to a fresh agent. */
 export { createReplay, type Replay } from './actors/replay.ts';
+/** What probes, hooks and the manifest URL dial. */
+export type { Network } from './actors/services/network.ts';
 /** Time that stands still until it is moved: for tests over the simulated runtime. */
 export { SimulatedClock } from './actors/simulated/simulatedClock.ts';
 /** A whole node over the simulated runtime, in one call. */
@@ -40,6 +42,7 @@ export type { Cgroups } from './host/cgroup/cgroups.ts';
 export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';
 export { PodCgroups, type PodCgroupsParts } from './host/cgroup/podCgroups.ts';
 export { callSystemd } from './host/cgroup/systemd.ts';
+export type { FileSystem } from './host/files/fileSystem.ts';
 export { admissionMachine } from './machines/admission/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
 export { type Chart, charts } from './machines/drawing/charts.ts';
@@ -65,3 +68,5 @@ export { type Explanation, explainPod } from './pod/show/explain.ts';
 export { explainNode, type NodeExplanation } from './pod/show/explainNode.ts';
 export { formatExplanation, formatNodeExplanation } from './pod/show/formatExplanation.ts';
 export type { SeenPod } from './pod/show/seenPod.ts';
+/** What mounts volumes, and works in them. */
+export type { Mounter } from './volume/mounter.ts';
