@@ -86,7 +86,7 @@ export async function takenOver(
     const common = { directory: layout.podDir(uid), sandboxes: [] };
     if (owner.kind === 'ours') {
       const why = `created on the runtime ${owner.runtime}`;
-      return isOfOtherRuntime(layout, owner, maker) ? [{ uid, ...owner.pod, ...common, why }] : [];
+      return isOfOtherRuntime(layout, owner, maker) ? [{ ...identityOf(uid), ...owner.pod, ...common, why }] : [];
     }
     const isTheirs = owner.kind === 'others' || (owner.kind === 'unmarked' && !known.has(uid));
     return isTheirs ? [{ ...identityOf(uid), ...common, why: owner.why }] : [];
@@ -130,7 +130,9 @@ function sorted(
 ): { left?: [LeftPod]; foreign?: [ForeignPod] } {
   if (owner.kind === 'missing') return {};
   if (owner.kind === 'ours') {
-    return { left: [{ uid, ...owner.pod, isMarked: true, ...(owner.isTaken ? { isTaken: true } : {}) }] };
+    return {
+      left: [{ ...identityOf(uid), ...owner.pod, isMarked: true, ...(owner.isTaken ? { isTaken: true } : {}) }],
+    };
   }
   return { foreign: [{ ...identityOf(uid), why: owner.why, directory: layout.podDir(uid), sandboxes: [] }] };
 }

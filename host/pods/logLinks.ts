@@ -4,6 +4,9 @@ import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { type Layout, type PodIdentity, READABLE } from './layout.ts';
 
+/** The names of links that are not in their place yet begin so: no pod's does. */
+const UNFINISHED = '.';
+
 interface LogLink {
   readonly pod: PodIdentity;
   readonly container: string;
@@ -25,7 +28,7 @@ export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: st
 /** Puts a link in the place of what is there, if anything: whoever looks meanwhile finds one of both. */
 async function replaceLink(layout: Layout, target: string, { logFile, id }: { logFile: string; id: string }) {
   const { files, logLinksDir } = layout;
-  const fresh = path.join(logLinksDir, `.${id}`);
+  const fresh = path.join(logLinksDir, UNFINISHED + id);
   await files.mkdir(logLinksDir, { recursive: true, mode: READABLE });
   await unlinkIfThere(files, fresh);
   await files.symlink(logFile, fresh);
@@ -37,11 +40,11 @@ export async function removeLogSymlink(layout: Layout, link: LogLink): Promise<v
   await unlinkIfThere(layout.files, layout.logLink(link.pod, link.container, link.id));
 }
 
-/** Removes all links into the pod's log directory; those of another pod of its name stay. Idempotent. */
+/** Removes all links into the pod's log directory, also unfinished ones; those of another pod of its name stay. Idempotent. */
 export async function removeLogSymlinks(layout: Layout, pod: PodIdentity): Promise<void> {
   const prefix = layout.logLinkPrefix(pod);
   const inside = `${layout.podLogDir(pod)}/`;
-  const names = (await linkNames(layout)).filter((name) => name.startsWith(prefix));
+  const names = (await linkNames(layout)).filter((name) => name.startsWith(prefix) || name.startsWith(UNFINISHED));
   await Promise.all(
     names.map(async (name) => {
       const link = path.join(layout.logLinksDir, name);

@@ -29,8 +29,11 @@ interface MarkedPod {
 /** How a directory stands to an agent. */
 export type DirectoryOwner =
   | { readonly kind: 'missing' }
-  /** `runtime` is the one that the mark names; `isTaken`: the pod was taken over, with all that is at the runtime of it. */
-  | { readonly kind: 'ours'; readonly pod: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
+  /**
+   * `pod` and `runtime` are those that the mark names; `pod` is absent where the mark was cut off. `isTaken`: the pod was
+   * taken over, with all that is at the runtime of it.
+   */
+  | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
   /** Without a mark that can be read: an earlier version of the agent wrote none. */
   | { readonly kind: 'unmarked'; readonly why: string }
   /** Made by another agent. */
@@ -65,13 +68,19 @@ export function ownerOf(files: FileSystem, directory: string, maker: Maker): Dir
   }
 }
 
-/** What a mark says; the other answers are that there is none, and that it cannot be made sense of. */
-function readMark(files: FileSystem, file: string): z.infer<typeof markSchema> | 'missing' | 'damaged' {
+/** What stands in the place of a mark and cannot be made sense of; undefined where it is no file, or too large for one. */
+interface Damaged {
+  readonly damaged: string | undefined;
+}
+
+/** What a mark says. */
+function readMark(files: FileSystem, file: string): z.infer<typeof markSchema> | 'missing' | Damaged {
   const found = files.lstatSync(file);
   if (found === undefined) return 'missing';
-  if (!found.isFile() || found.size > LARGEST_MARK) return 'damaged';
-  const read = markSchema.safeParse(parsedJson(files.readFileSync(file)));
-  return read.success ? read.data : 'damaged';
+  if (!found.isFile() || found.size > LARGEST_MARK) return { damaged: undefined };
+  const text = files.readFileSync(file);
+  const read = markSchema.safeParse(parsedJson(text));
+  return read.success ? read.data : { damaged: text };
 }
 
 /** The agent over a root that has marked a pod's directory; undefined where none has. */
@@ -79,7 +88,7 @@ export function makerOfMark(files: FileSystem, directory: string, root: string):
   try {
     if (!files.lstatSync(directory)?.isDirectory()) return undefined;
     const mark = readMark(files, path.join(directory, MARK_FILE));
-    if (typeof mark === 'string' || !files.isSamePathSync(mark.root, root)) return undefined;
+    if (mark === 'missing' || 'damaged' in mark || !files.isSamePathSync(mark.root, root)) return undefined;
     return { root, node: mark.node, runtime: mark.runtime };
   } catch (error) {
     if (isMissing(error)) return undefined;
@@ -90,12 +99,23 @@ export function makerOfMark(files: FileSystem, directory: string, root: string):
 function ownerByMark(files: FileSystem, file: string, maker: Maker): DirectoryOwner {
   const mark = readMark(files, file);
   if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
-  if (mark === 'damaged') return { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` };
+  if ('damaged' in mark) {
+    return mark.damaged !== undefined && isCutOff(mark.damaged, maker)
+      ? { kind: 'ours', runtime: maker.runtime, isTaken: false }
+      : { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` };
+  }
   const { root, node, runtime, pod, taken = false } = mark;
   if (!files.isSamePathSync(root, maker.root))
     return { kind: 'others', why: `created by the agent with the root directory ${root}` };
   if (node !== maker.node) return { kind: 'others', why: `created by the agent of node ${node}` };
   return { kind: 'ours', pod, runtime, isTaken: taken };
+}
+
+/** Whether a damaged mark is what a power cut may leave of one that this agent wrote: its beginning, or an empty file. */
+function isCutOff(text: string, { root, node, runtime }: Maker): boolean {
+  const beginning = JSON.stringify({ root, node, runtime }).slice(0, -1);
+  const written = text.replace(/\0+$/, '');
+  return beginning.startsWith(written) || written.startsWith(`${beginning},`);
 }
 
 interface Marking {
@@ -119,7 +139,7 @@ export async function makeMarked(directory: string, marking: Marking, mode: numb
     await files.rename(fresh, directory);
     return true;
   } catch (error) {
-    await files.rm(fresh, { recursive: true, force: true });
+    await files.rm(fresh, { recursive: true, force: true }).catch(() => {});
     const code = errorCode(error);
     if (code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'ENOTDIR') return false;
     throw error;
@@ -134,7 +154,7 @@ export async function writeMark(directory: string, marking: Marking): Promise<vo
   const file = path.join(directory, MARK_FILE);
   const fresh = `${file}.new`;
   try {
-    await files.writeFile(fresh, textOf(marking));
+    await files.writeFile(fresh, textOf(marking), { flush: true });
     await files.rename(fresh, file);
   } catch (error) {
     await files.rm(fresh, { force: true }).catch(() => {});

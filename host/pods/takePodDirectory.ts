@@ -41,7 +41,7 @@ export async function takePodDirectory(
     await layout.files.mkdir(layout.podsDir, { recursive: true, mode: PRIVATE });
     // What has come there meanwhile is looked at again.
     if (!(await makeMarked(directory, { layout, maker, pod }, PRIVATE))) return takePodDirectory(target);
-  } else if (!isNamed(found.pod, pod)) {
+  } else if (found.pod === undefined || !isNamed(found.pod, pod)) {
     await writeMark(directory, { layout, maker, pod, isTaken: found.isTaken });
   }
   await makeLogs(target);
@@ -73,10 +73,14 @@ function refuseLogs({ layout, maker, pod }: PodToTake, kinds: readonly Directory
   if ('why' in found && kinds.includes(found.kind)) throw unusable(logs, found.why);
 }
 
-/** A folder that is there already is used, and stays whose it is. */
+/** A folder that is there already is used, and stays whose it is; a mark of ours that was cut off is written again. */
 async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
   const logs = layout.podLogDir(pod);
-  if (ownerOf(layout.files, logs, maker).kind !== 'missing') return;
+  const found = ownerOf(layout.files, logs, maker);
+  // Made without its mark it would outlive the pod.
+  if (found.kind === 'unusable') throw unusable(logs, found.why);
+  if (found.kind === 'ours' && found.pod === undefined) await writeMark(logs, { layout, maker, pod });
+  if (found.kind !== 'missing') return;
   await layout.files.mkdir(path.dirname(logs), { recursive: true, mode: READABLE });
   await makeMarked(logs, { layout, maker, pod }, READABLE);
 }

@@ -63,7 +63,7 @@ test('a directory without a mark says so, and is adopted with the logs of a pod 
     const directory = layout.podDir('u1');
     const cases: [string, string, () => Promise<void>][] = [
       ['unmarked', "it does not have this agent's mark", async () => {}],
-      ['unmarked', `its mark ${MARK_FILE} is damaged`, () => writeFile(path.join(directory, MARK_FILE), '')],
+      ['unmarked', `its mark ${MARK_FILE} is damaged`, () => writeFile(path.join(directory, MARK_FILE), '[]')],
     ];
     for (const [kind, why, arrange] of cases) {
       await mkdir(directory, { recursive: true });
@@ -78,6 +78,23 @@ test('a directory without a mark says so, and is adopted with the logs of a pod 
       expect(await readFile(path.join(layout.containerLogDir(pod, 'main'), '0.log'), 'utf8')).toBe('theirs');
       await rm(directory, { recursive: true });
       await rm(layout.podLogDir(pod), { recursive: true });
+    }
+  });
+});
+
+test('a mark that a power cut left unfinished is that of the agent that wrote it, and is written again', async () => {
+  await inRoot(async ({ layout, maker }) => {
+    await takePodDirectory({ layout, maker, pod });
+    const marks = [layout.podDir('u1'), layout.podLogDir(pod)].map((directory) => path.join(directory, MARK_FILE));
+    const whole = await readFile(marks[0] ?? '', 'utf8');
+    for (const text of ['', '\0\0', whole.slice(0, 20), `${whole.slice(0, 20)}\0`, whole.slice(0, -3)]) {
+      for (const mark of marks) await writeFile(mark, text);
+      expect(ownerOfPodDirectory(layout, maker, 'u1').kind).toBe('ours');
+      expect(ownerOfPodDirectory(layout, { ...maker, root: '/elsewhere' }, 'u1').kind).toBe(
+        text.includes('root') ? 'unmarked' : 'ours',
+      );
+      await takePodDirectory({ layout, maker, pod });
+      expect(await Promise.all(marks.map((mark) => readFile(mark, 'utf8')))).toEqual([whole, whole]);
     }
   });
 });

@@ -1,0 +1,131 @@
+/** The directories of a pod on a disk that fails at each call, and on one whose power fails there. */
+import { describe, expect, test } from '@jest/globals';
+import type { FileSystem } from '../../../host/files/fileSystem.ts';
+import { writeHostsFile } from '../../../host/pods/hostsFile.ts';
+import { createLayout } from '../../../host/pods/layout.ts';
+import { removeLogSymlinks, writeLogSymlink } from '../../../host/pods/logLinks.ts';
+import {
+  makeTerminationLog,
+  preparePodDirectory,
+  removeHalfDone,
+  removePodDirectory,
+  removePodLogs,
+} from '../../../host/pods/podDirectory.ts';
+import { ownerOf } from '../../../host/pods/podMark.ts';
+import { ownerOfPodDirectory, takePodDirectory } from '../../../host/pods/takePodDirectory.ts';
+import { userNamespaces } from '../../../host/pods/userNamespaces.ts';
+import { deaths, failuresOf, type Trouble, TroubledDisk } from '../../fakes/disk.ts';
+import { podWith } from '../../fakes/pods.ts';
+
+const { signal } = new AbortController();
+const folders = { rootDir: '/var/lib/statelet', podLogsDir: '/var/log/pods' };
+const maker = { root: folders.rootDir, node: 'node-1', runtime: 'unix:///run/containerd/containerd.sock' };
+const pod = podWith('web');
+const { uid } = pod.metadata;
+const ID = 'c0ffee';
+const SEEDS = [1, 2, 3, 4, 5];
+
+/** What one agent does with the files of a pod; each agent has a layout of its own. */
+function agentOn(files: FileSystem) {
+  const layout = createLayout(folders, files);
+  const removal = { layout, maker, signal };
+  const users = userNamespaces({ layout, pods: 10 });
+  return {
+    layout,
+    /** Gives the first of the host's users that are the pod's. */
+    start: async () => {
+      await takePodDirectory({ layout, maker, pod: pod.metadata });
+      await preparePodDirectory({ pod, layout, signal });
+      const { hostId } = await users.rangeOf(uid);
+      await makeTerminationLog(layout, { uid, container: 'main', run: '0' });
+      await writeHostsFile({ pod, layout, ips: ['10.0.0.7'], clusterDomain: 'cluster.local', signal });
+      const log = `${layout.containerLogDir(pod.metadata, 'main')}/0.log`;
+      await writeLogSymlink(layout, { pod: pod.metadata, container: 'main', id: ID }, log);
+      return hostId;
+    },
+    remove: async () => {
+      for (const directory of [layout.podsDir, folders.podLogsDir]) {
+        expect(await removeHalfDone(directory, removal)).toEqual([]);
+      }
+      await removeLogSymlinks(layout, pod.metadata);
+      await removePodLogs(removal, pod.metadata);
+      await removePodDirectory(removal, uid);
+    },
+  };
+}
+
+const newDisk = () => new TroubledDisk(() => Date.UTC(2026, 0, 1));
+
+/** All that is left on a disk of pods. */
+function left({ sound }: TroubledDisk): string[] {
+  const { podsDir, logLinksDir } = createLayout(folders, sound);
+  return [podsDir, folders.podLogsDir, logLinksDir].flatMap((directory) =>
+    sound.existsSync(directory) ? sound.readdirSync(directory) : [],
+  );
+}
+
+/** Starts and removes the pod, as far as it comes. */
+async function play(disk: TroubledDisk, trouble?: Trouble): Promise<void> {
+  disk.meet(trouble);
+  const agent = agentOn(disk.files);
+  await agent.start();
+  await agent.remove();
+}
+
+/** The next agent starts the pod, and removes it: nothing is left then. */
+async function playAgain(disk: TroubledDisk): Promise<void> {
+  const agent = agentOn(disk.sound);
+  await agent.start();
+  const { layout } = agent;
+  expect(ownerOfPodDirectory(layout, maker, uid)).toMatchObject({ kind: 'ours', pod: { name: 'web' } });
+  expect(ownerOf(disk.sound, layout.podLogDir(pod.metadata), maker)).toMatchObject({
+    kind: 'ours',
+    pod: { name: 'web' },
+  });
+  expect(disk.sound.readFileSync(layout.hostsFile(uid))).toContain('10.0.0.7\tweb\n');
+  const link = layout.logLink(pod.metadata, 'main', ID);
+  expect(await disk.sound.readlink(link)).toBe(`${layout.containerLogDir(pod.metadata, 'main')}/0.log`);
+  await agent.remove();
+  expect(left(disk)).toEqual([]);
+}
+
+const undisturbed = newDisk();
+await play(undisturbed);
+const calls = undisturbed.calls.map((call, at) => [`${at}: ${call.call} ${call.path}`, at, call] as const);
+
+test('on a disk that works nothing of the pod is left', async () => {
+  expect(left(undisturbed)).toEqual([]);
+  await playAgain(undisturbed);
+});
+
+describe.each([
+  ['the agent dies', [undefined]],
+  ['the power fails', SEEDS],
+])('where %s, the next one knows the directories for its own and goes on with them', (_, seeds) => {
+  test.each(calls)('at %s', async (_title, at) => {
+    for (const fault of deaths) {
+      for (const seed of seeds) {
+        const disk = newDisk();
+        void play(disk, { at, fault });
+        await new Promise((resolve) => setImmediate(resolve));
+        if (seed !== undefined) disk.cutPower(seed);
+        await playAgain(disk);
+      }
+    }
+  });
+});
+
+describe('where a call fails, that is told, and another attempt succeeds', () => {
+  const failures = calls.flatMap(([title, at, call]) =>
+    failuresOf(call).map((fault) => [`${JSON.stringify(fault)} at ${title}`, { at, fault }] as const),
+  );
+
+  test.each(failures)('%s', async (_, trouble) => {
+    const disk = newDisk();
+    const { code } = trouble.fault as { code: string };
+    await play(disk, trouble).catch((error: unknown) => {
+      expect(error).toMatchObject({ message: expect.stringContaining(code) });
+    });
+    await playAgain(disk);
+  });
+});
