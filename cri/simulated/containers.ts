@@ -3,13 +3,22 @@ import type * as wire from '../generated/runtime.ts';
 import { findById, requireById, wholeId } from './byId.ts';
 import { CallError, isGone } from './callError.ts';
 import { within } from './clock.ts';
+import { beginWork, STAGES } from './cutOff.ts';
 import { tellOfContainer } from './effects.ts';
 import { fullImageName } from './imageName.ts';
 import type { Images } from './images.ts';
 import { containerInfo } from './info.ts';
 import type { Lists } from './lists.ts';
 import { NameRegister } from './names.ts';
-import { ContainerRecord, containerStateName, matchesLabels, type Records, type SandboxRecord } from './records.ts';
+import {
+  ContainerRecord,
+  containerStateName,
+  isReady,
+  isRunning,
+  matchesLabels,
+  type Records,
+  type SandboxRecord,
+} from './records.ts';
 import { updateResources } from './resizing.ts';
 import { endAsNotStarted, run, type StartRules } from './running.ts';
 import { containerStatus } from './statuses.ts';
@@ -68,16 +77,16 @@ export class Containers {
       throw new CallError('UNKNOWN', `failed to set starting state for container "${record.id}": ${refusal}`);
     }
     record.life = { state: 'created', starting: true };
+    const { ms, progress } = beginWork(this.#world, this.#world.latencyOf('startContainer'));
     try {
       this.#requireSandbox(record);
-      await this.#world.work('startContainer', signal);
+      await this.#world.work('startContainer', signal, ms);
       this.#requireSandbox(record);
       run(this.#world, record, this.#rules);
     } catch (error) {
-      // Nothing was written down of a start that the runtime's own end cut off.
       record.life = { state: 'created', starting: false };
-      if (isGone(error)) throw error;
-      endAsNotStarted(this.#world, record, messageOf(error));
+      if (!isGone(error)) endAsNotStarted(this.#world, record, messageOf(error));
+      else if (progress() >= STAGES.containerStarted) run(this.#world, record, this.#rules);
       throw error;
     }
     return {};
@@ -135,7 +144,7 @@ export class Containers {
     signal: AbortSignal,
   ): Promise<wire.ReopenContainerLogResponse> {
     await this.#world.work('reopenContainerLog', signal);
-    if (this.#find(containerId).life.state !== 'running') throw new CallError('UNKNOWN', 'container is not running');
+    if (!isRunning(this.#find(containerId))) throw new CallError('UNKNOWN', 'container is not running');
     return {};
   }
 
@@ -167,7 +176,12 @@ export class Containers {
     tellOfContainer(this.#world, 'removed', record);
   }
 
-  async #end({ life }: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
+  async #end(record: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
+    await this.#endProcess(record, graceMs, signal);
+    record.unknown = false;
+  }
+
+  async #endProcess({ life }: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
     if (life.state !== 'running') return;
     if (graceMs > 0) {
       life.process.signal('SIGTERM');
@@ -201,7 +215,7 @@ export class Containers {
 
   #requireSandbox({ sandbox }: ContainerRecord): void {
     requireById(this.#records.sandboxes, sandbox.id, `sandbox "${sandbox.id}" not found`);
-    if (!sandbox.ready) throw new CallError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
+    if (!isReady(sandbox)) throw new CallError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
   }
 
   #resolve(name: string): ContainerRecord['image'] {

@@ -3,7 +3,7 @@ import { requireById } from './byId.ts';
 import { CallError } from './callError.ts';
 import { within } from './clock.ts';
 import { behaviourOf } from './command.ts';
-import { type ContainerRecord, containerStateName, type Records } from './records.ts';
+import { type ContainerRecord, containerStateName, isRunning, type Records } from './records.ts';
 import type { World } from './world.ts';
 
 /** What a command in a container answers. */
@@ -52,7 +52,7 @@ export async function execSync(
 }
 
 function whileRunning(record: ContainerRecord): Promise<void> {
-  if (record.life.state === 'running') return record.life.ended;
+  if (record.life.state === 'running' && isRunning(record)) return record.life.ended;
   const message = `failed to exec in container: container is in ${containerStateName(record)} state`;
   throw new CallError('UNKNOWN', message);
 }

@@ -57,6 +57,7 @@ export class Faults {
     const take = (request: unknown) => {
       if (hits >= times || matches?.(request) === false) return undefined;
       hits++;
+      if (hits === times) this.#entries = this.#entries.filter((other) => other !== entry);
       return { fault, released };
     };
     const entry = { call: fault.call, take };

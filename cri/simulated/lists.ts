@@ -11,6 +11,7 @@ export interface Listed {
 export class Lists {
   readonly #records: Records;
   #frozen: Listed | undefined;
+  #random: (() => number) | undefined;
 
   constructor(records: Records) {
     this.#records = records;
@@ -25,12 +26,17 @@ export class Lists {
     this.#frozen = undefined;
   }
 
+  /** Lists come in another order each time, as a real runtime's, drawn from numbers in [0, 1); absent: by age again. */
+  shuffle(random?: () => number): void {
+    this.#random = random;
+  }
+
   sandboxes(): readonly PodSandbox[] {
-    return this.#frozen?.sandboxes ?? this.#sandboxesNow();
+    return shuffled(this.#frozen?.sandboxes ?? this.#sandboxesNow(), this.#random);
   }
 
   containers(): readonly Container[] {
-    return this.#frozen?.containers ?? this.#containersNow();
+    return shuffled(this.#frozen?.containers ?? this.#containersNow(), this.#random);
   }
 
   #sandboxesNow(): PodSandbox[] {
@@ -40,4 +46,10 @@ export class Lists {
   #containersNow(): Container[] {
     return Array.from(this.#records.containers.values(), listedContainer);
   }
+}
+
+function shuffled<T>(all: readonly T[], random: (() => number) | undefined): readonly T[] {
+  if (random === undefined) return all;
+  const drawn = all.map((each) => ({ each, at: random() }));
+  return drawn.sort((a, b) => a.at - b.at).map(({ each }) => each);
 }

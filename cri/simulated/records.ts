@@ -24,6 +24,8 @@ export class SandboxRecord implements SimulatedSandbox {
   /** Of its own process, for as long as that runs. */
   readonly pid: number;
   ready = true;
+  /** Whether the runtime could not find out about it when it started: it is not ready then. */
+  unknown = false;
   ip?: string;
 
   constructor(
@@ -105,6 +107,8 @@ export class ContainerRecord implements SimulatedContainer {
   /** What it uses while it runs. */
   memoryBytes = 1024 * 1024;
   removing = false;
+  /** Whether the runtime could not find out about it when it started. */
+  unknown = false;
   /** Whether the kernel has ever killed a process in it for want of memory. */
   oomKilled = false;
 
@@ -182,18 +186,28 @@ const CONTAINER_STATES = {
 } as const;
 
 /** A container's state as the CRI has it. */
-export function containerState({ life }: ContainerRecord): ContainerState {
-  return CONTAINER_STATES[life.state];
+export function containerState({ life, unknown }: ContainerRecord): ContainerState {
+  return unknown ? ContainerState.CONTAINER_UNKNOWN : CONTAINER_STATES[life.state];
 }
 
 /** A container's state as containerd's messages name it. */
-export function containerStateName({ life }: ContainerRecord): string {
-  return `CONTAINER_${life.state.toUpperCase()}`;
+export function containerStateName({ life, unknown }: ContainerRecord): string {
+  return unknown ? 'CONTAINER_UNKNOWN' : `CONTAINER_${life.state.toUpperCase()}`;
+}
+
+/** Whether a container runs and the runtime knows that. */
+export function isRunning(record: ContainerRecord): boolean {
+  return containerState(record) === ContainerState.CONTAINER_RUNNING;
+}
+
+/** Whether a sandbox is ready as far as the runtime knows. */
+export function isReady({ ready, unknown }: SandboxRecord): boolean {
+  return ready && !unknown;
 }
 
 /** A sandbox's state as the CRI has it. */
-function sandboxState({ ready }: SandboxRecord): PodSandboxState {
-  return ready ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
+function sandboxState(record: SandboxRecord): PodSandboxState {
+  return isReady(record) ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
 }
 
 /** A sandbox as a list shows it. */

@@ -34,6 +34,8 @@ export interface RestartOptions {
   readonly forget?: Picks;
   /** Whether it finds again what it had forgotten. */
   readonly recall?: boolean;
+  /** Of what runs, what it could not find out about: until the next restart, or until it is stopped. */
+  readonly unknown?: Picks;
 }
 
 /** A CRI v1 runtime without containers: its states, names, addresses and errors are those of a real one. */
@@ -77,7 +79,8 @@ export class SimulatedRuntime {
     const containers = new Containers(this.#world, this.#records, this.lists, this.images, rules);
     this.#sandboxes = new Sandboxes(this.#world, this.#records, containers, this.lists, this.network);
     this.#undo = undoOf(this.#world, this.#records, this.#sandboxes, containers);
-    this.#strays = new Strays(this.#records, { sandboxes: this.#sandboxes.names, containers: containers.names });
+    const names = { sandboxes: this.#sandboxes.names, containers: containers.names };
+    this.#strays = new Strays(this.#records, names, this.network);
     const parts = {
       sandboxes: this.#sandboxes,
       containers,
@@ -132,11 +135,13 @@ export class SimulatedRuntime {
   }
 
   /** The runtime comes (back) up. Containers have run on meanwhile, unless they are not kept, as after a reboot. */
-  restart({ keepContainers = true, forget, recall = false }: RestartOptions = {}): void {
+  restart({ keepContainers = true, forget, recall = false, unknown = () => false }: RestartOptions = {}): void {
     this.down();
     if (!keepContainers) this.#loseProcesses();
     if (recall) this.#strays.recall();
     if (forget) this.#strays.forget(forget);
+    for (const each of this.#records.sandboxes.values()) each.unknown = each.ready && unknown(each);
+    for (const each of this.#records.containers.values()) each.unknown = each.state === 'running' && unknown(each);
     this.#life = new AbortController();
   }
 

@@ -2,6 +2,7 @@ import type * as wire from '../generated/runtime.ts';
 import { findById, requireById, wholeId } from './byId.ts';
 import { CallError, isGone } from './callError.ts';
 import type { Containers } from './containers.ts';
+import { beginWork, STAGES } from './cutOff.ts';
 import { tellOfSandbox } from './effects.ts';
 import { sandboxInfo } from './info.ts';
 import type { Lists } from './lists.ts';
@@ -42,11 +43,13 @@ export class Sandboxes {
     const pid = this.#world.newPid();
     const record = new SandboxRecord({ id, reservedName, metadata, config: copy, runtimeHandler, createdAt, pid });
     this.names.reserve(reservedName, id);
+    const { ms, progress } = beginWork(this.#world, this.#world.latencyOf('runPodSandbox'));
     try {
       if (!record.onHostNetwork) this.#network.attach(record);
-      await this.#world.work('runPodSandbox', signal);
+      await this.#world.work('runPodSandbox', signal, ms);
     } catch (error) {
-      this.#giveUp(record, error);
+      if (isGone(error)) this.#cutOff(record, progress());
+      else this.#giveUp(record);
       throw error;
     }
     this.#records.sandboxes.set(id, record);
@@ -110,6 +113,7 @@ export class Sandboxes {
   kill(record: SandboxRecord): void {
     if (!record.ready) return;
     record.ready = false;
+    record.unknown = false;
     tellOfSandbox(this.#world, 'ended', record);
   }
 
@@ -141,8 +145,8 @@ export class Sandboxes {
    * A sandbox that is given up halfway is taken down again, and its name stays reserved for as long as that takes. When
    * that is not possible it stays, not ready.
    */
-  #giveUp(record: SandboxRecord, error: unknown): void {
-    if (isGone(error) || (this.#network.problem !== undefined && !record.onHostNetwork)) {
+  #giveUp(record: SandboxRecord): void {
+    if (this.#network.problem !== undefined && !record.onHostNetwork) {
       this.#leave(record);
       return;
     }
@@ -152,6 +156,12 @@ export class Sandboxes {
     const ms = latencyOf('stopPodSandbox');
     if (ms > 0) clock.setTimeout(release, ms);
     else release();
+  }
+
+  #cutOff(record: SandboxRecord, progress: number): void {
+    if (progress < STAGES.sandboxAttached) this.#network.release(record);
+    if (progress < STAGES.sandboxKnown) this.names.release(record.reservedName);
+    else this.#leave(record);
   }
 
   #leave(record: SandboxRecord): void {

@@ -31,10 +31,10 @@ export function containerStatus(record: ContainerRecord): ContainerStatus {
 
 const OOM_KILLED = 'OOMKilled';
 
-function lifeStatus({ life, oomKilled }: ContainerRecord): Partial<ContainerStatus> {
+function lifeStatus({ life, oomKilled, unknown }: ContainerRecord): Partial<ContainerStatus> {
   if (life.state === 'created') return {};
   const startedAt = life.startedAt === undefined ? 0n : nanoseconds(life.startedAt);
-  if (life.state === 'running') return { startedAt, reason: oomKilled ? OOM_KILLED : '' };
+  if (life.state === 'running' || unknown) return { startedAt, reason: oomKilled ? OOM_KILLED : '' };
   const { finishedAt, exitCode, message = '' } = life;
   const reason = oomKilled ? OOM_KILLED : life.reason;
   return { startedAt, finishedAt: nanoseconds(finishedAt), exitCode, reason, message };

@@ -1,4 +1,5 @@
 import type { NameRegister } from './names.ts';
+import type { Network } from './network.ts';
 import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
@@ -19,15 +20,28 @@ export class Strays {
   readonly containers = new Set<ContainerRecord>();
   readonly #records: Records;
   readonly #names: Names;
+  readonly #network: Network;
 
-  constructor(records: Records, names: Names) {
+  constructor(records: Records, names: Names, network: Network) {
     this.#records = records;
     this.#names = names;
+    this.#network = network;
   }
 
   forget(picks: Picks): void {
+    this.#giveUpEnded();
     move(this.#records.sandboxes, this.sandboxes, this.#names.sandboxes, picks);
     move(this.#records.containers, this.containers, this.#names.containers, picks);
+  }
+
+  /** What has ended by the next loss nobody finds again. */
+  #giveUpEnded(): void {
+    for (const container of this.containers) if (container.life.state === 'exited') this.containers.delete(container);
+    for (const sandbox of this.sandboxes) {
+      if (sandbox.ready) continue;
+      this.sandboxes.delete(sandbox);
+      this.#network.release(sandbox);
+    }
   }
 
   /** The runtime finds again what it had forgotten, except where another has the name now. */

@@ -18,6 +18,6 @@ export interface World {
   /** The names of its runtime handlers; absent: any name will do. */
   readonly handlers: readonly string[] | undefined;
   readonly latencyOf: LatencyOf;
-  /** The time that a call takes; rejects when the call is ended meanwhile. */
-  readonly work: (call: CallName, signal: AbortSignal) => Promise<void>;
+  /** The time that a call takes, drawn if it is not given; rejects when the call is ended meanwhile. */
+  readonly work: (call: CallName, signal: AbortSignal, ms?: number) => Promise<void>;
 }

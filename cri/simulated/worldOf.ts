@@ -22,8 +22,8 @@ export function worldOf(options: SimulatedRuntimeOptions, events: EventStreams, 
     absentStopsFail,
     handlers: options.handlers,
     latencyOf,
-    work: async (call, signal) => {
-      await pause(clock, latencyOf(call), signal);
+    work: async (call, signal, ms = latencyOf(call)) => {
+      await pause(clock, ms, signal);
       await stall.passed(signal);
     },
   };

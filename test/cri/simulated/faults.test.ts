@@ -112,22 +112,22 @@ describe('a runtime that goes away', () => {
     expect(await simulation.play.containerState(stubborn)).toMatch(/^CONTAINER_RUNNING/);
   });
 
-  test('leaves what it was at as far as it was written down: a sandbox that is not ready, a container not started', async () => {
-    const simulation = simulate({ latency: { runPodSandbox: 84, startContainer: 56 } });
-    const { clock, runtime, play } = simulation;
-    const sandbox = await clock.drive(play.sandbox('web'));
-    const container = await clock.drive(play.container(sandbox, 'web', 'main', []));
-    const calls = [play.start(container), play.sandbox('other')].map((call) => expect(call).rejects.toBeDefined());
-    await clock.advance(40);
+  test('does not know how some containers are when it comes back: they run on, and can be stopped and removed', async () => {
+    const simulation = simulate();
+    const { runtime, play, clock } = simulation;
+    const { sandbox, container } = await runOne(simulation, ['sleep', '10']);
+    runtime.restart({ unknown: () => true });
+    expect(await play.containerState(container)).toBe('CONTAINER_UNKNOWN 0, created started');
+    expect(await play.sandboxState(sandbox)).toBe('SANDBOX_NOTREADY with an address');
+    expect([...runtime.containers()]).toMatchObject([{ state: 'running' }]);
+    await expect(play.exec(container, ['true'])).rejects.toThrow('container is in CONTAINER_UNKNOWN state');
+    await expect(play.start(container)).rejects.toThrow('container is in CONTAINER_UNKNOWN state');
+    await clock.advance(20_000);
+    expect(await play.containerState(container)).toBe('CONTAINER_UNKNOWN 0, created started');
+    await play.stop(container, 1);
+    expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED 0 Completed/);
     runtime.restart();
-    await Promise.all(calls);
-    expect(await clock.drive(play.containerState(container))).toMatch(/^CONTAINER_CREATED/);
-    await clock.drive(play.start(container));
-    expect([...runtime.sandboxes()].map(({ podName, ready }) => [podName, ready])).toEqual([
-      ['web', true],
-      ['other', false],
-    ]);
-    await expect(clock.drive(play.sandbox('other'))).rejects.toThrow('is reserved for');
+    expect(await play.sandboxState(sandbox)).toBe('SANDBOX_READY with an address');
   });
 
   test('after a reboot nothing runs: exits are unknown and sandboxes not ready', async () => {

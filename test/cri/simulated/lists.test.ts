@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { runOne, simulate } from './support.ts';
+import { seededRandom } from '../../../cri/simulated/ids.ts';
+import { noAbort, runOne, simulate } from './support.ts';
 
 test('frozen lists show what was, with and without a filter; statuses show what is', async () => {
   const simulation = simulate();
@@ -15,4 +16,20 @@ test('frozen lists show what was, with and without a filter; statuses show what 
   runtime.lists.thaw();
   expect(await play.listSandboxes({})).toEqual(['<sandbox other> SANDBOX_READY', '<sandbox web> SANDBOX_NOTREADY']);
   expect(await play.list({})).toEqual(['<container web/main/0> CONTAINER_EXITED']);
+});
+
+test('lists come by age, or in another order each time, as those of a real runtime', async () => {
+  const { cri, runtime, play } = simulate();
+  for (const pod of ['a', 'b', 'c', 'd']) await play.sandbox(pod);
+  const listed = async () => {
+    const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
+    return items.map(({ metadata }) => metadata?.name).join('');
+  };
+  expect([await listed(), await listed()]).toEqual(['abcd', 'abcd']);
+  runtime.lists.shuffle(seededRandom(1));
+  const orders = [await listed(), await listed(), await listed()];
+  expect(new Set(orders).size).toBeGreaterThan(1);
+  expect(orders.map((order) => [...order].sort().join(''))).toEqual(['abcd', 'abcd', 'abcd']);
+  runtime.lists.shuffle();
+  expect(await listed()).toBe('abcd');
 });

@@ -53,3 +53,15 @@ test('what is forgotten is killed with its cgroup, and by a reboot', async () =>
   runtime.restart({ keepContainers: false });
   expect([...runtime.strays.sandboxes]).toMatchObject([{ ready: false }]);
 });
+
+test('what has ended by the time of the next loss is given up, with its address', async () => {
+  const simulation = simulate({ addresses: 1 });
+  const { runtime, play } = simulation;
+  await runOne(simulation);
+  runtime.restart({ forget: () => true });
+  await expect(play.sandbox('web')).rejects.toThrow('no IP addresses available');
+  runtime.killCgroup('');
+  runtime.restart({ forget: () => true });
+  expect([...runtime.strays.sandboxes, ...runtime.strays.containers]).toEqual([]);
+  await expect(play.sandbox('web')).resolves.toBeDefined();
+});
