@@ -128,7 +128,9 @@ export class MemoryFiles implements FileSystem {
   }
 
   watch(directory: string, { onChange }: { readonly onChange: (name: string | null) => void }) {
-    return { close: this.#disk.watch(directory, (name) => queueMicrotask(() => onChange(name))) };
+    const tell = (name: string) => queueMicrotask(() => onChange(name));
+    const call = { call: 'watch', path: directory, writes: false };
+    return { close: this.#calls.atOnce(call, () => this.#disk.watch(directory, tell)) };
   }
 
   #read<T>(call: string, path: string, act: () => T): Promise<T> {

@@ -47,11 +47,11 @@ export class TroubledDisk {
 }
 
 /** All that can go wrong with a call at a disk. */
-export function failuresOf({ call, writes }: FileCall): FileFault[] {
+export function failuresOf({ call, writes }: FileCall): Extract<FileFault, { readonly code: unknown }>[] {
   const codes = [
     'EIO',
     ...(writes ? (['ENOSPC', 'EROFS'] as const) : []),
-    ...(call === 'open' ? (['EMFILE'] as const) : []),
+    ...(['open', 'watch'].includes(call) ? (['EMFILE'] as const) : []),
   ] as const;
   const late = writes ? [{ code: 'EIO', done: true } as const] : [];
   return [...codes.map((code) => ({ code })), ...late];

@@ -66,11 +66,10 @@ class Stage {
 
   async play(trouble?: Trouble): Promise<void> {
     this.disk.meet(trouble);
-    this.store = await openStore(DIRECTORY, schemas, { files: this.disk.files, clock: this.clock });
+    const store = await openStore(DIRECTORY, schemas, { files: this.disk.files, clock: this.clock });
+    this.store = store;
     for (const scene of STORY) {
-      const writes = await Promise.allSettled(
-        scene.map((each) => this.history.follow(each, this.store as Store<typeof schemas>)),
-      );
+      const writes = await Promise.allSettled(scene.map((each) => this.history.follow(each, store)));
       this.refused.push(...writes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : [])));
     }
   }
@@ -126,7 +125,7 @@ describe('where a call fails, who writes is told and nothing is lost', () => {
 
   test.each(failures)('%s', async (_, trouble) => {
     const stage = new Stage();
-    const { code } = trouble.fault as { code: string };
+    const { code } = trouble.fault;
     const opened = await stage.play(trouble).then(
       () => true,
       (error) => {

@@ -122,7 +122,7 @@ describe('where a call fails, that is told, and another attempt succeeds', () =>
 
   test.each(failures)('%s', async (_, trouble) => {
     const disk = newDisk();
-    const { code } = trouble.fault as { code: string };
+    const { code } = trouble.fault;
     await play(disk, trouble).catch((error: unknown) => {
       expect(error).toMatchObject({ message: expect.stringContaining(code) });
     });

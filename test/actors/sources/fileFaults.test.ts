@@ -1,0 +1,87 @@
+/** Manifests on a disk that fails at each call: what cannot be read is told, and no pod ends for it. */
+import { expect, test } from '@jest/globals';
+import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { watchManifests } from '../../../actors/sources/fileSource.ts';
+import type { GoodManifest, ManifestSet } from '../../../actors/sources/manifestSet.ts';
+import { failuresOf, type Trouble, TroubledDisk } from '../../fakes/disk.ts';
+import { readAtOnce } from '../../fakes/manifests.ts';
+
+const DIRECTORY = '/etc/kubernetes/manifests';
+const LIST_MS = 20_000;
+
+const manifest = (name: string, image: string) =>
+  `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: {containers: [{name: main, image: '${image}'}]}\n`;
+
+const shown = ({ pods }: ManifestSet) =>
+  pods.map(({ metadata, spec }) => `${metadata.name.replace('-node-1', '')} ${spec.containers[0]?.image}`);
+
+/** Follows manifests that change; `good` is from before a restart. */
+async function play(trouble?: Trouble, good = new Map<string, GoodManifest>()) {
+  const clock = new SimulatedClock();
+  const disk = new TroubledDisk(() => clock.now());
+  const { files, sound } = disk;
+  await sound.mkdir(DIRECTORY, { recursive: true });
+  const write = async (name: string, image: string) => {
+    await sound.writeFile(`${DIRECTORY}/.${name}`, manifest(name, image));
+    await sound.rename(`${DIRECTORY}/.${name}`, `${DIRECTORY}/${name}.yaml`);
+  };
+  await write('db', 'db:1');
+  await write('web', 'web:1');
+  disk.meet(trouble);
+  const [sets, lastGood]: [ManifestSet[], Map<string, GoodManifest>] = [[], new Map(good)];
+  const stop = new AbortController();
+  const ended = watchManifests({
+    ...{ files, path: DIRECTORY, nodeName: 'node-1', lastGood: good, readManifests: readAtOnce, clock },
+    ...{ listEveryMs: LIST_MS, signal: stop.signal, onState: () => {}, nextTurn: async () => {} },
+    onSet: (set) => sets.push(set),
+    onManifest: ({ file, manifest: kept }) => void (kept === null ? lastGood.delete(file) : lastGood.set(file, kept)),
+  });
+  await clock.advance(1_000);
+  await write('web', 'web:2');
+  await write('new', 'new:1');
+  await clock.advance(1_000);
+  await sound.unlink(`${DIRECTORY}/new.yaml`);
+  await clock.advance(LIST_MS);
+  const calls = [...disk.calls];
+  // From here on the disk is well.
+  await clock.advance(LIST_MS);
+  stop.abort();
+  await ended;
+  return { sets, calls, lastGood };
+}
+
+const { sets: expected, calls, lastGood } = await play();
+const failures = calls.flatMap((call, at) =>
+  failuresOf(call).map(
+    (fault) => [`${JSON.stringify(fault)} at ${at}: ${call.call} ${call.path}`, { at, fault }] as const,
+  ),
+);
+
+test('the changes of files on a disk in memory are followed', () => {
+  expect(expected.map(shown)).toEqual([
+    ['db db:1', 'web web:1'],
+    ['db db:1', 'new new:1', 'web web:2'],
+    ['db db:1', 'web web:2'],
+  ]);
+});
+
+test.each(failures)('a failure is told until it is over, and ends no pod: %s', async (_, trouble) => {
+  const { sets } = await play(trouble);
+  const { code } = trouble.fault;
+  const last = sets.at(-1);
+  expect(last && shown(last)).toEqual(['db db:1', 'web web:2']);
+  expect(last?.problems).toEqual([]);
+  const told = sets.flatMap(({ problems }) => problems.map(({ message }) => message));
+  expect(new Set(told.map((message) => message.includes(code)))).toEqual(new Set([true]));
+  // What is known of a pod stays as it was, or is newer.
+  const versions = sets.map((set) => shown(set).filter((pod) => pod.startsWith('web')));
+  expect(versions).toEqual(versions.toSorted());
+  expect(sets.every((set) => set.pods.length >= 2 || set.problems.length > 0)).toBe(true);
+});
+
+test.each(failures)('nor does it end one that ran before a restart: %s', async (_, trouble) => {
+  const { sets } = await play(trouble, lastGood);
+  for (const set of sets)
+    expect(shown(set)).toEqual(expect.arrayContaining(['db db:1', expect.stringContaining('web')]));
+  expect(sets.at(-1)?.problems).toEqual([]);
+});
