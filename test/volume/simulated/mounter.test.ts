@@ -242,3 +242,15 @@ test('what is mounted outlives the agent', async () => {
     type: 'tmpfs',
   });
 });
+
+test('C26: what is bound already is not bound anew', async () => {
+  const disk = new MemoryDisk(() => 0);
+  disk.makeDirectories('/volume/inside');
+  const mounter = new SimulatedMounter(disk, openGate);
+  const task = { kind: 'bind', own: true, hostPath: '/volume', subPath: 'inside', target: '/pods/one' } as const;
+  await mounter.inVolumes([task], signal);
+  const before = disk.mounts;
+  await mounter.inVolumes([task], signal);
+  expect(disk.mounts).toHaveLength(1);
+  expect(disk.mounts[0]).toBe(before[0]);
+});
