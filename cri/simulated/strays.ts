@@ -44,10 +44,11 @@ export class Strays {
     }
   }
 
-  /** The runtime finds again what it had forgotten, except where another has the name now. */
+  /** The runtime finds again what it had forgotten, except where another has the name now, of it or of its sandbox. */
   recall(): void {
-    moveBack(this.sandboxes, this.#records.sandboxes, this.#names.sandboxes);
-    moveBack(this.containers, this.#records.containers, this.#names.containers);
+    const { sandboxes, containers } = this.#records;
+    moveBack(this.sandboxes, sandboxes, this.#names.sandboxes, () => true);
+    moveBack(this.containers, containers, this.#names.containers, ({ sandbox }) => sandboxes.has(sandbox.id));
   }
 }
 
@@ -69,9 +70,10 @@ function moveBack<R extends SandboxRecord | ContainerRecord>(
   strays: Set<R>,
   known: Map<string, R>,
   names: NameRegister,
+  isPossible: (record: R) => boolean,
 ): void {
   for (const record of strays) {
-    if (!names.isFree(record.reservedName)) continue;
+    if (!names.isFree(record.reservedName) || !isPossible(record)) continue;
     strays.delete(record);
     names.reserve(record.reservedName, record.id);
     known.set(record.id, record);

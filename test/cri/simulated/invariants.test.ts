@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ContainerState, PodSandboxState } from '../../../cri/generated/runtime.ts';
+import { seededRandom } from '../../../cri/simulated/ids.ts';
 import { noAbort, type Simulation, simulate } from './support.ts';
 
 const PODS = ['a', 'b'];
@@ -67,6 +68,30 @@ const restart = fc
     async ({ simulation }) => simulation.runtime.restart({ keepContainers }),
   ]);
 
+const trouble = fc
+  .constantFrom<[string, (simulation: Simulation) => void]>(
+    ['restart after the store was lost', ({ runtime }) => runtime.restart({ forget: () => true })],
+    ['restart after the store was found', ({ runtime }) => runtime.restart({ recall: true })],
+    ['restart that leaves some unknown', ({ runtime }) => runtime.restart({ unknown: ({ id }) => id < '8' })],
+    ['network fails', ({ runtime }) => runtime.network.fail()],
+    ['network recovers', ({ runtime }) => runtime.network.recover()],
+    ['lists are shuffled', ({ runtime }) => runtime.lists.shuffle(seededRandom(1))],
+    ['all is killed', ({ runtime }) => runtime.killCgroup('')],
+    ['a start fails late', ({ runtime }) => addFault(runtime, 'startContainer')],
+    ['a sandbox fails late', ({ runtime }) => addFault(runtime, 'runPodSandbox')],
+    ['a stall', ({ runtime, clock }) => stallFor(runtime, clock, 500)],
+  )
+  .map(([name, act]): [string, Step] => [name, async ({ simulation }) => act(simulation)]);
+
+function addFault({ faults }: Simulation['runtime'], call: 'startContainer' | 'runPodSandbox'): void {
+  faults.add({ call, failsAfter: { message: 'the disk is full' } });
+}
+
+function stallFor(runtime: Simulation['runtime'], clock: Simulation['clock'], ms: number): void {
+  runtime.stall();
+  clock.setTimeout(() => runtime.resume(), ms);
+}
+
 const step = fc.oneof(
   { weight: 4, arbitrary: runSandbox },
   { weight: 6, arbitrary: createContainer },
@@ -74,6 +99,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: onSandbox },
   { weight: 1, arbitrary: byHand },
   { weight: 1, arbitrary: restart },
+  { weight: 2, arbitrary: trouble },
 );
 
 async function everything({ cri, clock }: Simulation) {
@@ -92,7 +118,8 @@ async function expectOrder(simulation: Simulation): Promise<void> {
   const unique = (names: readonly string[]) => expect(new Set(names).size).toBe(names.length);
   unique(items.map(({ metadata }) => `${metadata?.name}_${metadata?.attempt}`));
   unique(containers.map(({ labels, metadata }) => `${labels.pod}_${metadata?.name}_${metadata?.attempt}`));
-  unique(ips);
+  const strays = [...simulation.runtime.strays.sandboxes].flatMap(({ ip }) => ip ?? []);
+  unique([...ips, ...strays]);
   const sandboxes = new Map(items.map(({ id, state }) => [id, state]));
   for (const { podSandboxId } of containers) expect(sandboxes.has(podSandboxId)).toBe(true);
 }
@@ -133,17 +160,19 @@ test('whatever was done, everything can be stopped twice and removed twice, and 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const simulation = simulate();
-      const { clock, play } = simulation;
+      const { clock, play, runtime } = simulation;
       const known: Known = { simulation, sandboxes: [], containers: [] };
       for (const [, act] of steps) await clock.drive(act(known).catch(() => {}));
-      for (const { id } of known.sandboxes) {
+      runtime.network.recover();
+      const left = Array.from(runtime.sandboxes(), ({ id }) => id);
+      for (const id of left) {
         await clock.drive(play.stopSandbox(id));
         await clock.drive(play.stopSandbox(id));
       }
       const { items, containers } = await everything(simulation);
       expect(items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY)).toEqual([]);
       expect(containers.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING)).toEqual([]);
-      for (const { id } of [...known.sandboxes, ...known.sandboxes]) await clock.drive(play.removeSandbox(id));
+      for (const id of [...left, ...left]) await clock.drive(play.removeSandbox(id));
       expect(await everything(simulation)).toEqual({ items: [], containers: [], ips: [] });
       await clock.advance(1000);
       expect(clock.pending).toBe(0);

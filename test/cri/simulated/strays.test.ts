@@ -30,15 +30,16 @@ test('one container can be forgotten alone, and is found again by a later restar
   expect([...runtime.strays.containers]).toEqual([]);
 });
 
-test('what lost its name to another meanwhile is not found again', async () => {
+test('what lost its name to another meanwhile is not found again, nor what was in it', async () => {
   const simulation = simulate();
   const { runtime, play } = simulation;
   await runOne(simulation);
   runtime.restart({ forget: () => true });
-  const { sandbox } = await runOne(simulation);
+  const sandbox = await play.sandbox('web');
   runtime.restart({ recall: true });
   expect([...runtime.sandboxes()].map(({ id }) => id)).toEqual([sandbox]);
-  expect([...runtime.strays.sandboxes]).toHaveLength(1);
+  expect(await play.list({})).toEqual([]);
+  expect([[...runtime.strays.sandboxes].length, [...runtime.strays.containers].length]).toEqual([1, 1]);
   await expect(play.sandbox('web')).rejects.toThrow('is reserved for');
 });
 
