@@ -1,6 +1,7 @@
 /** A disk in memory on which one of the calls of a story goes wrong, each in its turn. */
 import { seededRandom } from '../../cri/simulated/ids.ts';
-import type { FileCall, FileFault } from '../../host/simulated/faultyCalls.ts';
+import { FaultyCalls, type FileCall, type FileFault } from '../../host/simulated/faultyCalls.ts';
+import type { Gate } from '../../host/simulated/gate.ts';
 import { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../host/simulated/memoryFiles.ts';
 
@@ -15,6 +16,8 @@ export class TroubledDisk {
   readonly disk: MemoryDisk;
   /** Those of the story. */
   readonly files: MemoryFiles;
+  /** For what is mounted in the story: its calls count as well. */
+  readonly gate: Gate;
   /** Without trouble: as a later process has them, or who looks on. */
   readonly sound: MemoryFiles;
   readonly calls: FileCall[] = [];
@@ -23,7 +26,10 @@ export class TroubledDisk {
   constructor(now: () => number) {
     this.disk = new MemoryDisk(now);
     this.sound = new MemoryFiles(this.disk);
-    this.files = new MemoryFiles(this.disk, (call) => this.#faultOf(call));
+    const faults = (call: FileCall) => this.#faultOf(call);
+    this.files = new MemoryFiles(this.disk, faults);
+    const calls = new FaultyCalls(faults);
+    this.gate = ({ name, about, writes }, act) => calls.answer({ call: name, path: about, writes }, act);
   }
 
   /** Counts the calls anew. After one that hangs all others hang as well: the process has died. */

@@ -108,6 +108,7 @@ describe.each([
         const disk = newDisk();
         void play(disk, { at, fault });
         await new Promise((resolve) => setImmediate(resolve));
+        expect(disk.calls.length).toBeGreaterThan(at);
         if (seed !== undefined) disk.cutPower(seed);
         await playAgain(disk);
       }
