@@ -13,7 +13,6 @@ import { NameRegister } from './names.ts';
 import {
   ContainerRecord,
   containerStateName,
-  isReady,
   isRunning,
   matchesLabels,
   type Records,
@@ -215,7 +214,7 @@ export class Containers {
 
   #requireSandbox({ sandbox }: ContainerRecord): void {
     requireById(this.#records.sandboxes, sandbox.id, `sandbox "${sandbox.id}" not found`);
-    if (!isReady(sandbox)) throw new CallError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
+    if (!sandbox.ready) throw new CallError('UNKNOWN', `sandbox container "${sandbox.id}" is not running`);
   }
 
   #resolve(name: string): ContainerRecord['image'] {

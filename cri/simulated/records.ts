@@ -24,8 +24,6 @@ export class SandboxRecord implements SimulatedSandbox {
   /** Of its own process, for as long as that runs. */
   readonly pid: number;
   ready = true;
-  /** Whether the runtime could not find out about it when it started: it is not ready then. */
-  unknown = false;
   ip?: string;
 
   constructor(
@@ -107,7 +105,7 @@ export class ContainerRecord implements SimulatedContainer {
   /** What it uses while it runs. */
   memoryBytes = 1024 * 1024;
   removing = false;
-  /** Whether the runtime could not find out about it when it started. */
+  /** Whether the runtime could not take it up when it started, as when its log cannot be opened. */
   unknown = false;
   /** Whether the kernel has ever killed a process in it for want of memory. */
   oomKilled = false;
@@ -200,14 +198,9 @@ export function isRunning(record: ContainerRecord): boolean {
   return containerState(record) === ContainerState.CONTAINER_RUNNING;
 }
 
-/** Whether a sandbox is ready as far as the runtime knows. */
-export function isReady({ ready, unknown }: SandboxRecord): boolean {
-  return ready && !unknown;
-}
-
 /** A sandbox's state as the CRI has it. */
-function sandboxState(record: SandboxRecord): PodSandboxState {
-  return isReady(record) ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
+function sandboxState({ ready }: SandboxRecord): PodSandboxState {
+  return ready ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
 }
 
 /** A sandbox as a list shows it. */

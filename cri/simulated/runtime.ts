@@ -28,14 +28,14 @@ import { worldOf } from './worldOf.ts';
 
 /** How the runtime comes back. */
 export interface RestartOptions {
-  /** Whether containers have run on meanwhile; not after a reboot. */
-  readonly keepContainers?: boolean;
+  /** Whether containers have run on meanwhile; not after a reboot. Or which have: a dead shim ends those of its pod. */
+  readonly keepContainers?: boolean | Picks;
   /** What it does not know any more, although it runs on: everything after its store was lost. */
   readonly forget?: Picks;
   /** Whether it finds again what it had forgotten. */
   readonly recall?: boolean;
-  /** Of what runs, what it could not find out about: until the next restart, or until it is stopped. */
-  readonly unknown?: Picks;
+  /** The running containers that it cannot take up, as when their logs cannot be opened: until it restarts again. */
+  readonly unknown?: (container: SimulatedContainer) => boolean;
 }
 
 /** A CRI v1 runtime without containers: its states, names, addresses and errors are those of a real one. */
@@ -137,10 +137,9 @@ export class SimulatedRuntime {
   /** The runtime comes (back) up. Containers have run on meanwhile, unless they are not kept, as after a reboot. */
   restart({ keepContainers = true, forget, recall = false, unknown = () => false }: RestartOptions = {}): void {
     this.down();
-    if (!keepContainers) this.#loseProcesses();
+    if (keepContainers !== true) this.#loseProcesses(keepContainers || (() => false));
     if (recall) this.#strays.recall();
     if (forget) this.#strays.forget(forget);
-    for (const each of this.#records.sandboxes.values()) each.unknown = each.ready && unknown(each);
     for (const each of this.#records.containers.values()) each.unknown = each.state === 'running' && unknown(each);
     this.#life = new AbortController();
   }
@@ -258,11 +257,12 @@ export class SimulatedRuntime {
     return record;
   }
 
-  #loseProcesses(): void {
-    for (const { life } of this.#allContainers()) {
-      if (life.state === 'running') life.process.end({ exitCode: 255, reason: 'Unknown' });
+  #loseProcesses(isKept: Picks): void {
+    for (const container of this.#allContainers()) {
+      const { life } = container;
+      if (life.state === 'running' && !isKept(container)) life.process.end({ exitCode: 255, reason: 'Unknown' });
     }
-    for (const sandbox of this.#allSandboxes()) this.#sandboxes.kill(sandbox);
+    for (const sandbox of this.#allSandboxes()) if (!isKept(sandbox)) this.#sandboxes.kill(sandbox);
   }
 
   #allContainers(): readonly ContainerRecord[] {

@@ -113,7 +113,6 @@ export class Sandboxes {
   kill(record: SandboxRecord): void {
     if (!record.ready) return;
     record.ready = false;
-    record.unknown = false;
     tellOfSandbox(this.#world, 'ended', record);
   }
 

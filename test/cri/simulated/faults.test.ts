@@ -115,10 +115,9 @@ describe('a runtime that goes away', () => {
   test('does not know how some containers are when it comes back: they run on, and can be stopped and removed', async () => {
     const simulation = simulate();
     const { runtime, play, clock } = simulation;
-    const { sandbox, container } = await runOne(simulation, ['sleep', '10']);
+    const { container } = await runOne(simulation, ['sleep', '10']);
     runtime.restart({ unknown: () => true });
     expect(await play.containerState(container)).toBe('CONTAINER_UNKNOWN 0, created started');
-    expect(await play.sandboxState(sandbox)).toBe('SANDBOX_NOTREADY with an address');
     expect([...runtime.containers()]).toMatchObject([{ state: 'running' }]);
     await expect(play.exec(container, ['true'])).rejects.toThrow('container is in CONTAINER_UNKNOWN state');
     await expect(play.start(container)).rejects.toThrow('container is in CONTAINER_UNKNOWN state');
@@ -126,8 +125,17 @@ describe('a runtime that goes away', () => {
     expect(await play.containerState(container)).toBe('CONTAINER_UNKNOWN 0, created started');
     await play.stop(container, 1);
     expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED 0 Completed/);
-    runtime.restart();
-    expect(await play.sandboxState(sandbox)).toBe('SANDBOX_READY with an address');
+  });
+
+  test('may have lost one pod meanwhile, with its shim', async () => {
+    const simulation = simulate();
+    const { runtime, play } = simulation;
+    const { sandbox, container } = await runOne(simulation);
+    const other = await runAs(simulation, 'other', []);
+    runtime.restart({ keepContainers: ({ podName }) => podName !== 'web' });
+    expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED 255 Unknown/);
+    expect(await play.sandboxState(sandbox)).toMatch(/^SANDBOX_NOTREADY/);
+    expect(await play.containerState(other)).toMatch(/^CONTAINER_RUNNING/);
   });
 
   test('after a reboot nothing runs: exits are unknown and sandboxes not ready', async () => {
