@@ -91,7 +91,7 @@ export interface FileSystem {
   symlink(target: string, path: string): Promise<void>;
   unlink(path: string): Promise<void>;
   writeFile(path: string, text: string, options?: WriteOptions): Promise<void>;
-  /** Writes the content of a file, compressed, to another, which gets the rights of the first. */
+  /** Writes the content of a file, compressed, to another, which gets the rights of the first and is durable at the end. */
   gzip(from: string, to: string, signal: AbortSignal): Promise<void>;
   /** Deletes a tree, if it is there; fails with `FailedUnmount`, and deletes nothing where anything is mounted in it. */
   removeTree(directory: string, signal: AbortSignal): Promise<void>;

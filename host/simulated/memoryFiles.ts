@@ -72,7 +72,9 @@ export class MemoryFiles implements FileSystem {
     this.#write('open', to, () => {
       signal.throwIfAborted();
       const { data, mode } = this.#disk.fileAt(from, 'open');
-      this.#disk.write(this.#disk.openFile(to, { mode }), data, to);
+      const file = this.#disk.openFile(to, { mode });
+      this.#disk.write(file, data, to);
+      this.#disk.sync(file);
     });
   removeTree = (directory: string, signal: AbortSignal) =>
     this.#write('rm', directory, () => {
