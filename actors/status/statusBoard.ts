@@ -7,7 +7,6 @@ import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machi
 import { rfc3339 } from '../../pod/api/rfc3339.ts';
 import type { Pod } from '../../pod/api/schema/pod.ts';
 import type { PodStatus } from '../../pod/api/schema/status.ts';
-import { lookUp } from '../../pod/lookUp.ts';
 import type { ActorNode } from '../../pod/show/actorNode.ts';
 import type { SeenPod } from '../../pod/show/seenPod.ts';
 import { podStatus, samePodStatus } from '../../pod/status/status.ts';
@@ -90,6 +89,8 @@ class Board implements StatusBoard {
   /** What watchers know: a posted pod comes here once it may be told. */
   readonly #told = new Map<string, Pod>();
   readonly #dirty = new Set<PodRef>();
+  /** The statuses of before the board was made. */
+  readonly #known: Map<string, PodStatus>;
   readonly #trees: PodTrees;
   readonly #listeners = new Set<(change: StatusChange) => void>();
   readonly #results = new WeakMap<AnyActorRef, string>();
@@ -101,6 +102,7 @@ class Board implements StatusBoard {
 
   constructor(options: StatusBoardOptions) {
     this.#options = options;
+    this.#known = new Map(Object.entries(options.known ?? {}));
     this.#trees = podTrees(options.since);
   }
 
@@ -183,19 +185,28 @@ class Board implements StatusBoard {
 
   #post(view: PodView, shown: Posted['shown']): void {
     const { uid } = view.pod.metadata;
+    this.#postEnd(uid, shown);
     const known = this.#posted.get(uid);
     const removed = view.tags.includes('terminated');
     if (removed && known?.shown !== shown) return;
-    const previous = known?.pod.status ?? lookUp(this.#options.known, uid);
+    const previous = known?.pod.status ?? this.#known.get(uid);
     const status = podStatus(view, this.#statusContext(previous));
     const same = known !== undefined && samePodStatus(previous, status) && isSamePod(known.view, view);
     const pod = same ? known.pod : withStatus(view, status);
     const posted = { shown, pod, view };
-    if (removed) this.#posted.delete(uid);
+    if (removed) for (const kept of [this.#posted, this.#known]) kept.delete(uid);
     else this.#posted.set(uid, posted);
     if (removed || isActor(shown)) this.#awaited.delete(uid);
     else this.#awaited.add(uid);
     this.#tell(posted, removed);
+  }
+
+  /** Of an actor that has ended the board may hear only after another was begun in its place, which shares nothing with it. */
+  #postEnd(uid: string, next: Posted['shown']): void {
+    const shown = this.#posted.get(uid)?.shown;
+    if (shown === undefined || shown === next || !isActor(shown)) return;
+    const view = podView(shown);
+    if (view.tags.includes('terminated')) this.#post(view, shown);
   }
 
   #statusContext(previous: PodStatus | undefined) {

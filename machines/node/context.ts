@@ -217,6 +217,14 @@ export function withoutSeen({ observed: all }: NodeContext, uid = ''): Pick<Node
   return { observed: old?.others ? { ...observed, [uid]: { ...nothingOf(old), others: old.others } } : observed };
 }
 
+/** What was known from before the restart of a pod of which nothing is left says nothing of one that has its uid later. */
+export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeContext> {
+  const { statuses, allocations, probed = {} } = context;
+  if (![statuses, allocations, probed].some((restored) => Object.hasOwn(restored, uid))) return {};
+  const without = <T>({ [uid]: _, ...others }: Readonly<Record<string, T>>) => others;
+  return { statuses: without(statuses), allocations: without(allocations), probed: without(probed) };
+}
+
 /** The pods of others with a directory here, after a survey that told what is another of them. */
 function foreignAfter(
   { foreign = [] }: NodeContext,

@@ -19,6 +19,7 @@ import {
   recordedFact,
   uidOf,
   withObserved,
+  withoutRestored,
   withoutSeen,
 } from './context.ts';
 import { entryOfEnding } from './endings.ts';
@@ -116,7 +117,10 @@ export const nodeSetup = setup({
       return broken ? { left: [...context.left, { ...broken, isMarked: true }] } : {};
     }),
     /** What was seen of an ended pod is older than its end; whatever is left all the same is seen again as a change. */
-    forgetSeen: assign(({ context, event }) => withoutSeen(context, uidOf(event))),
+    forgetSeen: assign(({ context, event }) => ({
+      ...withoutSeen(context, uidOf(event)),
+      ...withoutRestored(context, uidOf(event)),
+    })),
     /** A pod's actor that failed gave nothing back itself. */
     leaveLimiters: enqueueActions(({ event, enqueue }) => {
       const uid = uidOf(event);

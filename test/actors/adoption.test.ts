@@ -236,6 +236,24 @@ describe('a restart of the agent', () => {
     expect(await node.leftovers()).toEqual([]);
   });
 
+  test('C2: one of the same uid that comes after it was removed runs, whatever was known of it before a restart', async () => {
+    const job = podRunning('job', 'exit 0', { restartPolicy: 'Never' });
+    const node = await simulatedNode({ pods: [job] });
+    await node.advance('3s');
+    node.killAgent();
+    await node.startAgent();
+    await node.advance('3s');
+    expect(node.pod('job').phase).toBe('Succeeded');
+    node.remove('job');
+    await node.advance('3s');
+    const phases: unknown[] = [];
+    node.agent.subscribe(({ pod }) => phases.push(pod.status?.phase));
+    node.apply(job);
+    await node.advance('3s');
+    expect([...new Set(phases)]).toEqual(['Pending', 'Succeeded']);
+    expect(writesOf(node).filter((call) => call.startsWith('startContainer'))).toHaveLength(1);
+  });
+
   test('C2: a pod that has ended and is wanted no more keeps its phase while what is left of it is removed', async () => {
     const node = await simulatedNode({ pods: [podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' })] });
     await node.advance('3s');

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
+import type { AnyActorRef } from 'xstate';
+import { createStatusBoard } from '../../../actors/status/statusBoard.ts';
 import { simulatedNode } from '../../fakes/node.ts';
-import { IMAGE, podWith } from '../../fakes/pods.ts';
+import { IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 
 const inZoo = (name: string) => podWith(name, {}, { namespace: 'zoo', uid: `zoo-${name}` });
 
@@ -44,4 +46,33 @@ test('of a pod with many containers only the one that has changed is looked at a
   expect(Object.fromEntries(kept)).toEqual({ v: true, a: true, b: false, c: true });
   const same = is.containerStatuses?.map((each, index) => each === was.containerStatuses?.[index]);
   expect(same).toEqual([true, false, true]);
+});
+
+test('a pod that begins in the turn in which one of its uid ends has nothing of that one in its status', async () => {
+  const phases: unknown[] = [];
+  const clock = { now: () => 0 };
+  const since = () => 0;
+  const known = { 'job-uid': { phase: 'Failed' } } as const;
+  const board = createStatusBoard({ clock, since, known, hostIps: () => [], runtimeName: () => 'simulated' });
+  board.subscribe(({ pod, removed }) => phases.push(removed ? 'removed' : pod.status?.phase));
+  const job = podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' });
+  const node = await simulatedNode({
+    pods: [job],
+    parts: {
+      // Of the pods themselves alone: an actor that has ended is then heard of after the one that takes its place.
+      inspect: ({ type, actorRef }) => {
+        // Every actor here is one of xstate's own.
+        if (type === '@xstate.snapshot' && /^pod\//.test((actorRef as AnyActorRef).id))
+          board.note(actorRef as AnyActorRef);
+      },
+    },
+  });
+  await node.advance('3s');
+  expect(phases.at(-1)).toBe('Failed');
+  node.remove('job');
+  node.apply(job);
+  await node.advance('3s');
+  const end = phases.indexOf('removed');
+  expect(phases.slice(end - 1, end + 2)).toEqual(['Failed', 'removed', 'Pending']);
+  expect(phases.at(-1)).toBe('Succeeded');
 });
