@@ -1,5 +1,6 @@
 /** Connections to simulated servers, as bytes come over them. */
 import { STATUS_CODES } from 'node:http';
+import { lookUp } from '../../pod/lookUp.ts';
 import type { Clock } from '../clock.ts';
 import { addressOf } from '../services/dialError.ts';
 import type { Connection, ConnectionListener, Endpoint, HealthAnswer } from '../services/network.ts';
@@ -43,7 +44,7 @@ export function networkError(kind: keyof typeof FAILURES, { host, port }: Pick<E
 export function bytesOf({ status = 200, headers = {}, body = '', cut }: SimulatedAnswer) {
   const length = { 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ ...length, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`);
+  const head = Buffer.from(`HTTP/1.1 ${status} ${lookUp(STATUS_CODES, String(status)) ?? ''}\r\n${lines.join('')}\r\n`);
   const come = cut?.bytes ?? Number.POSITIVE_INFINITY;
   return {
     head: head.subarray(0, come),

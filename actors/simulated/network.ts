@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { unlessAborted } from '../../host/limit.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import type { Clock } from '../clock.ts';
 import { addressOf } from '../services/dialError.ts';
 import { hostOf, portOf } from '../services/httpExchange.ts';
@@ -115,5 +116,5 @@ function fetchedAnswer(answer: SimulatedAnswer, address: Address, signal: AbortS
     if (cut !== undefined) throw new TypeError('terminated', { cause: networkError('reset', address) });
   }
   const body = Object.assign(parts(), { cancel: async () => {} });
-  return { status, statusText: STATUS_CODES[status] ?? '', body };
+  return { status, statusText: lookUp(STATUS_CODES, String(status)) ?? '', body };
 }

@@ -9,6 +9,7 @@ import type { Inode } from '../../host/simulated/inodes.ts';
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
 import { mountAt } from '../../host/simulated/memoryMounts.ts';
 import { messageOf, NodeFailure } from '../../pod/failure.ts';
+import { lookUp } from '../../pod/lookUp.ts';
 import type { MountRequest } from '../mount.ts';
 import type { Mounter } from '../mounter.ts';
 import { type Ownership, rightsOf } from '../ownership.ts';
@@ -30,7 +31,7 @@ export class SimulatedMounter implements Mounter {
   }
 
   async mount({ target, type, signal }: MountRequest): Promise<void> {
-    const act = () => this.#disk.mount(type, target, ROOT_RIGHTS[type]);
+    const act = () => this.#disk.mount(type, target, lookUp(ROOT_RIGHTS, type));
     await this.#write('mount', target, { act, signal }).catch((cause: unknown) => {
       throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${messageOf(cause)}`, { cause });
     });
