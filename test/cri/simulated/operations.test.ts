@@ -182,6 +182,18 @@ describe('races', () => {
     expect(await clock.drive(play.containerState(container))).toMatch(/^CONTAINER_EXITED 128 StartError/);
   });
 
+  test('a sandbox is not removed while a container in it starts, which fails then', async () => {
+    const { clock, play } = simulate({ latency: { startContainer: 200 } });
+    const sandbox = await clock.drive(play.sandbox('web'));
+    const container = await clock.drive(play.container(sandbox, 'web', 'main', []));
+    const start = expect(play.start(container)).rejects.toThrow('is not running');
+    await expect(clock.drive(play.removeSandbox(sandbox))).rejects.toThrow("is in starting state, can't be removed");
+    await clock.advance(200);
+    await start;
+    await clock.drive(play.removeSandbox(sandbox));
+    expect(await clock.drive(play.list({}))).toEqual([]);
+  });
+
   test('a container is started once, and not removed while it starts', async () => {
     const { clock, play } = simulate({ latency: { startContainer: 56 } });
     const sandbox = await clock.drive(play.sandbox('web'));
