@@ -103,7 +103,7 @@ async function eachController(
 }
 
 /** Until all is done, or has failed: who removes the cgroup afterwards meets nobody who still makes it. */
-async function allDone(work: readonly Promise<void>[]): Promise<void> {
+export async function allDone(work: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(work);
   await Promise.all(work);
 }

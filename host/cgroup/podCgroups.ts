@@ -14,7 +14,7 @@ import type { Capacity } from '../../pod/resources/requests.ts';
 import { isForbidden } from '../files/fileErrors.ts';
 import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import type { Cgroups } from './cgroups.ts';
-import { hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
+import { allDone, hasCgroup, makeCgroup, missingControllers, notPassedOn, raiseLimits, writeLimits } from './files.ts';
 import { sharedCgroups } from './others.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';
 import { killCgroup } from './processes.ts';
@@ -49,6 +49,8 @@ export class PodCgroups implements Cgroups {
   readonly #unlimited = new Set<string>();
   /** Pods whose cgroups could not have all their limits, as one above does not pass on what they need; and what they lack. */
   readonly #lacking = new Map<string, { readonly pod: Pod; readonly message: string }>();
+  /** What makes up for that now, by uid: beside whatever else is done about the pod. */
+  readonly #makingUp = new Map<string, Promise<void>>();
   /** Made once, whoever asks first; what failed is tried again by the next. */
   #above: Promise<void> | undefined;
   /** Whether the limit of all pods is in force. */
@@ -71,8 +73,8 @@ export class PodCgroups implements Cgroups {
       await this.#ensureAbove();
       await this.#enforce();
       // The share of a class that is there is that of its pods, which may not be known yet.
-      const share = this.#present.size > 0 ? this.#share() : undefined;
-      await Promise.all([share, ...Array.from(this.#lacking.values(), ({ pod }) => this.#makeOwn(pod))]);
+      const share = this.#present.size > 0 ? this.#share() : Promise.resolve();
+      await allDone([share, ...Array.from(this.#lacking.values(), ({ pod }) => this.#makeUp(pod))]);
     }).catch((cause) => {
       throw new NodeFailure('FailedNodeAllocatableEnforcement', notEnforced(place, messageOf(cause)), { cause });
     });
@@ -94,7 +96,7 @@ export class PodCgroups implements Cgroups {
         await this.#makeOwn(pod);
         this.#prepared.add(uid);
       };
-      await Promise.all([this.#share(), makeOnce()]);
+      await allDone([this.#share(), makeOnce()]);
     });
   }
 
@@ -124,6 +126,8 @@ export class PodCgroups implements Cgroups {
   async remove(pod: Pod, signal: AbortSignal): Promise<void> {
     const { cgroupfs, hierarchies, wait, onWarning } = this.#parts;
     const { uid } = pod.metadata;
+    this.#lacking.delete(uid);
+    await this.#makingUp.get(uid)?.catch(() => {});
     await this.kill(pod, signal);
     for (const names of this.#namesOf(pod)) {
       if (hasCgroup(this.#tree.cgroupOf(names))) {
@@ -132,7 +136,7 @@ export class PodCgroups implements Cgroups {
       await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.nameOf(names), signal, wait });
     }
     this.#shared.forget(uid);
-    for (const known of [this.#present, this.#prepared, this.#lacking]) known.delete(uid);
+    for (const known of [this.#present, this.#prepared]) known.delete(uid);
     if (this.#burstableShares !== undefined) await this.#ofPod(this.#share);
   }
 
@@ -197,6 +201,13 @@ export class PodCgroups implements Cgroups {
     await this.#tree.set(burstable, { cpuShares });
     this.#burstableShares = cpuShares;
   });
+
+  #makeUp(pod: Pod): Promise<void> {
+    const { uid } = pod.metadata;
+    const making = this.#makeOwn(pod).finally(() => this.#makingUp.delete(uid));
+    this.#makingUp.set(uid, making);
+    return making;
+  }
 
   async #makeOwn(pod: Pod): Promise<void> {
     const names = podCgroupNames(pod);

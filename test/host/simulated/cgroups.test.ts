@@ -120,3 +120,56 @@ test('each change passes the gate, which may refuse it, or do it and lose the an
   expect(calls.slice(-2)).toEqual(['rmdir kubepods/burstable/podone', 'write kubepods/burstable/cpu.weight']);
   expect(calls).toContain('readdir kubepods/burstable/podone (read)');
 });
+
+/** A gate at which one call waits until it is let through. */
+function holding(held: (about: string) => boolean, fails: (about: string) => boolean = () => false) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const gate: Gate = async ({ name, about }, act) => {
+    if (fails(about)) throw fileError('EIO', name, about);
+    if (held(about)) await promise;
+    return act();
+  };
+  return { gate, letThrough: resolve };
+}
+
+test('a cgroup is not given up while it is still being made', async () => {
+  const tree = kernel('v2');
+  await agentOn(tree).setUp();
+  const { gate, letThrough } = holding(
+    (about) => about.endsWith('/podone'),
+    (about) => about.endsWith('/burstable/cpu.weight'),
+  );
+  const agent = agentOn(tree, gate);
+  let isSettled = false;
+  const prepared = agent.prepare(pod('one')).finally(() => {
+    isSettled = true;
+  });
+  prepared.catch(() => {});
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([isSettled, agent.has(pod('one'))]).toEqual([false, false]);
+  letThrough();
+  await expect(prepared).rejects.toThrow('EIO');
+  expect(agent.has(pod('one'))).toBe(true);
+});
+
+test.each([
+  ['before', 'kubepods/cgroup.subtree_control'],
+  ['while', 'burstable/cgroup.subtree_control'],
+])('what a pod lacked is not made up for after its removal, which begins %s it is', async (_when, file) => {
+  const tree = kernel('v2');
+  tree.add('kubepods/burstable/podforeign');
+  let isHeld = false;
+  const { gate, letThrough } = holding((about) => isHeld && about.endsWith(file));
+  const agent = agentOn(tree, gate);
+  await agent.prepare(pod('one'));
+  expect((await agent.setUp()).warnings).toContainEqual(expect.stringContaining('lacks the controllers'));
+  tree.removeDirectory('/sys/fs/cgroup/kubepods/burstable/podforeign');
+  isHeld = true;
+  const settingUp = agent.setUp();
+  await new Promise((resolve) => setImmediate(resolve));
+  const removed = agent.remove(pod('one'), signal);
+  await new Promise((resolve) => setImmediate(resolve));
+  letThrough();
+  await Promise.all([settingUp, removed]);
+  expect(tree.paths).toEqual(['kubepods', 'kubepods/burstable', 'kubepods/besteffort']);
+});
