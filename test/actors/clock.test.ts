@@ -49,8 +49,8 @@ test('one without an end never fires', async () => {
 test('C10: a grace of 30 days is given whole, at the end of which the container is killed', async () => {
   const simulation = simulate({ clock: systemClock, behaviours: { [IMAGE]: { ignoresSigterm: true } } });
   const { container } = await runOne(simulation);
-  // Of its parts a stop needs these two.
-  const parts = { cri: simulation.cri, clock: systemClock } as unknown as ContainerParts;
+  // Of its parts a stop needs the first two.
+  const parts = { cri: simulation.cri, clock: systemClock, layout: {} } as unknown as ContainerParts;
   const { stopContainer } = containerServices(parts);
   const asked = { id: container, graceSeconds: 30, deadline: Date.now() + 30 * DAY_MS };
   const stopped = stopContainer(asked, { signal: noAbort });
