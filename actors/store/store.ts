@@ -62,6 +62,8 @@ export async function openStore<Schemas extends FactSchemas>(
       await expectDirectory(folder.directory, files);
       const first = await files.mkdir(folder.directory, { recursive: true, mode: 0o700 });
       await removeHalfWritten(folder);
+      // What a process that died had not synced is about to be relied on.
+      await syncDirectory(folder);
       return first ?? [];
     }),
   );

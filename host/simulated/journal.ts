@@ -26,7 +26,7 @@ export class Journal {
   change(directory: Directory, entries: EntryChange, at: number): void {
     apply(directory.entries, entries);
     this.#changes.push({ directory, entries, at });
-    while (this.#isOld(at)) this.#commit(this.#changes.splice(0, 1));
+    this.#commitOld(at);
   }
 
   /** Makes durable what an inode is now: no more than that is promised of what else has changed. */
@@ -39,14 +39,17 @@ export class Journal {
 
   /** Of the changes of names the first few are left; of a file that was not synced the old content, a part, or all. */
   cutPower(root: Directory, cut: PowerCut): void {
+    this.#commitOld(cut.now);
     this.#commit(this.#changes.slice(0, Math.floor(cut.random() * (this.#changes.length + 1))));
     this.#changes = [];
     restore(root, cut);
   }
 
-  #isOld(now: number): boolean {
+  #commitOld(now: number): void {
     const [oldest] = this.#changes;
-    return oldest !== undefined && now - oldest.at > COMMIT_MS;
+    if (oldest === undefined || now - oldest.at <= COMMIT_MS) return;
+    const recent = this.#changes.findIndex(({ at }) => now - at <= COMMIT_MS);
+    this.#commit(this.#changes.splice(0, recent < 0 ? this.#changes.length : recent));
   }
 
   #commit(changes: readonly Change[]): void {

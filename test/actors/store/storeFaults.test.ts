@@ -118,6 +118,19 @@ describe.each([
   });
 });
 
+test.each(calls)('what the next process has read is there after a power cut: the first died at %s', async (_, at) => {
+  for (const fault of deaths) {
+    for (const seed of SEEDS) {
+      const stage = new Stage();
+      void stage.play({ at, fault });
+      await stage.clock.advance(0);
+      const { turns } = await stage.read();
+      stage.disk.cutPower(seed);
+      expect((await stage.read()).turns).toEqual(turns);
+    }
+  }
+});
+
 describe('where a call fails, who writes is told and nothing is lost', () => {
   const failures = calls.flatMap(([title, at, call]) =>
     failuresOf(call).map((fault) => [`${JSON.stringify(fault)} at ${title}`, { at, fault }] as const),
