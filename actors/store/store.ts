@@ -86,10 +86,12 @@ export async function openStore<Schemas extends FactSchemas>(
 /** What is made durable in a folder is so once the folder is, and all that were made above it. */
 async function syncFolders(files: FileSystem, directory: string, made: readonly string[]): Promise<void> {
   const highest = Math.min(...[directory, ...made].map((each) => path.dirname(each).length));
-  for (let above = directory; above.length >= highest; above = path.dirname(above)) {
-    await syncDirectory({ files, directory: above });
-    if (above === '/') return;
+  const folders = [directory];
+  for (let above = path.dirname(directory); above.length >= highest && above !== folders.at(-1); ) {
+    folders.push(above);
+    above = path.dirname(above);
   }
+  await Promise.all(folders.map((folder) => syncDirectory({ files, directory: folder })));
 }
 
 async function readContent<Schemas extends FactSchemas>(
