@@ -170,11 +170,12 @@ function milliseconds(nanoseconds: bigint): number {
   return Number(nanoseconds / 1_000_000n);
 }
 
-/** By the runtime's own times, which are finer than ours; a higher attempt is the newer of two. */
+/** A higher attempt is the newer of two, whatever the clock was set to meanwhile; then the runtime's own times decide. */
 function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[] {
   return items.toSorted((a, b) => {
-    if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
-    return (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+    const later = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+    if (later !== 0 || a.createdAt === b.createdAt) return later;
+    return a.createdAt > b.createdAt ? -1 : 1;
   });
 }
 

@@ -6,6 +6,7 @@ import { messageOf, NodeFailure } from '../../pod/failure.ts';
 import type { PodIdentity } from '../../pod/lifecycle/observed.ts';
 import { isTerminalPhase } from '../../pod/status/phase.ts';
 import { samePodStatus } from '../../pod/status/status.ts';
+import type { PodView } from '../../pod/status/view.ts';
 import type { Service } from '../boundary.ts';
 import type { Clock } from '../clock.ts';
 import { withinLimit } from '../services/timeLimit.ts';
@@ -77,7 +78,7 @@ export class StatusReports {
   keep({ uid, pod, view }: StatusChange): Promise<void> | undefined {
     const { metadata, status } = pod;
     // What the node refused it decides again when it starts again (C24).
-    if (this.#acknowledging.length === 0 || view.unsettled || view.refused) return undefined;
+    if (this.#acknowledging.length === 0 || isUnknown(view) || view.refused) return undefined;
     if (!isTerminalPhase(status?.phase) || samePodStatus(this.#latest.get(uid)?.status, status)) return undefined;
     this.#kept.set(uid, status);
     const { namespace, name } = metadata;
@@ -91,7 +92,7 @@ export class StatusReports {
     const { metadata, status } = pod;
     const isSame = known?.ended === view.reclaimed && samePodStatus(known.status, status);
     if (known && removed) this.#latest.set(uid, { ...known, gone: true });
-    if (this.#parts.sinks.length === 0 || status === undefined || view.unsettled || isSame) {
+    if (this.#parts.sinks.length === 0 || status === undefined || isUnknown(view) || isSame) {
       this.#forgetDone(uid);
       return undefined;
     }
@@ -153,6 +154,13 @@ export class StatusReports {
     this.#parts.store.remove('unacknowledged', uid).catch((error) => this.#parts.onError('store', error));
   }
 }
+
+/**
+ * Whether less is known of the pod than sinks have been told: until its containers are, and of one that no source wants
+ * any more, of which there is but what the runtime and the disk have. As in a kubelet, which tells nothing of those.
+ */
+const isUnknown = ({ unsettled, termination }: PodView): boolean =>
+  unsettled === true || termination?.reason === 'Orphaned';
 
 /** What a call that was given up has come to is that its time was over. */
 const late = (within: AbortSignal) => (cause: unknown) => {

@@ -66,8 +66,9 @@ async function linkNames({ files, logLinksDir }: Layout): Promise<readonly strin
 async function targetOf(files: FileSystem, link: string): Promise<string | undefined> {
   try {
     return await files.readlink(link);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isMissing(error) || errorCode(error) === 'EINVAL') return undefined;
+    throw error;
   }
 }
 

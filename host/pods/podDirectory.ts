@@ -61,7 +61,9 @@ export async function podDirectories({ files, podsDir }: Layout): Promise<readon
  * Idempotent.
  */
 export async function removePodDirectory({ layout, maker, signal }: Removal, uid: string): Promise<void> {
-  const { kind } = ownerOfPodDirectory(layout, maker, uid);
+  const owner = ownerOfPodDirectory(layout, maker, uid);
+  if (owner.kind === 'unusable' && owner.cause !== undefined) throw owner.cause;
+  const { kind } = owner;
   if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), { layout, maker, signal });
 }
 

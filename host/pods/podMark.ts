@@ -38,8 +38,8 @@ export type DirectoryOwner =
   | { readonly kind: 'unmarked'; readonly why: string }
   /** Made by another agent. */
   | { readonly kind: 'others'; readonly why: string }
-  /** A link or a file, or closed to this process. */
-  | { readonly kind: 'unusable'; readonly why: string };
+  /** A link or a file; or not to be read now, for a cause that may pass. */
+  | { readonly kind: 'unusable'; readonly why: string; readonly cause?: unknown };
 
 export const MARK_FILE = '.statelet.json';
 const NEW = '.statelet-new-';
@@ -64,7 +64,7 @@ export function ownerOf(files: FileSystem, directory: string, maker: Maker): Dir
     return ownerByMark(files, path.join(directory, MARK_FILE), maker);
   } catch (error) {
     if (isMissing(error)) return { kind: 'missing' };
-    return { kind: 'unusable', why: `it cannot be read: ${messageOf(error)}` };
+    return { kind: 'unusable', why: `it cannot be read: ${messageOf(error)}`, cause: error };
   }
 }
 

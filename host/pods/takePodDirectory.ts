@@ -14,9 +14,13 @@ interface PodToTake {
 export const ownerOfPodDirectory = (layout: Layout, maker: Maker, uid: string): DirectoryOwner =>
   ownerOf(layout.files, layout.podDir(uid), maker);
 
-/** Whether the folder of a pod's logs was made by this agent: several may share the one above. */
-export const hasOwnLogs = ({ layout, maker, pod }: PodToTake): boolean =>
-  ownerOf(layout.files, layout.podLogDir(pod), maker).kind === 'ours';
+/** Whether the folder of a pod's logs was made by this agent, as several may share the one above; fails where that cannot be read. */
+export function hasOwnLogs({ layout, maker, pod }: PodToTake): boolean {
+  const owner = ownerOf(layout.files, layout.podLogDir(pod), maker);
+  // Whoever takes that for a no leaves them for ever.
+  if (owner.kind === 'unusable' && owner.cause !== undefined) throw owner.cause;
+  return owner.kind === 'ours';
+}
 
 /**
  * Sees to it that a pod's directory bears the mark of this agent, before anything else of the pod is made. A directory

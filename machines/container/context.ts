@@ -48,6 +48,8 @@ export interface ContainerContext
   readonly sandbox?: ObservedSandbox | undefined;
   /** The sandbox that its pod has lost, null when nothing lives in that any more; absent until one is lost. */
   readonly former?: ObservedSandbox | null | undefined;
+  /** What the runtime has of it was made in an earlier sandbox of its pod. */
+  readonly ranElsewhere?: boolean | undefined;
   /** Its pod has told it to start in the present sandbox; a new sandbox needs a new word. */
   readonly hasTurn: boolean;
   /** The attempt that is, or will next be, created: also the restart count. */
@@ -93,6 +95,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     ...rest,
     adopted,
     startedUp: adopted?.started ? adopted.id : undefined,
+    ranElsewhere: newest !== undefined && newest.sandboxId !== input.sandbox?.id,
     hasTurn: false,
     attempt: newest?.attempt ?? 0,
     id: newest?.id,
@@ -135,6 +138,7 @@ export function specOf(context: { readonly pod: Pod; readonly name: string }): C
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
   attempt: context.id === undefined ? context.attempt : context.attempt + 1,
   id: undefined,
+  ranElsewhere: undefined,
   madeFrom: undefined,
   startedAt: undefined,
   condemnedFor: undefined,

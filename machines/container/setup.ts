@@ -100,9 +100,11 @@ export const containerSetup = setup({
       ...(context.id === undefined ? {} : { id: context.id }),
       ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
     })),
-    loseSandbox: assign(({ event }) =>
-      event.type === 'sandbox.lost' ? { sandbox: undefined, former: event.still ?? null, hasTurn: false } : {},
-    ),
+    loseSandbox: assign(({ context, event }) => {
+      if (event.type !== 'sandbox.lost') return {};
+      const ranElsewhere = context.id === undefined ? undefined : true;
+      return { sandbox: undefined, former: event.still ?? null, hasTurn: false, ranElsewhere };
+    }),
     takeTurn: assign({ hasTurn: true }),
     /** What was made under the present number, if anything, is not the one that is to run: it is recreated. */
     forgetIt: assign({ id: undefined, madeFrom: undefined }),

@@ -129,7 +129,10 @@ export function withContainer(observed: ObservedPod, container: ObservedContaine
   // A status does not name the sandbox; the list did.
   const merged = { ...container, sandboxId: container.sandboxId || (known?.sandboxId ?? '') };
   const rest = observed.containers.filter(({ id }) => id !== container.id);
-  return { ...observed, containers: [merged, ...rest].sort((a, b) => b.createdAt - a.createdAt) };
+  return {
+    ...observed,
+    containers: [merged, ...rest].sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt),
+  };
 }
 
 /** Containers that the runtime or their actors had told of, and that the runtime does not show any more. */

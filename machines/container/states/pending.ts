@@ -30,6 +30,8 @@ const guards = {
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
   lacksVolume: ({ context }: ContainerArgs) => lacksVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
+  /** An init container runs in each sandbox of its pod (C3); that it did in an earlier one, nobody has told its pod. */
+  isInitOfEarlierSandbox: ({ context }: ContainerArgs) => context.role === 'init' && context.ranElsewhere === true,
 };
 
 const actions = {
@@ -65,6 +67,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       always: [
         { guard: 'mustStay', target: '#container.stopped' },
         { guard: 'mustReset', target: 'reset' },
+        { guard: and(['hasTurn', 'hasRun', 'isInitOfEarlierSandbox']), target: 'restarting' },
         { guard: and(['hasTurn', 'hasRun']), target: '#container.ended' },
         { guard: 'hasTurn', target: 'choosing' },
       ],
