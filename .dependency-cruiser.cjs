@@ -67,6 +67,7 @@ module.exports = {
         ],
       },
     },
+    ...only('simulation', { folders: ['pod', 'machines', 'host', 'cri', 'volume', 'kube', 'actors'] }),
     {
       name: 'nobody-imports-tests',
       severity: 'error',

@@ -11,6 +11,14 @@ const THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'actors/services': 'containerStatus containers logs mounts resizing sandboxes',
     'actors/status': 'podTrees since',
   },
+  // A whole node in simulation.
+  'test/simulation/simulateNode.test.ts': {
+    simulation: 'deeds gatedFiles gatedRuntime host life outside random schedule trace',
+    'simulation/invariants':
+      'all bounded explained forwardOnly invariant notOurs nothingLeft oneLiveContainer startOrder toldOnce untouched watch',
+    'simulation/stories': 'drawnStory manifests perform play',
+  },
+  'test/simulation/stories/found.test.ts': { 'simulation/stories': 'shrink' },
   'test/index.test.ts': { 'actors/simulated': 'startSimulatedNode', 'host/cgroup': 'systemd' },
   'test/actors/simulated/network.test.ts': { 'actors/simulated': 'connection' },
   'test/actors/runtime/pleg.test.ts': { actors: 'alarm' },

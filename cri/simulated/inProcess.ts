@@ -9,12 +9,15 @@ import { underBoth } from './underBoth.ts';
 /** How long a call may take that names no limit (milliseconds): the default of the kubelet's runtimeRequestTimeout. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
+/** What of a runtime is called: the runtime itself, or what stands between it and one of its clients. */
+export type CalledRuntime = Pick<SimulatedRuntime, 'call' | 'subscribe' | 'isUp' | 'clock'>;
+
 /**
  * A simulated runtime as the rest of the agent calls it, without a socket: the same answers and failures as over gRPC,
  * with all limits on the runtime's clock.
  */
 export function inProcessCri(
-  runtime: SimulatedRuntime,
+  runtime: CalledRuntime,
   { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { requestTimeoutMs?: number } = {},
 ): Cri {
   const usual = () => requestTimeoutMs;
@@ -49,7 +52,7 @@ export function inProcessCri(
 }
 
 function limited<K extends CallName>(
-  runtime: SimulatedRuntime,
+  runtime: CalledRuntime,
   call: K,
   limitOf: (request: RequestOf<K>) => number | undefined,
 ): CriCall<RequestOf<K>, AnswerOf<K>> {
@@ -72,7 +75,7 @@ function limited<K extends CallName>(
 }
 
 function containerEvents(
-  runtime: SimulatedRuntime,
+  runtime: CalledRuntime,
   onEvent: Parameters<Cri['containerEvents']>[0],
   { signal, onOpen }: Parameters<Cri['containerEvents']>[1],
 ): Promise<void> {

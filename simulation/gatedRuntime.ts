@@ -1,0 +1,46 @@
+/** The runtime as one agent reaches it. */
+import type { Clock } from '../actors/clock.ts';
+import { CallError } from '../cri/simulated/callError.ts';
+import type { AnswerOf, CallName, RequestOf } from '../cri/simulated/callNames.ts';
+import type { CalledRuntime } from '../cri/simulated/inProcess.ts';
+import type { SimulatedRuntime } from '../cri/simulated/runtime.ts';
+import type { Gate } from './outside.ts';
+
+/** The calls that change nothing at the runtime. */
+const READS: ReadonlySet<CallName> = new Set([
+  ...(['version', 'status', 'runtimeConfig', 'podSandboxStatus', 'listPodSandbox'] as const),
+  ...(['listContainers', 'containerStatus', 'containerStats', 'listImages', 'imageStatus'] as const),
+]);
+
+/** What of a request says what it is about. */
+function aboutOf(request: object): string {
+  const fields = ['containerId', 'podSandboxId'] as const;
+  for (const field of fields) {
+    const id: unknown = Object.hasOwn(request, field) ? Reflect.get(request, field) : undefined;
+    if (typeof id === 'string' && id !== '') return id;
+  }
+  return '';
+}
+
+/** Each call passes the gate on its way, and each event on its way back; time limits count on the clock of the agent. */
+export function gatedRuntime(runtime: SimulatedRuntime, gate: Gate, clock: Clock): CalledRuntime {
+  return {
+    clock,
+    get isUp() {
+      return runtime.isUp;
+    },
+    call: <K extends CallName>(name: K, request: RequestOf<K>, signal: AbortSignal): Promise<AnswerOf<K>> => {
+      const call = { room: 'runtime', name, about: aboutOf(request), writes: !READS.has(name) } as const;
+      return gate.pass(call, {
+        act: () => runtime.call(name, request, gate.signalFor(signal)),
+        failure: () => new CallError('UNAVAILABLE', 'error reading from server: EOF'),
+        signal,
+      });
+    },
+    subscribe: ({ onEvent, onBreak }) =>
+      runtime.subscribe({
+        onEvent: (event) => void (gate.isClosed || onEvent(event)),
+        onBreak: (error) => void (gate.isClosed || onBreak(error)),
+      }),
+  };
+}

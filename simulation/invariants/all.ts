@@ -1,0 +1,16 @@
+import { bounded } from './bounded.ts';
+import { explained } from './explained.ts';
+import { forwardOnly } from './forwardOnly.ts';
+import type { Invariant } from './invariant.ts';
+import { nothingLeft } from './nothingLeft.ts';
+import { notOurs } from './notOurs.ts';
+import { oneLiveContainer } from './oneLiveContainer.ts';
+import { startOrder } from './startOrder.ts';
+import { toldOnce } from './toldOnce.ts';
+import { untouched } from './untouched.ts';
+
+/** Everything that has to hold after every step. */
+export const invariants: readonly Invariant[] = [
+  ...[oneLiveContainer, startOrder, forwardOnly, untouched, notOurs],
+  ...[nothingLeft, explained, toldOnce, bounded],
+];

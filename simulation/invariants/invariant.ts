@@ -1,0 +1,75 @@
+/** What has to hold after every step of a simulation, and what of it an invariant gets to see. */
+import type { AnyActorRef } from 'xstate';
+import type { EventSink } from '../../actors/events/eventSink.ts';
+import type { NodeAgent } from '../../actors/nodeAgent.ts';
+import type { PodChange } from '../../actors/status/statusBoard.ts';
+import type { StatusReport } from '../../actors/status/statusReports.ts';
+import type { Deeds } from '../deeds.ts';
+import type { SimulatedHost } from '../host.ts';
+import type { OutsideCall } from '../outside.ts';
+
+/** The simulation as its invariants see it. */
+export interface Watched {
+  readonly host: SimulatedHost;
+  /** What was done to the node from outside, and by whom. */
+  readonly deeds: Deeds;
+  /** The agent that lives; absent between two lives. */
+  readonly agent: NodeAgent | undefined;
+  /** The root of its actors. */
+  readonly root: AnyActorRef | undefined;
+  /** Counts the lives. */
+  readonly life: number;
+  /** The timers that the living agent waits for. */
+  readonly timers: number;
+}
+
+/** What an invariant follows; each is called as it happens, `stepped` after each step. */
+export interface Following {
+  /** A call is about to be made. */
+  readonly onCall?: (call: OutsideCall) => void;
+  /** A status has changed, or the actors of its pod have. */
+  readonly onStatus?: (change: PodChange) => void;
+  /** The API server has taken a status. */
+  readonly onReport?: (report: StatusReport) => void;
+  readonly onEvent?: EventSink;
+  /** An actor is in another state than before. */
+  readonly onMove?: (ref: AnyActorRef) => void;
+  readonly onLifeBegan?: () => void;
+  readonly onLifeEnded?: () => void;
+  readonly stepped?: () => void;
+  /** A look at the whole, every hundred steps and at the end. */
+  readonly whole?: () => void;
+  /** Faults have ended long enough ago: whatever was to come has come. */
+  readonly atRest?: () => void;
+}
+
+/** Told once for each thing that is not as it must be. */
+type Violated = (message: string) => void;
+
+export interface Invariant {
+  /** By which reports and this documentation call it. */
+  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+  readonly says: string;
+  readonly follow: (watched: Watched, violated: Violated) => Following;
+}
+
+/** What broke an invariant. */
+export interface Violation {
+  readonly number: Invariant['number'];
+  readonly message: string;
+  /** The step after which it was seen, and the milliseconds that the simulation had gone on for. */
+  readonly step: number;
+  readonly elapsed: number;
+}
+
+/** Thrown by whoever moves a simulation on. */
+export class InvariantViolated extends Error {
+  override readonly name = 'InvariantViolated';
+  readonly violation: Violation;
+
+  constructor(violation: Violation) {
+    const { number, message, step, elapsed } = violation;
+    super(`invariant ${number}, step ${step}, ${elapsed} ms: ${message}`);
+    this.violation = violation;
+  }
+}

@@ -1,0 +1,167 @@
+/** One agent over the simulated host, from its start to its end, which may come at any moment. */
+import type { AnyActorRef, InspectionEvent } from 'xstate';
+import { createAlarm } from '../actors/alarm.ts';
+import type { Entry } from '../actors/boundary.ts';
+import { createNode } from '../actors/createNode.ts';
+import type { EventSink } from '../actors/events/eventSink.ts';
+import type { NodeAgent } from '../actors/nodeAgent.ts';
+import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
+import { createRedaction } from '../actors/redaction.ts';
+import { SimulatedNetwork } from '../actors/simulated/network.ts';
+import { readInPlace } from '../actors/simulated/readInPlace.ts';
+import type { PodChange } from '../actors/status/statusBoard.ts';
+import type { StatusReport, StatusSink } from '../actors/status/statusReports.ts';
+import { podsOfAgent } from '../actors/store/leftOnDisk.ts';
+import type { CgroupFacts } from '../cri/nodeDescription.ts';
+import { inProcessCri } from '../cri/simulated/inProcess.ts';
+import { simulatedCgroups } from '../host/simulated/cgroups.ts';
+import { fileError } from '../host/simulated/fileErrors.ts';
+import type { Gate as RoomGate } from '../host/simulated/gate.ts';
+import { SimulatedMounter } from '../volume/simulated/mounter.ts';
+import { gatedFiles } from './gatedFiles.ts';
+import { gatedRuntime } from './gatedRuntime.ts';
+import { NODE_NAME, PLACES, type SimulatedHost } from './host.ts';
+import { Gate, type GateParts } from './outside.ts';
+import type { Random } from './random.ts';
+import type { MortalClock } from './schedule.ts';
+
+/** Who hears of what happens in an agent. */
+interface LifeListener {
+  /** Something has entered its actors. */
+  entered(entry: Entry): void;
+  /** A status, or the actors of a pod, have changed. */
+  told(change: PodChange): void;
+  /** The API server has taken a status. */
+  reported(report: StatusReport): void;
+  event: EventSink;
+  inspected(event: InspectionEvent): void;
+  /** It cannot go on by itself: a daemon would exit. */
+  failed(error: unknown): void;
+}
+
+const PLACE = { rootDir: PLACES.root, podLogsDir: PLACES.logs, nodeName: NODE_NAME, runtimeEndpoint: 'simulated' };
+const CGROUPS: CgroupFacts = {
+  ...{ perQos: true, version: 'v2', countsSwap: false, killsWhole: true },
+  ...{ cfsQuota: true, cfsPeriod: 100_000, podPids: -1, pageSizes: [] },
+};
+const NODE = {
+  ...{ staticPodPath: PLACES.manifests, fileCheckMs: 20_000, hostIps: ['192.0.2.1'], cgroups: CGROUPS },
+  capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
+};
+
+export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
+  readonly host: SimulatedHost;
+  readonly random: Random;
+  readonly config: Partial<NodeAgentConfig>;
+  readonly listener: LifeListener;
+  /** The agent has died at a call. */
+  readonly onDeath: () => void;
+}
+
+export class Life {
+  readonly #parts: LifeParts;
+  readonly #clock: MortalClock;
+  readonly gate: Gate;
+  #agent: NodeAgent | undefined;
+  #root: AnyActorRef | undefined;
+
+  constructor(parts: LifeParts) {
+    this.#parts = parts;
+    this.#clock = parts.host.clock.mortalClock();
+    this.gate = new Gate({ ...parts, clock: this.#clock });
+  }
+
+  /** Absent until it has opened its store, and when it is dead. */
+  get agent(): NodeAgent | undefined {
+    return this.#agent;
+  }
+
+  get root(): AnyActorRef | undefined {
+    return this.#root;
+  }
+
+  /** How many timers of it wait. */
+  get timers(): number {
+    return this.#clock.pending;
+  }
+
+  async start(): Promise<void> {
+    const { listener } = this.#parts;
+    try {
+      const agent = await this.#make();
+      if (this.gate.isClosed) return void agent.stop();
+      this.#agent = agent;
+      agent.subscribe((change) => listener.told(change));
+      agent.start();
+    } catch (error) {
+      if (!this.gate.isClosed) listener.failed(error);
+    }
+  }
+
+  /** Ends it as SIGKILL does. `cutsCalls`: its connections break, and what it had asked for is given up. */
+  end({ cutsCalls }: { readonly cutsCalls: boolean }): void {
+    this.gate.close({ cutsCalls });
+    this.#clock.end();
+    void this.#agent?.stop();
+    this.#agent = undefined;
+  }
+
+  #make(): Promise<NodeAgent> {
+    return createNode({ ...PLACE, ...NODE, ...this.#parts.config }, { ...this.#outside(), ...this.#onlookers() });
+  }
+
+  /** Everything that it reaches, through its gate. */
+  #outside() {
+    const { host, random, listener } = this.#parts;
+    const clock = this.#clock;
+    const files = gatedFiles(host.files, this.gate);
+    return {
+      cri: inProcessCri(gatedRuntime(host.runtime, this.gate, clock)),
+      ...{ clock, files, jitter: random.fraction, redaction: createRedaction(Buffer.alloc(32)) },
+      sinks: [{ name: 'api', mustAcknowledge: true, put: apiServer(this.gate, listener) }],
+      mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.gate)),
+      network: new SimulatedNetwork({ clock, serverAt: () => undefined, gate: gatedRoom('network', this.gate) }),
+      ...{ startThread: readInPlace, nextTurn: async () => {} },
+      cgroups: simulatedCgroups(host.cgroups, gatedRoom('cgroups', this.gate), {
+        place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
+        rules: CGROUPS,
+        enforced: NODE.capacity,
+        ownPods: () => podsOfAgent(PLACE, files),
+        wait: (ms, signal) => createAlarm(clock, signal).wait(clock.now() + ms),
+        onWarning: () => {},
+      }),
+    };
+  }
+
+  #onlookers() {
+    const { listener } = this.#parts;
+    return {
+      events: (event: Parameters<EventSink>[0]) => listener.event(event),
+      record: (entry: Entry) => listener.entered(entry),
+      inspect: (event: InspectionEvent) => {
+        // Every actor here is one of xstate's own.
+        const ref = event.actorRef as AnyActorRef;
+        if (ref._parent === undefined) this.#root = ref;
+        listener.inspected(event);
+      },
+      onError: (source: string, error: unknown) => {
+        if (source === 'nodeAgent') listener.failed(error);
+      },
+    };
+  }
+}
+
+/** Takes statuses as an API server does. */
+const apiServer =
+  (gate: Gate, { reported }: LifeListener): StatusSink['put'] =>
+  (report, { signal }) =>
+    gate.pass(
+      { room: 'sink', name: 'put', about: report.uid, writes: true },
+      { act: () => reported(report), failure: () => new Error('the API server is not available'), signal },
+    );
+
+/** A room whose calls fail as files do. */
+const gatedRoom =
+  (room: 'mounts' | 'cgroups' | 'network', gate: Gate): RoomGate =>
+  (call, act) =>
+    gate.pass({ room, ...call }, { act, failure: () => fileError('EIO', call.name, call.about) });

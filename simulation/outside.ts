@@ -1,0 +1,153 @@
+/** The gate through which each call to the outside passes: here it is counted, and here it meets its fault. */
+import type { Clock } from '../actors/clock.ts';
+
+/** Where calls go to. */
+type Room = 'runtime' | 'disk' | 'mounts' | 'cgroups' | 'network' | 'sink';
+
+export interface OutsideCall {
+  readonly room: Room;
+  /** What is called: `startContainer`, `fsync`. */
+  readonly name: string;
+  /** What it is about: an id, a path. */
+  readonly about: string;
+  /** Whether it changes something out there. */
+  readonly writes: boolean;
+}
+
+/** What becomes of a call. */
+export type Fate =
+  /** It fails, and nothing was done; `code` is how, where its room knows several ways. */
+  | { readonly kind: 'fail'; readonly code?: string }
+  /** It is done, and fails all the same. */
+  | { readonly kind: 'lostReply'; readonly code?: string }
+  /** It is not done before the faults end, or the caller gives up. */
+  | { readonly kind: 'hang' }
+  /** It is done so many milliseconds late. */
+  | { readonly kind: 'late'; readonly ms: number }
+  /** The agent dies with the call not made yet, or with the answer on its way. */
+  | { readonly kind: 'death'; readonly when: 'before' | 'after' };
+
+/** Decides what becomes of the calls; undefined: what was asked for. */
+export type FaultPlan = (call: OutsideCall, index: number) => Fate | undefined;
+
+/** How a call is made. */
+export interface Passing<T> {
+  readonly act: () => T | Promise<T>;
+  /** What it fails with. */
+  readonly failure: (code: string | undefined) => unknown;
+  /** Ends the wait of the caller. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GateParts {
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
+  readonly plan: FaultPlan;
+  /** Resolves when faults have ended. */
+  readonly faultsEnded: () => Promise<void>;
+  /** Counts the calls of all lives. */
+  readonly nextIndex: () => number;
+  /** Told of each call before it is made. */
+  readonly onCall: (call: OutsideCall, fate: Fate | undefined) => void;
+  readonly onDeath: () => void;
+}
+
+/** One agent's way to the outside: when it is closed no call goes out or comes back any more. */
+export class Gate {
+  readonly #parts: GateParts;
+  #isClosed = false;
+  #isCut = false;
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** `cutsCalls`: what is under way is given up as well; else the outside goes on with it. */
+  close({ cutsCalls }: { readonly cutsCalls: boolean }): void {
+    this.#isClosed = true;
+    this.#isCut = cutsCalls;
+  }
+
+  /** The signal as the outside gets it: a dead agent gives no more signs, but its connections may break. */
+  signalFor(signal: AbortSignal): AbortSignal {
+    const heard = new AbortController();
+    const abort = () => {
+      if (!this.#isClosed || this.#isCut) heard.abort(signal.reason);
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    return heard.signal;
+  }
+
+  async pass<T>(call: OutsideCall, { act, failure, signal }: Passing<T>): Promise<T> {
+    if (this.#isClosed) return never();
+    const fate = this.#fateOf(call);
+    if (fate !== undefined) await this.#before(fate, failure, signal);
+    if (this.#isClosed) return never();
+    const answer = await this.#heard(act);
+    if (fate !== undefined) this.#after(fate, failure);
+    return this.#isClosed ? never() : answer;
+  }
+
+  /** The same for a call that is answered on the spot: it neither hangs nor is late. */
+  passNow<T>(call: OutsideCall, { act, failure }: Omit<Passing<T>, 'act' | 'signal'> & { readonly act: () => T }): T {
+    if (this.#isClosed) return act();
+    const fate = this.#fateOf(call);
+    if (fate?.kind === 'fail') throw failure(fate.code);
+    const answer = act();
+    if (fate !== undefined) this.#after(fate, failure);
+    return answer;
+  }
+
+  #fateOf(call: OutsideCall): Fate | undefined {
+    const { plan, nextIndex, onCall } = this.#parts;
+    const fate = plan(call, nextIndex());
+    onCall(call, fate);
+    return fate;
+  }
+
+  async #before(fate: Fate, failure: Passing<unknown>['failure'], signal: AbortSignal | undefined): Promise<void> {
+    if (fate.kind === 'fail') throw failure(fate.code);
+    if (fate.kind === 'death' && fate.when === 'before') this.#parts.onDeath();
+    if (fate.kind === 'hang') await untilAborted(this.#parts.faultsEnded(), signal);
+    if (fate.kind === 'late') await untilAborted(this.#wait(fate.ms), signal);
+  }
+
+  #after(fate: Fate, failure: Passing<unknown>['failure']): void {
+    if (fate.kind === 'lostReply') throw failure(fate.code);
+    if (fate.kind === 'death') this.#parts.onDeath();
+  }
+
+  /** What a dead agent asked for may fail as well: nobody hears of that. */
+  async #heard<T>(act: () => T | Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      if (this.#isClosed) return never();
+      throw error;
+    }
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#parts.clock.setTimeout(resolve, ms));
+  }
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** Resolves with the event; rejects with the reason of a signal that aborts before. */
+function untilAborted(event: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return event;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    event.then(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,34 @@
+/** Everything that is left to chance in a simulation: numbers that the seed alone decides. */
+import { seededRandom } from '../cri/simulated/ids.ts';
+
+export class Random {
+  readonly #next: () => number;
+
+  constructor(seed: number) {
+    this.#next = seededRandom(seed);
+  }
+
+  /** At least 0 and less than 1. */
+  readonly fraction = (): number => this.#next();
+
+  /** A whole number from `least` to `most`. */
+  between(least: number, most: number): number {
+    return least + Math.floor(this.#next() * (most - least + 1));
+  }
+
+  /** True so many times out of one. */
+  chance(likelihood: number): boolean {
+    return this.#next() < likelihood;
+  }
+
+  pick<T>(from: readonly [T, ...T[]] | readonly T[]): T {
+    const found = from[Math.floor(this.#next() * from.length)];
+    if (found === undefined) throw new RangeError('there is nothing to pick from');
+    return found;
+  }
+
+  /** Numbers of their own, which nothing that is drawn elsewhere changes. */
+  fork(): Random {
+    return new Random(Math.floor(this.#next() * 2 ** 32));
+  }
+}

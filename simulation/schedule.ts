@@ -1,0 +1,101 @@
+/** The one time that everything in a simulation lives in: it stands still until the next timer is taken. */
+import type { Clock } from '../actors/clock.ts';
+import { Timers } from '../actors/simulated/timers.ts';
+
+/** A clock that ends with whoever it was made for: then none of its timers elapses any more. */
+export interface MortalClock extends Clock {
+  end(): void;
+  /** How many timers wait. */
+  readonly pending: number;
+}
+
+/** All timers of a simulation, in the order in which they are due. */
+export class Schedule {
+  readonly #timers = new Timers();
+  #elapsed = 0;
+  #offset: number;
+
+  /** `start` is what the wall clock shows first, in milliseconds since the epoch. */
+  constructor(start: number) {
+    this.#offset = start;
+  }
+
+  /** Milliseconds since the simulation began, which no jump of the clock changes. */
+  get elapsed(): number {
+    return this.#elapsed;
+  }
+
+  /** What the wall clock shows, in milliseconds since the epoch. */
+  readonly now = (): number => this.#offset + this.#elapsed;
+
+  /** Sets the wall clock forward or back; timers go on to wait as long as they were told to. */
+  jump(ms: number): void {
+    this.#offset += ms;
+  }
+
+  setTimeout(fn: () => void, ms: number): number {
+    return this.#timers.set({ due: this.#elapsed + Math.max(0, ms), fn });
+  }
+
+  clearTimeout(id: unknown): void {
+    if (typeof id === 'number') this.#timers.clear(id);
+  }
+
+  /** When the next timer is due, by `elapsed`; undefined where none waits. */
+  get nextDue(): number | undefined {
+    return this.#timers.nextDue;
+  }
+
+  /** Lets the next timer elapse that is due by then; false where there is none. */
+  take(until: number): boolean {
+    const { nextDue } = this.#timers;
+    if (nextDue === undefined || nextDue > until) return false;
+    this.#elapsed = Math.max(this.#elapsed, nextDue);
+    this.#timers.take()?.fn();
+    return true;
+  }
+
+  /** Lets the time pass until then, where no timer is due before. */
+  passUntil(until: number): void {
+    this.#elapsed = Math.max(this.#elapsed, until);
+  }
+
+  /** The clock of somebody who may die. */
+  mortalClock(): MortalClock {
+    return mortal(this);
+  }
+}
+
+function mortal(clock: Schedule): MortalClock {
+  const own = new Set<number>();
+  let ended = false;
+  return {
+    now: clock.now,
+    setTimeout: (fn, ms) => {
+      if (ended) return 0;
+      const id = clock.setTimeout(() => {
+        own.delete(id);
+        fn();
+      }, ms);
+      own.add(id);
+      return id;
+    },
+    clearTimeout: (id) => {
+      if (typeof id === 'number' && own.delete(id)) clock.clearTimeout(id);
+    },
+    end: () => {
+      ended = true;
+      for (const id of own) clock.clearTimeout(id);
+      own.clear();
+    },
+    get pending() {
+      return own.size;
+    },
+  };
+}
+
+// Taken before anybody can put another in its place.
+const { setImmediate: soon } = globalThis;
+
+/** When all that is ready now has happened. */
+export const nextTask = (): Promise<void> => new Promise((resolve) => void soon(resolve));

@@ -1,0 +1,53 @@
+/** What a story has broken, as short as it can be told. */
+import { type Invariant, InvariantViolated } from '../invariants/invariant.ts';
+import type { Recording } from '../simulateNode.ts';
+import { play } from './play.ts';
+import { shrink } from './shrink.ts';
+import type { Story } from './story.ts';
+
+/** So long it is made shorter at most, in milliseconds of real time. */
+const SHRINKS_MS = 120_000;
+
+/** A story that breaks an invariant, shrunk, with what a replay of it needs. */
+export interface Found {
+  readonly number: Invariant['number'];
+  readonly message: string;
+  readonly step: number;
+  readonly story: Story;
+  readonly explanations: readonly string[];
+  readonly recording: Recording | undefined;
+}
+
+/** Tells a story; undefined where it breaks nothing. */
+export async function whatItBreaks(story: Story, invariants: readonly Invariant[]): Promise<Found | undefined> {
+  const { violation: first, elapsed, calls } = await play(story, { invariants });
+  if (first === undefined) return undefined;
+  // What came after it had no part in it.
+  const begun = {
+    ...story,
+    moments: story.moments.filter(({ at }) => at <= elapsed),
+    faults: story.faults.filter(({ call }) => call < calls),
+  };
+  const until = performance.now() + SHRINKS_MS;
+  const stillBreaks = async (shorter: Story) =>
+    performance.now() < until && (await play(shorter, { invariants })).violation?.number === first.number;
+  const shortest = await shrink((await stillBreaks(begun)) ? begun : story, stillBreaks);
+  const { violation = first, explanations = [], simulation } = await play(shortest, { invariants, records: true });
+  const { number, message, step } = violation;
+  return { number, message, step, explanations, story: shortest, recording: simulation.lastRecording };
+}
+
+/** For people: which seed, which step, what, and how to tell it again. */
+export function foundText({ number, message, step, explanations, story }: Found): string {
+  const said = new InvariantViolated({ number, message, step, elapsed: 0 });
+  const about = explanations.filter((each) => message.includes(each.split(' ')[0] ?? ''));
+  return [`seed ${story.seed}, step ${step}: ${said.message}`, ...about, storyText(story)].join('\n');
+}
+
+/** One line a moment and a fault. */
+const storyText = ({ seed, lastsMs, moments, faults }: Story): string =>
+  [
+    `story: seed ${seed}, lasts ${lastsMs} ms`,
+    ...moments.map(({ at, deed }) => `  ${at} ms: ${JSON.stringify(deed)}`),
+    ...faults.map(({ call, fate }) => `  call ${call}: ${JSON.stringify(fate)}`),
+  ].join('\n');

@@ -1,0 +1,42 @@
+/** Makes a story that breaks an invariant as short as it can be and still break the same one. */
+import type { Story } from './story.ts';
+
+/** Whether a story still breaks what the first one broke. */
+export type StillBreaks = (story: Story) => Promise<boolean>;
+
+/** The parts of a list without one of so many pieces of it. */
+function* withoutPieces<T>(all: readonly T[], pieces: number): Generator<readonly T[]> {
+  const size = Math.ceil(all.length / pieces);
+  for (let at = 0; at < all.length; at += size) yield [...all.slice(0, at), ...all.slice(at + size)];
+}
+
+/** Leaves out of a list what it can do without: first halves, then ever smaller pieces (ddmin). */
+async function fewest<T>(all: readonly T[], breaks: (some: readonly T[]) => Promise<boolean>): Promise<readonly T[]> {
+  let kept = all;
+  for (let pieces = 2; kept.length > 0; ) {
+    let shorter: readonly T[] | undefined;
+    for (const some of withoutPieces(kept, pieces)) {
+      if (!(await breaks(some))) continue;
+      shorter = some;
+      break;
+    }
+    if (shorter !== undefined) [kept, pieces] = [shorter, Math.max(2, pieces - 1)];
+    else if (pieces >= kept.length) return kept;
+    else pieces = Math.min(kept.length, pieces * 2);
+  }
+  return kept;
+}
+
+export async function shrink(story: Story, stillBreaks: StillBreaks): Promise<Story> {
+  let best = story;
+  for (let before = Number.POSITIVE_INFINITY; sizeOf(best) < before; ) {
+    before = sizeOf(best);
+    const faults = await fewest(best.faults, (some) => stillBreaks({ ...best, faults: some }));
+    best = { ...best, faults };
+    const moments = await fewest(best.moments, (some) => stillBreaks({ ...best, moments: some }));
+    best = { ...best, moments };
+  }
+  return best;
+}
+
+const sizeOf = ({ moments, faults }: Story): number => moments.length + faults.length;

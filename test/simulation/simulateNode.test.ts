@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { invariants } from '../../simulation/invariants/all.ts';
+import { simulateNode } from '../../simulation/simulateNode.ts';
+import { drawnStory } from '../../simulation/stories/drawnStory.ts';
+import { shortStories } from '../../simulation/stories/everyFault.ts';
+import { container, manifest, staticPodName } from '../../simulation/stories/manifests.ts';
+import { play } from '../../simulation/stories/play.ts';
+
+const SIZE = { pods: 3, deeds: 12, faults: 0, lastsMs: 120_000 };
+
+const digestOf = async (seed: number): Promise<string> => {
+  const { simulation } = await play(drawnStory(seed, SIZE), { invariants: [], traces: true });
+  return simulation.digest();
+};
+
+test('one seed gives one trace, byte for byte; another gives another', async () => {
+  const first = await digestOf(7);
+  expect(await digestOf(7)).toBe(first);
+  expect(await digestOf(8)).not.toBe(first);
+});
+
+describe('every invariant holds where nothing fails', () => {
+  test.each(Object.entries(shortStories))('%s', async (_, story) => {
+    const { violation, steps } = await play(story, { invariants });
+    expect(violation).toBeUndefined();
+    expect(steps).toBeGreaterThan(20);
+  });
+});
+
+test('a node runs the pods whose manifests are there, and ends those that are taken away', async () => {
+  const node = await simulateNode({ seed: 1, invariants });
+  const web = manifest('web');
+  node.apply(web);
+  await node.advance(5_000);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  expect(node.explain('web')?.answer).toContain('running');
+  node.remove(staticPodName(web));
+  await node.advance(20_000);
+  expect(node.pods()).toEqual([]);
+  expect(node.host.left()).toEqual([]);
+  node.kill();
+});
+
+test('an agent that is killed finds its pods where they were', async () => {
+  const node = await simulateNode({ seed: 2, invariants });
+  node.apply(manifest('web', { containers: [container('main'), container('helper')] }));
+  await node.advance(5_000);
+  const before = node.host.containers().map(({ id }) => id);
+  node.kill();
+  await node.advance(10_000);
+  await node.startAgent();
+  await node.advance(5_000);
+  expect(node.host.containers().map(({ id }) => id)).toEqual(before);
+  expect(node.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  node.kill();
+});
+
+test('what entered an agent is recorded where it is asked for', async () => {
+  const node = await simulateNode({ seed: 3, records: true });
+  node.apply(manifest('web'));
+  await node.advance(5_000);
+  const { entries = [] } = node.recording() ?? {};
+  expect(entries.some(({ source }) => source === 'runSandbox')).toBe(true);
+  node.kill();
+});

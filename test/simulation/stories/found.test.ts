@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import type { Invariant } from '../../../simulation/invariants/invariant.ts';
+import { drawnStory } from '../../../simulation/stories/drawnStory.ts';
+import { foundText, whatItBreaks } from '../../../simulation/stories/found.ts';
+
+const story = drawnStory(3, { pods: 2, deeds: 6, faults: 2, lastsMs: 30_000 });
+
+/** Holds until a sandbox is made. */
+const noSandbox: Invariant = {
+  number: 5,
+  says: 'No sandbox is ever made.',
+  follow: (_watched, violated) => ({
+    onCall: ({ name }) => {
+      if (name === 'runPodSandbox') violated('a sandbox was made');
+    },
+  }),
+};
+
+test('a story that breaks an invariant is told with no more than it takes, and can be replayed', async () => {
+  const found = await whatItBreaks(story, [noSandbox]);
+  expect(found).toMatchObject({ number: 5, message: 'a sandbox was made' });
+  expect(found?.story.moments.map(({ deed }) => deed.kind)).toEqual(['apply']);
+  expect(found?.story.faults).toEqual([]);
+  expect(found?.recording?.entries.length).toBeGreaterThan(0);
+  expect(found && foundText(found)).toMatch(/^seed 3, step \d+: invariant 5/);
+});
+
+test('of a story that breaks nothing there is nothing to tell', async () => {
+  expect(await whatItBreaks({ ...story, faults: [] }, [{ ...noSandbox, follow: () => ({}) }])).toBeUndefined();
+});
