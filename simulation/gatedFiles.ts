@@ -63,13 +63,13 @@ const failureOf =
 
 /** What can be called of an object, whether its own or of its class. */
 function methodsOf(object: object): Record<string, Method> {
-  const found: Record<string, Method> = {};
+  const found = new Map<string, Method>();
   for (let at = object; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
     for (const name of Object.getOwnPropertyNames(at)) {
       const method: unknown = Reflect.get(object, name);
-      if (name === 'constructor' || typeof method !== 'function' || Object.hasOwn(found, name)) continue;
-      found[name] = (...args) => method.apply(object, args);
+      if (name === 'constructor' || typeof method !== 'function' || found.has(name)) continue;
+      found.set(name, (...args) => method.apply(object, args));
     }
   }
-  return found;
+  return Object.fromEntries(found);
 }

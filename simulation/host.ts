@@ -8,6 +8,7 @@ import { CgroupTree } from '../host/simulated/cgroupTree.ts';
 import type { Inode } from '../host/simulated/inodes.ts';
 import { MemoryDisk } from '../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../host/simulated/memoryFiles.ts';
+import { lookUp } from '../pod/lookUp.ts';
 import type { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -54,7 +55,7 @@ export class SimulatedHost {
     this.files = new MemoryFiles(this.disk);
     this.runtime = createSimulatedRuntime({
       clock,
-      latency: (call) => latencies.between(0, (USUAL[call] ?? 1) * SLOWEST),
+      latency: (call) => latencies.between(0, (lookUp(USUAL, call) ?? 1) * SLOWEST),
       images: { present: [PRESENT_IMAGE], anyPullable: true },
       random: random.fork().fraction,
       logCalls: false,

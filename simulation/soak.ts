@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { printable } from '../pod/show/printable.ts';
 import { invariants } from './invariants/all.ts';
 import { drawnStory, type StorySize } from './stories/drawnStory.ts';
 import { foundText, whatItBreaks } from './stories/found.ts';
@@ -35,7 +36,7 @@ for (let seed = first; performance.now() < until; seed += 1) {
   if (outcome.violation !== undefined) {
     const found = await whatItBreaks(story, invariants);
     if (found !== undefined) {
-      console.log(foundText(found));
+      console.log(printable(foundText(found)));
       await writeFile(`soak-${seed}.json`, `${JSON.stringify(found)}\n`);
     }
     process.exitCode = 1;

@@ -34,8 +34,11 @@ export type DirectoryOwner =
    * taken over, with all that is at the runtime of it.
    */
   | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
-  /** Without a mark that can be read: an earlier version of the agent wrote none. */
-  | { readonly kind: 'unmarked'; readonly why: string }
+  /**
+   * Without a mark that can be read: an earlier version of the agent wrote none. `isCutOff`: a power cut may have left so
+   * little of one that this agent was writing, or another.
+   */
+  | { readonly kind: 'unmarked'; readonly why: string; readonly isCutOff?: true }
   /** Made by another agent. */
   | { readonly kind: 'others'; readonly why: string }
   /** A link or a file; or not to be read now, for a cause that may pass. */
@@ -100,9 +103,10 @@ function ownerByMark(files: FileSystem, file: string, maker: Maker): DirectoryOw
   const mark = readMark(files, file);
   if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
   if ('damaged' in mark) {
-    return mark.damaged !== undefined && isCutOff(mark.damaged, maker)
-      ? { kind: 'ours', runtime: maker.runtime, isTaken: false }
-      : { kind: 'unmarked', why: `its mark ${MARK_FILE} is damaged` };
+    const left = mark.damaged === undefined ? undefined : cutOffMark(mark.damaged, maker);
+    if (left === 'ours') return { kind: 'ours', runtime: maker.runtime, isTaken: false };
+    const why = `its mark ${MARK_FILE} is damaged`;
+    return { kind: 'unmarked', why, ...(left === undefined ? {} : { isCutOff: true }) };
   }
   const { root, node, runtime, pod, taken = false } = mark;
   if (!files.isSamePathSync(root, maker.root))
@@ -111,11 +115,18 @@ function ownerByMark(files: FileSystem, file: string, maker: Maker): DirectoryOw
   return { kind: 'ours', pod, runtime, isTaken: taken };
 }
 
-/** Whether a damaged mark is what a power cut may leave of one that this agent wrote: its beginning, or an empty file. */
-function isCutOff(text: string, { root, node, runtime }: Maker): boolean {
-  const beginning = JSON.stringify({ root, node, runtime }).slice(0, -1);
+/**
+ * What a power cut may leave of a mark is its beginning, or an empty file: `ours` where it still names this agent, else
+ * `anyone's` if it may have been ours.
+ */
+function cutOffMark(text: string, { root, node, runtime }: Maker): 'ours' | "anyone's" | undefined {
+  const [named, beginning] = [
+    { root, node },
+    { root, node, runtime },
+  ].map((each) => JSON.stringify(each).slice(0, -1));
   const written = text.replace(/\0+$/, '');
-  return beginning.startsWith(written) || written.startsWith(`${beginning},`);
+  if (!beginning?.startsWith(written) && !written.startsWith(`${beginning},`)) return undefined;
+  return written.startsWith(`${named},`) ? 'ours' : "anyone's";
 }
 
 interface Marking {

@@ -35,13 +35,14 @@ export async function takePodDirectory(
   const found = ownerOf(layout.files, directory, maker);
   if (found.kind === 'unusable' || found.kind === 'others') throw unusable(directory, found.why);
   refuseLogs(target, found.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
-  if (found.kind === 'unmarked') {
+  if (found.kind === 'unmarked' && found.isCutOff) {
+    await writeMark(directory, { layout, maker, pod });
+  } else if (found.kind === 'unmarked') {
     if (target.runsHere !== true) throw unusable(directory, found.why);
     await adoptPod(target);
     await makeLogs(target);
     return found.why;
-  }
-  if (found.kind === 'missing') {
+  } else if (found.kind === 'missing') {
     await layout.files.mkdir(layout.podsDir, { recursive: true, mode: PRIVATE });
     // What has come there meanwhile is looked at again.
     if (!(await makeMarked(directory, { layout, maker, pod }, PRIVATE))) return takePodDirectory(target);
@@ -83,7 +84,8 @@ async function makeLogs({ layout, maker, pod }: PodToTake): Promise<void> {
   const found = ownerOf(layout.files, logs, maker);
   // Made without its mark it would outlive the pod.
   if (found.kind === 'unusable') throw unusable(logs, found.why);
-  if (found.kind === 'ours' && found.pod === undefined) await writeMark(logs, { layout, maker, pod });
+  const isCutOff = found.kind === 'unmarked' ? found.isCutOff : found.kind === 'ours' && found.pod === undefined;
+  if (isCutOff) await writeMark(logs, { layout, maker, pod });
   if (found.kind !== 'missing') return;
   await layout.files.mkdir(path.dirname(logs), { recursive: true, mode: READABLE });
   await makeMarked(logs, { layout, maker, pod }, READABLE);
