@@ -6,8 +6,8 @@ import { NodeFailure } from '../../pod/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { isSafeSegment, type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
-import { isHalfDone, type Maker, nameOfRemoved } from './podMark.ts';
-import { hasOwnLogs, ownerOfPodDirectory } from './takePodDirectory.ts';
+import { isHalfDone, knownOwnerOf, type Maker, nameOfRemoved } from './podMark.ts';
+import { hasOwnLogs } from './takePodDirectory.ts';
 
 interface PodFolders {
   readonly pod: Pod;
@@ -61,9 +61,7 @@ export async function podDirectories({ files, podsDir }: Layout): Promise<readon
  * Idempotent.
  */
 export async function removePodDirectory({ layout, maker, signal }: Removal, uid: string): Promise<void> {
-  const owner = ownerOfPodDirectory(layout, maker, uid);
-  if (owner.kind === 'unusable' && owner.cause !== undefined) throw owner.cause;
-  const { kind } = owner;
+  const { kind } = knownOwnerOf(layout.files, layout.podDir(uid), maker);
   if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), { layout, maker, signal });
 }
 

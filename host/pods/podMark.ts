@@ -71,6 +71,13 @@ export function ownerOf(files: FileSystem, directory: string, maker: Maker): Dir
   }
 }
 
+/** The same for who removes: what cannot be read now fails, for who took it for somebody else's would leave it for ever. */
+export function knownOwnerOf(files: FileSystem, directory: string, maker: Maker): DirectoryOwner {
+  const owner = ownerOf(files, directory, maker);
+  if (owner.kind === 'unusable' && owner.cause !== undefined) throw owner.cause;
+  return owner;
+}
+
 /** What stands in the place of a mark and cannot be made sense of; undefined where it is no file, or too large for one. */
 interface Damaged {
   readonly damaged: string | undefined;

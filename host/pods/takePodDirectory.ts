@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { NodeFailure } from '../../pod/failure.ts';
 import { type Layout, type PodIdentity, PRIVATE, READABLE } from './layout.ts';
-import { type DirectoryOwner, type Maker, makeMarked, ownerOf, writeMark } from './podMark.ts';
+import { type DirectoryOwner, knownOwnerOf, type Maker, makeMarked, ownerOf, writeMark } from './podMark.ts';
 
 interface PodToTake {
   readonly layout: Layout;
@@ -15,12 +15,8 @@ export const ownerOfPodDirectory = (layout: Layout, maker: Maker, uid: string): 
   ownerOf(layout.files, layout.podDir(uid), maker);
 
 /** Whether the folder of a pod's logs was made by this agent, as several may share the one above; fails where that cannot be read. */
-export function hasOwnLogs({ layout, maker, pod }: PodToTake): boolean {
-  const owner = ownerOf(layout.files, layout.podLogDir(pod), maker);
-  // Whoever takes that for a no leaves them for ever.
-  if (owner.kind === 'unusable' && owner.cause !== undefined) throw owner.cause;
-  return owner.kind === 'ours';
-}
+export const hasOwnLogs = ({ layout, maker, pod }: PodToTake): boolean =>
+  knownOwnerOf(layout.files, layout.podLogDir(pod), maker).kind === 'ours';
 
 /**
  * Sees to it that a pod's directory bears the mark of this agent, before anything else of the pod is made. A directory
