@@ -1,21 +1,10 @@
 /** What was done to a node from outside: what the invariants hold its agent's own deeds against. */
-
-/** Something that somebody else than the agent did. */
-export interface Deed {
-  /** `applied`, `removed`, `killed`, … */
-  readonly what: string;
-  /** The full name of the pod that it concerns, `namespace/name`; absent where it may concern any. */
-  readonly pod?: string;
-  /** By the time that no jump of the clock changes. */
-  readonly at: number;
-}
-
 export class Deeds {
   readonly #wanted = new Map<string, string>();
-  readonly #touched = new Map<string, Deed>();
+  readonly #touched = new Map<string, number>();
   readonly #ending = new Set<string>();
   readonly #reborn = new Set<string>();
-  #ofAll: Deed | undefined;
+  #allTouched = Number.NEGATIVE_INFINITY;
   /** Whether the wall clock was set: moments from before and after do not compare. */
   clockJumped = false;
 
@@ -48,16 +37,18 @@ export class Deeds {
     return this.#ending.has(pod);
   }
 
-  note(deed: Deed): void {
-    if (deed.pod === undefined) this.#ofAll = deed;
-    else this.#touched.set(deed.pod, deed);
+  /** Notes that somebody else than the agent did something to a pod, by the time that no jump of the clock changes. */
+  touch(pod: string, at: number): void {
+    this.#touched.set(pod, at);
   }
 
-  /** The last that happened to a pod since then. */
-  since(pod: string, at: number): Deed | undefined {
-    if (this.#ending.has(pod)) return { what: 'ends by itself', pod, at };
-    const own = this.#touched.get(pod);
-    const latest = own && this.#ofAll && own.at < this.#ofAll.at ? this.#ofAll : (own ?? this.#ofAll);
-    return latest !== undefined && latest.at >= at ? latest : undefined;
+  /** The same of what may concern any pod. */
+  touchAll(at: number): void {
+    this.#allTouched = at;
+  }
+
+  /** Whether there is a reason beside the agent for what became of a pod since then. */
+  isTouchedSince(pod: string, at: number): boolean {
+    return this.#ending.has(pod) || this.#allTouched >= at || (this.#touched.get(pod) ?? at - 1) >= at;
   }
 }

@@ -10,10 +10,10 @@ const READS: ReadonlySet<string> = new Set<keyof FileSystem | keyof OpenFile>([
 ]);
 
 /** The errors that a disk may give at any time; the rest follow from what was asked for. */
-const ERRORS: readonly FileErrorCode[] = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE'];
+export const DISK_ERRORS = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE'] as const satisfies readonly FileErrorCode[];
 
 const isFileError = (code: string | undefined): code is FileErrorCode =>
-  code !== undefined && (ERRORS as readonly string[]).includes(code);
+  code !== undefined && (DISK_ERRORS as readonly string[]).includes(code);
 
 type Method = (...args: readonly unknown[]) => unknown;
 

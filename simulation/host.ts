@@ -1,5 +1,5 @@
 /** What outlives an agent: the runtime with its containers, the disk, and the manifests that somebody puts on it. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { cgroupProcesses } from '../cri/simulated/cgroupProcesses.ts';
 import type { EventDelivery } from '../cri/simulated/events.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../cri/simulated/runtime.ts';
@@ -18,6 +18,9 @@ export const PLACES = {
   logs: '/simulated/log/pods',
   manifests: '/simulated/manifests',
 } as const;
+
+/** The directory of a pod that another agent has left below the same root. */
+const FOREIGN = `${PLACES.root}/pods/foreign`;
 
 export const NODE_NAME = 'node-1';
 
@@ -45,8 +48,6 @@ export class SimulatedHost {
   cgroups: CgroupTree;
   /** The disk as everybody else sees it, whom no fault concerns. */
   readonly files: MemoryFiles;
-  /** Rises with whatever changes at the runtime. */
-  changes = 0;
 
   constructor(clock: Schedule, random: Random, onEffect: (effect: RuntimeEffect) => void) {
     this.clock = clock;
@@ -59,15 +60,14 @@ export class SimulatedHost {
       images: { present: [PRESENT_IMAGE], anyPullable: true },
       random: random.fork().fraction,
       logCalls: false,
-      onEffect: (effect) => {
-        this.changes += 1;
-        onEffect(effect);
-      },
+      onEffect,
     });
     this.cgroups = new CgroupTree('v2', cgroupProcesses(this.runtime));
     for (const place of Object.values(PLACES)) this.disk.makeDirectories(place);
     this.disk.makeDirectories('/etc');
-    this.disk.write(this.disk.openFile('/etc/hosts', {}), Buffer.from('127.0.0.1 localhost\n'), '/etc/hosts');
+    this.#write('/etc/hosts', '127.0.0.1 localhost\n');
+    this.disk.makeDirectories(`${FOREIGN}/volumes`);
+    this.#write(`${FOREIGN}/etc-hosts`, '');
     this.#syncAll(this.disk.root);
   }
 
@@ -79,19 +79,24 @@ export class SimulatedHost {
     return [...this.runtime.sandboxes()];
   }
 
-  /** What is there of pods on the disk: their directories, logs, links and facts. */
+  /** What is there of the agent's pods: their directories, logs, links, facts, mounts and cgroups. */
   left(): readonly string[] {
     const { root, logs } = PLACES;
     const folders = [`${root}/pods`, logs, join(logs, '..', 'containers')];
     const facts = ['allocations', 'statuses', 'unacknowledged', 'probes', 'manifests'];
-    return [...folders, ...facts.map((kind) => `${root}/statelet/${kind}`)].flatMap((folder) =>
+    const paths = [...folders, ...facts.map((kind) => `${root}/statelet/${kind}`)].flatMap((folder) =>
       this.files.existsSync(folder) ? this.files.readdirSync(folder).map((name) => `${folder}/${name}`) : [],
     );
+    return [
+      ...paths.filter((path) => !this.isForeign(path)),
+      ...this.disk.mounts.map(({ path }) => `the mount at ${path}`),
+      ...this.cgroups.paths.filter((path) => basename(path).startsWith('pod')).map((path) => `the cgroup ${path}`),
+    ];
   }
 
-  /** Whose a thing is that is not the agent's; undefined for all else. */
-  ownerOf(_about: string): string | undefined {
-    return undefined;
+  /** Whether a path is of the pod that somebody else has here. */
+  isForeign(path: string): boolean {
+    return path === FOREIGN || path.startsWith(`${FOREIGN}/`);
   }
 
   /** Everything is well again. */
@@ -140,14 +145,17 @@ export class SimulatedHost {
 
   /** Writes a manifest in place, as editors do that let others see half of it. */
   writeManifest(file: string, text: string): void {
-    const path = join(PLACES.manifests, file);
-    this.disk.write(this.disk.openFile(path, {}), Buffer.from(text), path);
+    this.#write(join(PLACES.manifests, file), text);
     this.#keepManifests();
   }
 
   removeManifest(file: string): void {
     this.disk.unlink(join(PLACES.manifests, file));
     this.#keepManifests();
+  }
+
+  #write(path: string, text: string): void {
+    this.disk.write(this.disk.openFile(path, {}), Buffer.from(text), path);
   }
 
   #syncAll(inode: Inode): void {

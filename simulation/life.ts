@@ -61,14 +61,14 @@ export interface LifeParts extends Omit<GateParts, 'clock' | 'onDeath'> {
 export class Life {
   readonly #parts: LifeParts;
   readonly #clock: MortalClock;
-  readonly gate: Gate;
+  readonly #gate: Gate;
   #agent: NodeAgent | undefined;
   #root: AnyActorRef | undefined;
 
   constructor(parts: LifeParts) {
     this.#parts = parts;
     this.#clock = parts.host.clock.mortalClock();
-    this.gate = new Gate({ ...parts, clock: this.#clock });
+    this.#gate = new Gate({ ...parts, clock: this.#clock });
   }
 
   /** Absent until it has opened its store, and when it is dead. */
@@ -89,18 +89,18 @@ export class Life {
     const { listener } = this.#parts;
     try {
       const agent = await this.#make();
-      if (this.gate.isClosed) return void agent.stop();
+      if (this.#gate.isClosed) return void agent.stop();
       this.#agent = agent;
       agent.subscribe((change) => listener.told(change));
       agent.start();
     } catch (error) {
-      if (!this.gate.isClosed) listener.failed(error);
+      if (!this.#gate.isClosed) listener.failed(error);
     }
   }
 
   /** Ends it as SIGKILL does. `cutsCalls`: its connections break, and what it had asked for is given up. */
   end({ cutsCalls }: { readonly cutsCalls: boolean }): void {
-    this.gate.close({ cutsCalls });
+    this.#gate.close({ cutsCalls });
     this.#clock.end();
     void this.#agent?.stop();
     this.#agent = undefined;
@@ -114,15 +114,15 @@ export class Life {
   #outside() {
     const { host, random, listener } = this.#parts;
     const clock = this.#clock;
-    const files = gatedFiles(host.files, this.gate);
+    const files = gatedFiles(host.files, this.#gate);
     return {
-      cri: inProcessCri(gatedRuntime(host.runtime, this.gate, clock)),
+      cri: inProcessCri(gatedRuntime(host.runtime, this.#gate, clock)),
       ...{ clock, files, jitter: random.fraction, redaction: createRedaction(Buffer.alloc(32)) },
-      sinks: [{ name: 'api', mustAcknowledge: true, put: apiServer(this.gate, listener) }],
-      mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.gate)),
-      network: new SimulatedNetwork({ clock, serverAt: () => undefined, gate: gatedRoom('network', this.gate) }),
+      sinks: [{ name: 'api', mustAcknowledge: true, put: apiServer(this.#gate, listener) }],
+      mounter: new SimulatedMounter(host.disk, gatedRoom('mounts', this.#gate)),
+      network: new SimulatedNetwork({ clock, serverAt: () => undefined, gate: gatedRoom('network', this.#gate) }),
       ...{ startThread: readInPlace, nextTurn: async () => {} },
-      cgroups: simulatedCgroups(host.cgroups, gatedRoom('cgroups', this.gate), {
+      cgroups: simulatedCgroups(host.cgroups, gatedRoom('cgroups', this.#gate), {
         place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
         rules: CGROUPS,
         enforced: NODE.capacity,

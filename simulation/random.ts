@@ -21,7 +21,7 @@ export class Random {
     return this.#next() < likelihood;
   }
 
-  pick<T>(from: readonly [T, ...T[]] | readonly T[]): T {
+  pick<T>(from: readonly T[]): T {
     const found = from[Math.floor(this.#next() * from.length)];
     if (found === undefined) throw new RangeError('there is nothing to pick from');
     return found;

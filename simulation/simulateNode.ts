@@ -1,5 +1,5 @@
 /** A whole node in one process, on a clock that jumps: the same seed gives the same run, to the last byte. */
-import type { AnyActorRef, InspectionEvent } from 'xstate';
+import type { InspectionEvent } from 'xstate';
 import type { Entry } from '../actors/boundary.ts';
 import type { NodeAgentConfig } from '../actors/nodeAgentConfig.ts';
 import type { RuntimeEffect } from '../cri/simulated/views.ts';
@@ -63,7 +63,7 @@ export async function simulateNode(options: SimulationOptions): Promise<Simulati
 export class Simulation {
   readonly host: SimulatedHost;
   readonly deeds = new Deeds();
-  readonly random: Random;
+  readonly #random: Random;
   /** How often something has entered the actors that changed one, or led to a call. */
   steps = 0;
   readonly #options: SimulationOptions;
@@ -75,6 +75,8 @@ export class Simulation {
   #lives = 0;
   #calls = 0;
   #hasEntered = false;
+  /** Whether anything at the runtime has changed since the last step. */
+  #hasChanged = false;
   #nextWhole = WHOLE_EVERY;
   /** The containers and sandboxes that an agent has asked to be ended. */
   readonly #asked = new Set<string>();
@@ -83,8 +85,8 @@ export class Simulation {
 
   constructor(options: SimulationOptions) {
     this.#options = options;
-    this.random = new Random(options.seed);
-    this.host = new SimulatedHost(this.#clock, this.random.fork(), (effect) => this.#took(effect));
+    this.#random = new Random(options.seed);
+    this.host = new SimulatedHost(this.#clock, this.#random.fork(), (effect) => this.#took(effect));
     this.#trace = options.traces ? new Trace() : undefined;
     const moment = () => ({ step: this.steps, elapsed: this.elapsed });
     this.#watch = new InvariantWatch(options.invariants ?? [], this.#watched(), moment);
@@ -125,7 +127,7 @@ export class Simulation {
     this.#lives += 1;
     this.#entries = [];
     const life = new Life({
-      ...{ host: this.host, random: this.random.fork(), config: this.#options.config ?? {} },
+      ...{ host: this.host, random: this.#random.fork(), config: this.#options.config ?? {} },
       plan: (call, index) => (this.#areFaultsOver ? undefined : this.#options.faults?.(call, index)),
       faultsEnded: () => this.#faultsEnded.promise,
       nextIndex: () => this.#calls++,
@@ -147,12 +149,11 @@ export class Simulation {
   }
 
   /** Ends the agent as SIGKILL does; the next one is started by `startAgent`, or by the service manager in a while. */
-  kill({ cutsCalls = this.random.chance(0.5) }: { readonly cutsCalls?: boolean } = {}): void {
+  kill({ cutsCalls = this.#random.chance(0.5) }: { readonly cutsCalls?: boolean } = {}): void {
     if (this.#life === undefined) return;
     if (this.#options.records) this.lastRecording = this.recording();
     this.#life.end({ cutsCalls });
     this.#life = undefined;
-    this.#watch.tell((each) => each.onLifeEnded?.());
   }
 
   /** From now on no call meets a fault; what hangs goes on. */
@@ -168,7 +169,7 @@ export class Simulation {
     const file = `${pod.metadata.name}.json`;
     this.deeds.want(full, file);
     if (endsContainers(pod)) this.deeds.expectEnds(full);
-    this.deeds.note({ what: 'applied', pod: full, at: this.elapsed });
+    this.deeds.touch(full, this.elapsed);
     this.host.putManifest(file, JSON.stringify(pod));
   }
 
@@ -177,7 +178,7 @@ export class Simulation {
     const file = this.deeds.wanted.get(pod);
     if (file === undefined) return;
     this.deeds.unwant(pod);
-    this.deeds.note({ what: 'removed', pod, at: this.elapsed });
+    this.deeds.touch(pod, this.elapsed);
     this.host.removeManifest(file);
   }
 
@@ -195,8 +196,8 @@ export class Simulation {
   /** The host loses its power with its agent; it is back at once, and `startAgent` begins anew. */
   cutPower(): void {
     this.kill({ cutsCalls: true });
-    this.deeds.note({ what: 'lost its power', at: this.elapsed });
-    this.host.cutPower(this.random);
+    this.deeds.touchAll(this.elapsed);
+    this.host.cutPower(this.#random);
   }
 
   /** How many calls were made to the outside. */
@@ -230,7 +231,8 @@ export class Simulation {
   /** Everything happens that is ready. */
   async #turn(): Promise<void> {
     await nextTask();
-    this.#watch.tell((each) => each.stepped?.());
+    if (this.#hasChanged) this.#watch.tell((each) => each.onChange?.());
+    this.#hasChanged = false;
     if (this.steps >= this.#nextWhole) {
       this.#nextWhole = this.steps + WHOLE_EVERY;
       this.#watch.tell((each) => each.whole?.());
@@ -240,13 +242,14 @@ export class Simulation {
 
   #die(cutsCalls: boolean): void {
     this.kill({ cutsCalls });
-    this.#clock.setTimeout(() => void this.startAgent(), RESTART_MS);
+    this.startAgentIn(RESTART_MS);
   }
 
   /** What ends without the agent having asked for it was ended by somebody else. */
   #took({ kind, container, sandbox }: RuntimeEffect): void {
+    this.#hasChanged = true;
     const isAsked = this.#asked.has(sandbox.id) || (container !== undefined && this.#asked.has(container.id));
-    if (kind === 'ended' && !isAsked) this.deeds.note({ what: 'ended', pod: fullName(sandbox), at: this.elapsed });
+    if (kind === 'ended' && !isAsked) this.deeds.touch(fullName(sandbox), this.elapsed);
     if (kind === 'removed') this.#asked.delete(container?.id ?? sandbox.id);
   }
 
@@ -264,11 +267,7 @@ export class Simulation {
   }
 
   #inspected(event: InspectionEvent): void {
-    if (event.type !== '@xstate.snapshot') return;
-    this.#moved();
-    // Every actor here is one of xstate's own.
-    const ref = event.actorRef as AnyActorRef;
-    this.#watch.tell((each) => each.onMove?.(ref));
+    if (event.type === '@xstate.snapshot') this.#moved();
   }
 
   /** What has entered last was a step. */

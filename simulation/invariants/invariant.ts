@@ -23,7 +23,7 @@ export interface Watched {
   readonly timers: number;
 }
 
-/** What an invariant follows; each is called as it happens, `stepped` after each step. */
+/** What an invariant follows; each is called as it happens. */
 export interface Following {
   /** A call is about to be made. */
   readonly onCall?: (call: OutsideCall) => void;
@@ -32,11 +32,9 @@ export interface Following {
   /** The API server has taken a status. */
   readonly onReport?: (report: StatusReport) => void;
   readonly onEvent?: EventSink;
-  /** An actor is in another state than before. */
-  readonly onMove?: (ref: AnyActorRef) => void;
   readonly onLifeBegan?: () => void;
-  readonly onLifeEnded?: () => void;
-  readonly stepped?: () => void;
+  /** After a step in which something at the runtime has changed. */
+  readonly onChange?: () => void;
   /** A look at the whole, every hundred steps and at the end. */
   readonly whole?: () => void;
   /** Faults have ended long enough ago: whatever was to come has come. */

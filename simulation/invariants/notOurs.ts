@@ -11,8 +11,7 @@ export const notOurs: Invariant = {
   follow: ({ host }, violated) => ({
     onCall: ({ room, name, about, writes }) => {
       if (!writes || !ENDS.has(name)) return;
-      const whose = host.ownerOf(about);
-      if (whose !== undefined) violated(`${room} ${name} of ${about}, which is ${whose}`);
+      if (host.isForeign(about)) violated(`${room} ${name} of ${about}, which is somebody else's`);
     },
   }),
 };

@@ -20,11 +20,8 @@ export const oneLiveContainer: Invariant = {
   number: 1,
   says: 'No container of a pod has two live containers at the runtime, and no two pods of one full name run.',
   follow: ({ host }, violated) => {
-    let seen = -1;
     return {
-      stepped: () => {
-        if (host.changes === seen) return;
-        seen = host.changes;
+      onChange: () => {
         const running = host.containers().filter(({ state }) => state === 'running');
         for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
           violated(`more than one live container: ${name}`);

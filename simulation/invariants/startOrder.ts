@@ -47,13 +47,11 @@ export const startOrder: Invariant = {
     const { host } = watched;
     const seen = new Seen();
     const stopped = new Set<string>();
-    let looked = -1;
     const look = () => {
-      if (host.changes === looked) return;
-      looked = host.changes;
       for (const container of host.containers()) seen.note(container);
     };
     const onStart = (id: string) => {
+      look();
       const container = host.containers().find((each) => each.id === id);
       if (container === undefined) return;
       const what = `${fullName(container)} ${container.containerName}`;
@@ -65,11 +63,10 @@ export const startOrder: Invariant = {
       if (missing.length > 0) violated(`${what}: started before ${missing.join(', ')}`);
     };
     return {
-      stepped: look,
+      onChange: look,
       onLifeBegan: () => stopped.clear(),
       onCall: ({ room, name, about }: OutsideCall) => {
         if (room !== 'runtime') return;
-        look();
         if (name === 'startContainer') onStart(about);
         if (name === 'stopContainer' || name === 'stopPodSandbox') stopped.add(about);
       },

@@ -13,11 +13,8 @@ export const untouched: Invariant = {
   says: 'What ran and was not touched goes on in the same container, whatever becomes of the agent, the sources or the store.',
   follow: ({ host, deeds }, violated) => {
     const known = new Map<string, Known>();
-    let looked = -1;
     return {
-      stepped: () => {
-        if (host.changes === looked) return;
-        looked = host.changes;
+      onChange: () => {
         const { elapsed } = host.clock;
         const running = new Map<string, SimulatedContainer>(
           host
@@ -31,7 +28,7 @@ export const untouched: Invariant = {
           if (now?.id === id) continue;
           known.delete(name);
           const [pod = ''] = name.split(' ');
-          if (deeds.wanted.has(pod) && deeds.since(pod, since) === undefined)
+          if (deeds.wanted.has(pod) && !deeds.isTouchedSince(pod, since))
             violated(`${name} was ended, and nothing had touched it`);
         }
         for (const [name, { id }] of running) if (!known.has(name)) known.set(name, { id, since: elapsed });

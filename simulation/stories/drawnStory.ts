@@ -1,4 +1,5 @@
 /** Stories that are drawn: whatever can happen, in any order. */
+import { DISK_ERRORS } from '../gatedFiles.ts';
 import type { Fate } from '../outside.ts';
 import { Random } from '../random.ts';
 import { drawnManifest } from './manifests.ts';
@@ -65,12 +66,10 @@ function drawnDeed(random: Random, pods: readonly string[]): Deed {
   }
 }
 
-const CODES = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE'] as const;
-
 /** One of the fates that a call can meet. */
 function drawnFate(random: Random): Fate {
   const kind = random.pick(['fail', 'fail', 'lostReply', 'hang', 'late', 'late', 'death'] as const);
-  if (kind === 'fail' || kind === 'lostReply') return { kind, code: random.pick(CODES) };
+  if (kind === 'fail' || kind === 'lostReply') return { kind, code: random.pick(DISK_ERRORS) };
   if (kind === 'late') return { kind, ms: random.pick([1, 50, SECOND, 30 * SECOND]) };
   return kind === 'death' ? { kind, when: random.pick(['before', 'after'] as const) } : { kind };
 }

@@ -1,5 +1,5 @@
 /** What a story has broken, as short as it can be told. */
-import { type Invariant, InvariantViolated } from '../invariants/invariant.ts';
+import { type Invariant, InvariantViolated, type Violation } from '../invariants/invariant.ts';
 import type { Recording } from '../simulateNode.ts';
 import { play } from './play.ts';
 import { shrink } from './shrink.ts';
@@ -9,10 +9,7 @@ import type { Story } from './story.ts';
 const SHRINKS_MS = 120_000;
 
 /** A story that breaks an invariant, shrunk, with what a replay of it needs. */
-export interface Found {
-  readonly number: Invariant['number'];
-  readonly message: string;
-  readonly step: number;
+export interface Found extends Violation {
   readonly story: Story;
   readonly explanations: readonly string[];
   readonly recording: Recording | undefined;
@@ -33,15 +30,14 @@ export async function whatItBreaks(story: Story, invariants: readonly Invariant[
     performance.now() < until && (await play(shorter, { invariants })).violation?.number === first.number;
   const shortest = await shrink((await stillBreaks(begun)) ? begun : story, stillBreaks);
   const { violation = first, explanations = [], simulation } = await play(shortest, { invariants, records: true });
-  const { number, message, step } = violation;
-  return { number, message, step, explanations, story: shortest, recording: simulation.lastRecording };
+  return { ...violation, explanations, story: shortest, recording: simulation.lastRecording };
 }
 
 /** For people: which seed, which step, what, and how to tell it again. */
-export function foundText({ number, message, step, explanations, story }: Found): string {
-  const said = new InvariantViolated({ number, message, step, elapsed: 0 });
-  const about = explanations.filter((each) => message.includes(each.split(' ')[0] ?? ''));
-  return [`seed ${story.seed}, step ${step}: ${said.message}`, ...about, storyText(story)].join('\n');
+export function foundText(found: Found): string {
+  const { explanations, story } = found;
+  const about = explanations.filter((each) => found.message.includes(each.split(' ')[0] ?? ''));
+  return [`seed ${story.seed}: ${new InvariantViolated(found).message}`, ...about, storyText(story)].join('\n');
 }
 
 /** One line a moment and a fault. */

@@ -18,7 +18,7 @@ const acts: { readonly [K in Deed['kind']]: Act<K> } = {
     simulation.startAgentIn(downMs);
   },
   runtimeDown: ({ host, deeds, elapsed }, down) => {
-    deeds.note({ what: 'runtime went down', at: elapsed });
+    deeds.touchAll(elapsed);
     host.stopRuntime(down);
   },
   events: ({ host }, { delivery, forMs }) => host.deliverEvents(delivery, forMs),
@@ -36,5 +36,5 @@ export function perform(simulation: Simulation, deed: Deed): void {
 }
 
 function touch({ deeds, elapsed }: Simulation, sandbox: SimulatedSandbox | undefined): void {
-  if (sandbox) deeds.note({ what: 'lost its sandbox', pod: fullName(sandbox), at: elapsed });
+  if (sandbox) deeds.touch(fullName(sandbox), elapsed);
 }

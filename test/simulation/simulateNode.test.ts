@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { invariants } from '../../simulation/invariants/all.ts';
+import { notOurs } from '../../simulation/invariants/notOurs.ts';
 import { simulateNode } from '../../simulation/simulateNode.ts';
 import { drawnStory } from '../../simulation/stories/drawnStory.ts';
 import { shortStories } from '../../simulation/stories/everyFault.ts';
@@ -62,4 +63,16 @@ test('what entered an agent is recorded where it is asked for', async () => {
   const { entries = [] } = node.recording() ?? {};
   expect(entries.some(({ source }) => source === 'runSandbox')).toBe(true);
   node.kill();
+});
+
+test("what an agent removes of somebody else's breaks an invariant; what it looks at does not", async () => {
+  const { host, deeds } = await simulateNode({ seed: 4 });
+  const broken: string[] = [];
+  const watched = { ...{ host, deeds, life: 1, timers: 0 }, ...{ agent: undefined, root: undefined } };
+  const { onCall } = notOurs.follow(watched, (message) => void broken.push(message));
+  const call = { room: 'disk', about: '/simulated/lib/pods/foreign/volumes' } as const;
+  onCall?.({ ...call, name: 'readdir', writes: false });
+  expect(broken).toEqual([]);
+  onCall?.({ ...call, name: 'removeTree', writes: true });
+  expect(broken).toEqual(["disk removeTree of /simulated/lib/pods/foreign/volumes, which is somebody else's"]);
 });

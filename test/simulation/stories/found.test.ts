@@ -22,7 +22,7 @@ test('a story that breaks an invariant is told with no more than it takes, and c
   expect(found?.story.moments.map(({ deed }) => deed.kind)).toEqual(['apply']);
   expect(found?.story.faults).toEqual([]);
   expect(found?.recording?.entries.length).toBeGreaterThan(0);
-  expect(found && foundText(found)).toMatch(/^seed 3, step \d+: invariant 5/);
+  expect(found && foundText(found)).toMatch(/^seed 3: invariant 5, step \d+, [1-9]\d* ms: a sandbox was made/);
 });
 
 test('of a story that breaks nothing there is nothing to tell', async () => {
